@@ -17,10 +17,8 @@ DEFINE_CLASS(ArgumentDescriptor, "A member of an argument buffer.",
              .fields = ArgumentDescriptor_fields, .factory = "argument_descriptor");
 
 #define ARGUMENT_ENCODER_PROPS(RO, RW)                                                             \
-    RO(ArgumentEncoder, encoded_length, "int", "Bytes of an argument buffer.",                     \
-       from_u64(mtl_argument_encoder_encoded_length(self->native)))                                \
-    RO(ArgumentEncoder, alignment, "int", "What its offset is a multiple of.",                     \
-       from_u64(mtl_argument_encoder_alignment(self->native)))                                     \
+    NUMBER(RO, ArgumentEncoder, argument_encoder, encoded_length, "Bytes of an argument buffer.")  \
+    NUMBER(RO, ArgumentEncoder, argument_encoder, alignment, "What its offset is a multiple of.")  \
     DEVICE(RO, ArgumentEncoder, argument_encoder)                                                  \
     LABEL(RW, ArgumentEncoder, argument_encoder)
 PROPS(ArgumentEncoder, ARGUMENT_ENCODER_PROPS);

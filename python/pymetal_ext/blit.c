@@ -156,22 +156,9 @@ METHOD(BlitCommandEncoder, wait_for_fence, "None",
     return none(state);
 }
 
-METHOD(BlitCommandEncoder, insert_debug_signpost, "None", "A mark in traces.", STR("name")) {
-    mtl_blit_command_encoder_insert_debug_signpost(self->native, a[0].s);
-    return none(state);
-}
+DEBUG_SIGNPOST(BlitCommandEncoder, blit_command_encoder)
 
-METHOD(BlitCommandEncoder, push_debug_group, "None", "Opens a named group of commands.",
-       STR("name")) {
-    mtl_blit_command_encoder_push_debug_group(self->native, a[0].s);
-    return none(state);
-}
-
-METHOD0(BlitCommandEncoder, pop_debug_group, "None", "Closes the last group.") {
-    (void)a;
-    mtl_blit_command_encoder_pop_debug_group(self->native);
-    return none(state);
-}
+DEBUG_GROUPS(BlitCommandEncoder, blit_command_encoder)
 
 METHOD0(BlitCommandEncoder, end_encoding, "None",
         "Closes the encoder. Before the next one and before commit.") {

@@ -284,23 +284,19 @@ METHOD0(Buffer, __dlpack_device__, "tuple[int, int]", "(1, 0): memory of the CPU
 }
 
 #define BUFFER_PROPS(RO, RW)                                                                       \
-    RO(Buffer, length, "int", "Bytes.", from_u64(mtl_buffer_length(self->native)))                 \
-    RO(Buffer, gpu_address, "int", "The address that kernels see.",                                \
-       from_u64(mtl_buffer_gpu_address(self->native)))                                             \
+    NUMBER(RO, Buffer, buffer, length, "Bytes.")                                                   \
+    NUMBER(RO, Buffer, buffer, gpu_address, "The address that kernels see.")                       \
     RO(Buffer, storage_mode, "StorageMode", "Where its memory is.",                                \
        from_enum(state, E_StorageMode, mtl_buffer_storage_mode(self->native)))                     \
     RO(Buffer, cpu_cache_mode, "CPUCacheMode", "How the CPU caches its memory.",                   \
        from_enum(state, E_CPUCacheMode, mtl_buffer_cpu_cache_mode(self->native)))                  \
     RO(Buffer, hazard_tracking_mode, "HazardTrackingMode", "Whether work is ordered by itself.",   \
        from_enum(state, E_HazardTrackingMode, mtl_buffer_hazard_tracking_mode(self->native)))      \
-    RO(Buffer, resource_options, "int", "Its modes as bits.",                                      \
-       from_u64(mtl_buffer_resource_options(self->native)))                                        \
-    RO(Buffer, allocated_size, "int", "Bytes taken, with rounding.",                               \
-       from_u64(mtl_buffer_allocated_size(self->native)))                                          \
+    NUMBER(RO, Buffer, buffer, resource_options, "Its modes as bits.")                             \
+    NUMBER(RO, Buffer, buffer, allocated_size, "Bytes taken, with rounding.")                      \
     RO(Buffer, heap, "Heap | None", "The heap it is in.",                                          \
        wrap(state, C_Heap, mtl_resource_heap(self->native)))                                       \
-    RO(Buffer, heap_offset, "int", "Its place in the heap.",                                       \
-       from_u64(mtl_resource_heap_offset(self->native)))                                           \
+    NUMBER(RO, Buffer, resource, heap_offset, "Its place in the heap.")                            \
     DEVICE(RO, Buffer, buffer)                                                                     \
     LABEL(RW, Buffer, buffer)
 PROPS(Buffer, BUFFER_PROPS);

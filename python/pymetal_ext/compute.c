@@ -82,14 +82,12 @@ PyObject *pipeline_with_descriptor(State *state, Object *device, const Object *d
 // ---- ComputePipelineState ----
 
 #define COMPUTE_PIPELINE_STATE_PROPS(RO, RW)                                                       \
-    RO(ComputePipelineState, max_total_threads_per_threadgroup, "int",                             \
-       "The most threads a threadgroup can have.",                                                 \
-       from_u64(mtl_compute_pipeline_state_max_total_threads_per_threadgroup(self->native)))       \
-    RO(ComputePipelineState, thread_execution_width, "int", "Threads of a SIMD-group.",            \
-       from_u64(mtl_compute_pipeline_state_thread_execution_width(self->native)))                  \
-    RO(ComputePipelineState, static_threadgroup_memory_length, "int",                              \
-       "Bytes of threadgroup memory that the kernel declares.",                                    \
-       from_u64(mtl_compute_pipeline_state_static_threadgroup_memory_length(self->native)))        \
+    NUMBER(RO, ComputePipelineState, compute_pipeline_state, max_total_threads_per_threadgroup,    \
+           "The most threads a threadgroup can have.")                                             \
+    NUMBER(RO, ComputePipelineState, compute_pipeline_state, thread_execution_width,               \
+           "Threads of a SIMD-group.")                                                             \
+    NUMBER(RO, ComputePipelineState, compute_pipeline_state, static_threadgroup_memory_length,     \
+           "Bytes of threadgroup memory that the kernel declares.")                                \
     RO(ComputePipelineState, support_indirect_command_buffers, "bool",                             \
        "Whether indirect commands may use it.",                                                    \
        from_bool(mtl_compute_pipeline_state_support_indirect_command_buffers(self->native)))       \
@@ -334,22 +332,9 @@ METHOD(ComputeCommandEncoder, execute_commands_in_buffer, "None",
 
 // ---- Debugging, end ----
 
-METHOD(ComputeCommandEncoder, insert_debug_signpost, "None", "A mark in traces.", STR("name")) {
-    mtl_compute_command_encoder_insert_debug_signpost(self->native, a[0].s);
-    return none(state);
-}
+DEBUG_SIGNPOST(ComputeCommandEncoder, compute_command_encoder)
 
-METHOD(ComputeCommandEncoder, push_debug_group, "None", "Opens a named group of commands.",
-       STR("name")) {
-    mtl_compute_command_encoder_push_debug_group(self->native, a[0].s);
-    return none(state);
-}
-
-METHOD0(ComputeCommandEncoder, pop_debug_group, "None", "Closes the last group.") {
-    (void)a;
-    mtl_compute_command_encoder_pop_debug_group(self->native);
-    return none(state);
-}
+DEBUG_GROUPS(ComputeCommandEncoder, compute_command_encoder)
 
 METHOD0(ComputeCommandEncoder, end_encoding, "None",
         "Closes the encoder. Before the next one and before commit.") {

@@ -15,8 +15,6 @@ static PyObject *timestamps(Object *self) {
 
 #define FLAG(RO, name, doc)                                                                        \
     RO(Device, name, "bool", doc, from_bool(mtl_device_##name(self->native)))
-#define NUMBER(RO, name, doc)                                                                      \
-    RO(Device, name, "int", doc, from_u64(mtl_device_##name(self->native)))
 #define DEVICE_PROPS(RO, RW)                                                                       \
     RO(Device, name, "str", "What it is called.", from_str(mtl_device_name(self->native)))         \
     RO(Device, architecture_name, "str", "The processor's architecture.",                          \
@@ -27,13 +25,14 @@ static PyObject *timestamps(Object *self) {
     FLAG(RO, is_headless, "Whether it has no display.")                                            \
     FLAG(RO, is_removable, "Whether it can be unplugged.")                                         \
     FLAG(RO, has_unified_memory, "Whether CPU and device share memory.")                           \
-    NUMBER(RO, registry_id, "An id, the same for all processes.")                                  \
-    NUMBER(RO, recommended_max_working_set_size, "Bytes that fit without loss of speed.")          \
-    NUMBER(RO, max_buffer_length, "The longest buffer, in bytes.")                                 \
-    NUMBER(RO, max_threadgroup_memory_length, "Bytes of threadgroup memory.")                      \
-    NUMBER(RO, max_transfer_rate, "Bytes a second.")                                               \
-    NUMBER(RO, current_allocated_size, "Bytes of the resources alive now.")                        \
-    NUMBER(RO, max_argument_buffer_sampler_count, "Samplers in argument buffers.")                 \
+    NUMBER(RO, Device, device, registry_id, "An id, the same for all processes.")                  \
+    NUMBER(RO, Device, device, recommended_max_working_set_size,                                   \
+           "Bytes that fit without loss of speed.")                                                \
+    NUMBER(RO, Device, device, max_buffer_length, "The longest buffer, in bytes.")                 \
+    NUMBER(RO, Device, device, max_threadgroup_memory_length, "Bytes of threadgroup memory.")      \
+    NUMBER(RO, Device, device, max_transfer_rate, "Bytes a second.")                               \
+    NUMBER(RO, Device, device, current_allocated_size, "Bytes of the resources alive now.")        \
+    NUMBER(RO, Device, device, max_argument_buffer_sampler_count, "Samplers in argument buffers.") \
     RO(Device, argument_buffers_support, "ArgumentBuffersTier", "How they can be filled.",         \
        from_enum(state, E_ArgumentBuffersTier, mtl_device_argument_buffers_support(self->native))) \
     RO(Device, read_write_texture_support, "ReadWriteTextureTier",                                 \

@@ -21,8 +21,7 @@ DEFINE_CLASS(IndirectCommandBufferDescriptor, "How an indirect command buffer is
              .factory = "indirect_command_buffer_descriptor");
 
 #define INDIRECT_COMMAND_BUFFER_PROPS(RO, RW)                                                      \
-    RO(IndirectCommandBuffer, size, "int", "The number of commands.",                              \
-       from_u64(mtl_indirect_command_buffer_size(self->native)))                                   \
+    NUMBER(RO, IndirectCommandBuffer, indirect_command_buffer, size, "The number of commands.")    \
     RO(IndirectCommandBuffer, gpu_resource_id, "int", "What stands for it in argument buffers.",   \
        from_u64(mtl_indirect_command_buffer_gpu_resource_id(self->native).impl))                   \
     DEVICE(RO, IndirectCommandBuffer, indirect_command_buffer)                                     \
@@ -145,8 +144,7 @@ PROPS(FunctionHandle, FUNCTION_HANDLE_PROPS);
 DEFINE_CLASS(FunctionHandle, "A visible function in a pipeline.", .props = FunctionHandle_props);
 
 #define VISIBLE_FUNCTION_TABLE_PROPS(RO, RW)                                                       \
-    RO(VisibleFunctionTable, function_count, "int", "Entries.",                                    \
-       from_u64(mtl_visible_function_table_function_count(self->native)))                          \
+    NUMBER(RO, VisibleFunctionTable, visible_function_table, function_count, "Entries.")           \
     RO(VisibleFunctionTable, gpu_resource_id, "int", "What stands for it in argument buffers.",    \
        from_u64(mtl_visible_function_table_gpu_resource_id(self->native).impl))                    \
     DEVICE(RO, VisibleFunctionTable, visible_function_table)                                       \

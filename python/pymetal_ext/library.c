@@ -264,8 +264,7 @@ DEFINE_CLASS(FunctionConstantValues, "Values for a function's constants.",
        from_str(mtl_function_constant_name(self->native)))                                         \
     RO(FunctionConstant, type, "DataType", "Its type.",                                            \
        from_enum(state, E_DataType, mtl_function_constant_type(self->native)))                     \
-    RO(FunctionConstant, index, "int", "As in [[function_constant(index)]].",                      \
-       from_u64(mtl_function_constant_index(self->native)))                                        \
+    NUMBER(RO, FunctionConstant, function_constant, index, "As in [[function_constant(index)]].")  \
     RO(FunctionConstant, required, "bool", "Whether the function needs a value.",                  \
        from_bool(mtl_function_constant_required(self->native)))
 PROPS(FunctionConstant, FUNCTION_CONSTANT_PROPS);

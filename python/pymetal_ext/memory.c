@@ -14,11 +14,9 @@ DEFINE_CLASS(HeapDescriptor, "How a heap is made.", .fields = HeapDescriptor_fie
              .factory = "heap_descriptor");
 
 #define HEAP_PROPS(RO, RW)                                                                         \
-    RO(Heap, size, "int", "Bytes.", from_u64(mtl_heap_size(self->native)))                         \
-    RO(Heap, used_size, "int", "Bytes that resources occupy.",                                     \
-       from_u64(mtl_heap_used_size(self->native)))                                                 \
-    RO(Heap, current_allocated_size, "int", "Bytes of memory taken.",                              \
-       from_u64(mtl_heap_current_allocated_size(self->native)))                                    \
+    NUMBER(RO, Heap, heap, size, "Bytes.")                                                         \
+    NUMBER(RO, Heap, heap, used_size, "Bytes that resources occupy.")                              \
+    NUMBER(RO, Heap, heap, current_allocated_size, "Bytes of memory taken.")                       \
     RO(Heap, storage_mode, "StorageMode", "Where its memory is.",                                  \
        from_enum(state, E_StorageMode, mtl_heap_storage_mode(self->native)))                       \
     RO(Heap, cpu_cache_mode, "CPUCacheMode", "How the CPU caches it.",                             \
@@ -27,8 +25,7 @@ DEFINE_CLASS(HeapDescriptor, "How a heap is made.", .fields = HeapDescriptor_fie
        from_enum(state, E_HazardTrackingMode, mtl_heap_hazard_tracking_mode(self->native)))        \
     RO(Heap, type, "HeapType", "Who finds places for resources.",                                  \
        from_enum(state, E_HeapType, mtl_heap_type(self->native)))                                  \
-    RO(Heap, resource_options, "int", "Its modes as bits.",                                        \
-       from_u64(mtl_heap_resource_options(self->native)))                                          \
+    NUMBER(RO, Heap, heap, resource_options, "Its modes as bits.")                                 \
     DEVICE(RO, Heap, heap)                                                                         \
     LABEL(RW, Heap, heap)
 PROPS(Heap, HEAP_PROPS);
@@ -74,10 +71,8 @@ DEFINE_CLASS(Heap, "Memory from which buffers and textures are made.", .methods 
 
 #define RESIDENCY_SET_PROPS(RO, RW)                                                                \
     RO(ResidencySet, label, "str", "Its name.", from_str(mtl_residency_set_label(self->native)))   \
-    RO(ResidencySet, allocation_count, "int", "How many allocations it has.",                      \
-       from_u64(mtl_residency_set_allocation_count(self->native)))                                 \
-    RO(ResidencySet, allocated_size, "int", "Bytes of what was committed.",                        \
-       from_u64(mtl_residency_set_allocated_size(self->native)))                                   \
+    NUMBER(RO, ResidencySet, residency_set, allocation_count, "How many allocations it has.")      \
+    NUMBER(RO, ResidencySet, residency_set, allocated_size, "Bytes of what was committed.")        \
     DEVICE(RO, ResidencySet, residency_set)
 PROPS(ResidencySet, RESIDENCY_SET_PROPS);
 

@@ -346,6 +346,27 @@ static inline PyObject *from_str(const char *s) {
     RO(cls, device, "Device", "The device it belongs to.",                                         \
        wrap(state, C_Device, mtl_##object##_device(self->native)))
 
+// A property that is a whole number of the library.
+#define NUMBER(RO, cls, object, name, doc)                                                         \
+    RO(cls, name, "int", doc, from_u64(mtl_##object##_##name(self->native)))
+
+// What can be said to traces while commands are recorded.
+#define DEBUG_SIGNPOST(cls, object)                                                                \
+    METHOD(cls, insert_debug_signpost, "None", "A mark in traces.", STR("name")) {                 \
+        mtl_##object##_insert_debug_signpost(self->native, a[0].s);                                \
+        return none(state);                                                                        \
+    }
+#define DEBUG_GROUPS(cls, object)                                                                  \
+    METHOD(cls, push_debug_group, "None", "Opens a named group of commands.", STR("name")) {       \
+        mtl_##object##_push_debug_group(self->native, a[0].s);                                     \
+        return none(state);                                                                        \
+    }                                                                                              \
+    METHOD0(cls, pop_debug_group, "None", "Closes the last group.") {                              \
+        (void)a;                                                                                   \
+        mtl_##object##_pop_debug_group(self->native);                                              \
+        return none(state);                                                                        \
+    }
+
 #define NO_FIELD {ANY(NULL), NULL, false}
 
 // The record of a class: its name, its text, then its parts (.methods = ..., .props = ...).

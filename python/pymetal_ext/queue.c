@@ -391,16 +391,7 @@ METHOD(CommandBuffer, encode_wait_for_event, "None",
     return none(state);
 }
 
-METHOD(CommandBuffer, push_debug_group, "None", "Opens a named group of commands.", STR("name")) {
-    mtl_command_buffer_push_debug_group(self->native, a[0].s);
-    return none(state);
-}
-
-METHOD0(CommandBuffer, pop_debug_group, "None", "Closes the last group.") {
-    (void)a;
-    mtl_command_buffer_pop_debug_group(self->native);
-    return none(state);
-}
+DEBUG_GROUPS(CommandBuffer, command_buffer)
 
 METHOD(CommandBuffer, use_residency_set, "None",
        "Keeps the set's allocations resident for these commands.",

@@ -27,30 +27,24 @@ DEFINE_CLASS(ComputePipelineReflection, "What a kernel's arguments are.",
        from_enum(state, E_BindingType, mtl_binding_type(self->native)))                            \
     RO(Binding, access, "BindingAccess", "How the kernel uses it.",                                \
        from_enum(state, E_BindingAccess, mtl_binding_access(self->native)))                        \
-    RO(Binding, index, "int", "As in [[buffer(index)]].",                                          \
-       from_u64(mtl_binding_index(self->native)))                                                  \
-    RO(Binding, array_length, "int", "Indices taken.",                                             \
-       from_u64(mtl_binding_array_length(self->native)))                                           \
+    NUMBER(RO, Binding, binding, index, "As in [[buffer(index)]].")                                \
+    NUMBER(RO, Binding, binding, array_length, "Indices taken.")                                   \
     RO(Binding, is_used, "bool", "False if a constant switched it off.",                           \
        from_bool(mtl_binding_is_used(self->native)))                                               \
     RO(Binding, is_argument, "bool", "Whether it is an argument of the kernel.",                   \
        from_bool(mtl_binding_is_argument(self->native)))                                           \
     RO(Binding, type_name, "str", "The type as MSL writes it.",                                    \
        from_str(mtl_binding_type_name(self->native)))                                              \
-    RO(Binding, buffer_alignment, "int", "Alignment of an element.",                               \
-       from_u64(mtl_binding_buffer_alignment(self->native)))                                       \
-    RO(Binding, buffer_data_size, "int", "Bytes of an element.",                                   \
-       from_u64(mtl_binding_buffer_data_size(self->native)))                                       \
+    NUMBER(RO, Binding, binding, buffer_alignment, "Alignment of an element.")                     \
+    NUMBER(RO, Binding, binding, buffer_data_size, "Bytes of an element.")                         \
     RO(Binding, buffer_data_type, "DataType", "Type of an element.",                               \
        from_enum(state, E_DataType, mtl_binding_buffer_data_type(self->native)))                   \
     RO(Binding, buffer_struct_type, "StructType | None", "Its members, if it is a struct.",        \
        wrap_owned_by(state, C_StructType, mtl_binding_buffer_struct_type(self->native), self))     \
     RO(Binding, buffer_pointer_type, "PointerType | None", "The pointer's type.",                  \
        wrap_owned_by(state, C_PointerType, mtl_binding_buffer_pointer_type(self->native), self))   \
-    RO(Binding, threadgroup_memory_alignment, "int", "Of threadgroup memory.",                     \
-       from_u64(mtl_binding_threadgroup_memory_alignment(self->native)))                           \
-    RO(Binding, threadgroup_memory_data_size, "int", "Bytes of threadgroup memory.",               \
-       from_u64(mtl_binding_threadgroup_memory_data_size(self->native)))                           \
+    NUMBER(RO, Binding, binding, threadgroup_memory_alignment, "Of threadgroup memory.")           \
+    NUMBER(RO, Binding, binding, threadgroup_memory_data_size, "Bytes of threadgroup memory.")     \
     RO(Binding, texture_type, "TextureType", "Of textures.",                                       \
        from_enum(state, E_TextureType, mtl_binding_texture_type(self->native)))                    \
     RO(Binding, texture_data_type, "DataType", "Of a texture's component.",                        \
@@ -74,7 +68,7 @@ static PyObject *members_of(State *state, Object *self) {
 #define STRUCT_TYPE_PROPS(RO, RW)                                                                  \
     RO(StructType, name, "str", "The struct's name.",                                              \
        from_str(mtl_struct_type_name(self->native)))                                               \
-    RO(StructType, size, "int", "Bytes.", from_u64(mtl_struct_type_size(self->native)))            \
+    NUMBER(RO, StructType, struct_type, size, "Bytes.")                                            \
     RO(StructType, members, "list[StructMember]", "In the order of the source.",                   \
        members_of(state, self))
 PROPS(StructType, STRUCT_TYPE_PROPS);
@@ -90,12 +84,10 @@ DEFINE_CLASS(StructType, "A struct of the source.", .methods = StructType_method
 
 #define STRUCT_MEMBER_PROPS(RO, RW)                                                                \
     RO(StructMember, name, "str", "Its name.", from_str(mtl_struct_member_name(self->native)))     \
-    RO(StructMember, offset, "int", "Bytes from the start of the struct.",                         \
-       from_u64(mtl_struct_member_offset(self->native)))                                           \
+    NUMBER(RO, StructMember, struct_member, offset, "Bytes from the start of the struct.")         \
     RO(StructMember, data_type, "DataType", "Its type.",                                           \
        from_enum(state, E_DataType, mtl_struct_member_data_type(self->native)))                    \
-    RO(StructMember, argument_index, "int", "As in [[id(index)]].",                                \
-       from_u64(mtl_struct_member_argument_index(self->native)))                                   \
+    NUMBER(RO, StructMember, struct_member, argument_index, "As in [[id(index)]].")                \
     RO(StructMember, struct_type, "StructType | None", "If it is a struct.",                       \
        wrap_owned_by(state, C_StructType, mtl_struct_member_struct_type(self->native), self))      \
     RO(StructMember, array_type, "ArrayType | None", "If it is an array.",                         \
@@ -108,12 +100,9 @@ DEFINE_CLASS(StructMember, "A member of a struct.", .props = StructMember_props)
 #define ARRAY_TYPE_PROPS(RO, RW)                                                                   \
     RO(ArrayType, element_type, "DataType", "Type of an element.",                                 \
        from_enum(state, E_DataType, mtl_array_type_element_type(self->native)))                    \
-    RO(ArrayType, array_length, "int", "Elements.",                                                \
-       from_u64(mtl_array_type_array_length(self->native)))                                        \
-    RO(ArrayType, stride, "int", "Bytes between elements.",                                        \
-       from_u64(mtl_array_type_stride(self->native)))                                              \
-    RO(ArrayType, argument_index_stride, "int", "Ids that an element takes.",                      \
-       from_u64(mtl_array_type_argument_index_stride(self->native)))                               \
+    NUMBER(RO, ArrayType, array_type, array_length, "Elements.")                                   \
+    NUMBER(RO, ArrayType, array_type, stride, "Bytes between elements.")                           \
+    NUMBER(RO, ArrayType, array_type, argument_index_stride, "Ids that an element takes.")         \
     RO(ArrayType, element_struct_type, "StructType | None", "If elements are structs.",            \
        wrap_owned_by(state, C_StructType, mtl_array_type_element_struct_type(self->native), self)) \
     RO(ArrayType, element_array_type, "ArrayType | None", "If elements are arrays.",               \
@@ -129,10 +118,8 @@ DEFINE_CLASS(ArrayType, "An array of the source.", .props = ArrayType_props);
        from_enum(state, E_DataType, mtl_pointer_type_element_type(self->native)))                  \
     RO(PointerType, access, "BindingAccess", "How it is used.",                                    \
        from_enum(state, E_BindingAccess, mtl_pointer_type_access(self->native)))                   \
-    RO(PointerType, alignment, "int", "Of what it points to.",                                     \
-       from_u64(mtl_pointer_type_alignment(self->native)))                                         \
-    RO(PointerType, data_size, "int", "Bytes of what it points to.",                               \
-       from_u64(mtl_pointer_type_data_size(self->native)))                                         \
+    NUMBER(RO, PointerType, pointer_type, alignment, "Of what it points to.")                      \
+    NUMBER(RO, PointerType, pointer_type, data_size, "Bytes of what it points to.")                \
     RO(PointerType, element_is_argument_buffer, "bool", "Whether that holds resources.",           \
        from_bool(mtl_pointer_type_element_is_argument_buffer(self->native)))                       \
     RO(PointerType, element_struct_type, "StructType | None", "If it is a struct.",                \

@@ -94,25 +94,23 @@ DEFINE_CLASS(TextureDescriptor, "How a texture is made.", .methods = TextureDesc
 
 // ---- Texture ----
 
-#define EXTENT(RO, name, doc)                                                                      \
-    RO(Texture, name, "int", doc, from_u64(mtl_texture_##name(self->native)))
 #define TEXTURE_PROPS(RO, RW)                                                                      \
     RO(Texture, texture_type, "TextureType", "Dimensions.",                                        \
        from_enum(state, E_TextureType, mtl_texture_texture_type(self->native)))                    \
     RO(Texture, pixel_format, "PixelFormat", "What a texel is.",                                   \
        from_enum(state, E_PixelFormat, mtl_texture_pixel_format(self->native)))                    \
-    EXTENT(RO, width, "Texels in x.")                                                              \
-    EXTENT(RO, height, "Texels in y.")                                                             \
-    EXTENT(RO, depth, "Texels in z.")                                                              \
-    EXTENT(RO, mipmap_level_count, "Levels.")                                                      \
-    EXTENT(RO, sample_count, "Samples of a texel.")                                                \
-    EXTENT(RO, array_length, "Slices.")                                                            \
-    EXTENT(RO, usage, "TextureUsage bits.")                                                        \
-    EXTENT(RO, allocated_size, "Bytes taken.")                                                     \
-    EXTENT(RO, resource_options, "Its modes as bits.")                                             \
-    EXTENT(RO, heap_offset, "Its place in the heap.")                                              \
-    EXTENT(RO, buffer_offset, "Where in its buffer it begins.")                                    \
-    EXTENT(RO, buffer_bytes_per_row, "Bytes between rows in its buffer.")                          \
+    NUMBER(RO, Texture, texture, width, "Texels in x.")                                            \
+    NUMBER(RO, Texture, texture, height, "Texels in y.")                                           \
+    NUMBER(RO, Texture, texture, depth, "Texels in z.")                                            \
+    NUMBER(RO, Texture, texture, mipmap_level_count, "Levels.")                                    \
+    NUMBER(RO, Texture, texture, sample_count, "Samples of a texel.")                              \
+    NUMBER(RO, Texture, texture, array_length, "Slices.")                                          \
+    NUMBER(RO, Texture, texture, usage, "TextureUsage bits.")                                      \
+    NUMBER(RO, Texture, texture, allocated_size, "Bytes taken.")                                   \
+    NUMBER(RO, Texture, texture, resource_options, "Its modes as bits.")                           \
+    NUMBER(RO, Texture, texture, heap_offset, "Its place in the heap.")                            \
+    NUMBER(RO, Texture, texture, buffer_offset, "Where in its buffer it begins.")                  \
+    NUMBER(RO, Texture, texture, buffer_bytes_per_row, "Bytes between rows in its buffer.")        \
     RO(Texture, storage_mode, "StorageMode", "Where its memory is.",                               \
        from_enum(state, E_StorageMode, mtl_texture_storage_mode(self->native)))                    \
     RO(Texture, gpu_resource_id, "int", "What stands for it in argument buffers.",                 \
