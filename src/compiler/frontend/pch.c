@@ -17,20 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// The image also holds the everyday types instantiated, with their copies: Clang would otherwise
-// read every swizzle to define them anew in each source (9 ms of CPU time against 4 with one
-// float4).
-static const char prelude_text[] =
-    "#include <detail/prelude.h>\n"
-    "namespace metal {\n"
-    "template <class T> inline void __warm() { T a; T b = a; b = a; }\n"
-    "template <class T> inline void __warm3() { __warm<vec<T, 2>>(); __warm<vec<T, 3>>(); "
-    "__warm<vec<T, 4>>(); }\n"
-    "inline void __warm_all() { __warm3<float>(); __warm3<half>(); __warm3<int>(); "
-    "__warm3<uint>(); __warm3<bool>();\n"
-    "    __warm<vec<ushort, 2>>(); __warm<vec<ushort, 3>>(); __warm<vec<uchar, 4>>(); "
-    "__warm<float3x3>(); __warm<float4x4>(); }\n"
-    "}\n";
+static const char prelude_text[] = "#include <detail/precompiled.h>\n";
 const BridgeFile pch_source = {"/memory/ingot_prelude.h", prelude_text, sizeof prelude_text - 1};
 
 static int by_name(const void *a, const void *b) {
