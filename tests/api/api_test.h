@@ -98,6 +98,16 @@ static inline void encode_threads(MTLCommandBuffer *commands, MTLComputePipeline
     mtl_compute_command_encoder_end_encoding(e);
 }
 
+// Level 0 of a square texture of four bytes a texel into a buffer.
+static inline void encode_copy(MTLCommandBuffer *commands, MTLTexture *t, size_t side,
+                               MTLBuffer *to) {
+    MTLBlitCommandEncoder *blit = mtl_command_buffer_blit_command_encoder(commands);
+    mtl_blit_command_encoder_copy_from_texture_to_buffer(blit, t, 0, 0, mtl_origin_make(0, 0, 0),
+                                                         mtl_size_make(side, side, 1), to, 0,
+                                                         4 * side, 0, 0);
+    mtl_blit_command_encoder_end_encoding(blit);
+}
+
 // A texture's descriptor by its extents; what else there is to say is the caller's.
 static inline MTLTextureDescriptor texture_shape(MTLTextureType type, MTLPixelFormat format,
                                                  size_t w, size_t h, size_t depth, size_t length,

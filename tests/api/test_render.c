@@ -472,11 +472,7 @@ TEST(hazards_between_queues) {
         for (int i = 0; i < 20; i++) draw_at(e, -1, -1, 1, 1, 0, color);
         mtl_render_command_encoder_end_encoding(e);
         MTLCommandBuffer *copies = mtl_command_queue_command_buffer(other);
-        MTLBlitCommandEncoder *blit = mtl_command_buffer_blit_command_encoder(copies);
-        mtl_blit_command_encoder_copy_from_texture_to_buffer(
-            blit, t, 0, 0, mtl_origin_make(0, 0, 0), mtl_size_make(256, 256, 1), copy, 0, 1024, 0,
-            0);
-        mtl_blit_command_encoder_end_encoding(blit);
+        encode_copy(copies, t, 256, copy);
         mtl_command_buffer_commit(draws);
         finish(copies);
         const uint32_t *pixels = mtl_buffer_contents(copy);

@@ -470,11 +470,7 @@ TEST(test_queues) {
             mtl_release(p);
         }
         last = mtl_command_queue_command_buffer(queue);
-        MTLBlitCommandEncoder *blit = mtl_command_buffer_blit_command_encoder(last);
-        mtl_blit_command_encoder_copy_from_texture_to_buffer(
-            blit, view, 0, 0, mtl_origin_make(0, 0, 0), mtl_size_make(64, 64, 1), out, 0, 256, 0,
-            0);
-        mtl_blit_command_encoder_end_encoding(blit);
+        encode_copy(last, view, 64, out);
         run_to_end(last);
         const float *values = mtl_buffer_contents(out);
         for (size_t i = 0; i < 64; i++) assert_float_equal(values[65 * i], 64, 0);

@@ -75,6 +75,12 @@ static void expect_close(const AbiTexture *t, const TestCall *call, uint32_t l,
     }
 }
 
+// A texture with numbers in it.
+static void filled(TestTexture *x, AbiTextureShape shape, uint64_t seed) {
+    test_texture(&shape, true, x);
+    test_fill(x, seed);
+}
+
 // All four components, by the reference at the lane's coordinates.
 static void expect_reference(const Reference *ref, const TestCall *call, uint32_t l,
                              const char *what) {
@@ -169,10 +175,10 @@ static void one_texel_for(const char *isa) {
         for (int linear = 0; linear < 2; linear++) {
             for (uint32_t shape_ix = 0; shape_ix < 3; shape_ix++) {
                 TestTexture x;
-                AbiTextureShape shape = test_shape(ABI_TEXTURE_2D, 70, shape_ix == 1 ? 5 : 1,
-                                                   shape_ix == 2 ? 5 : 1, 1, 1, 1);
-                test_texture(&shape, true, &x);
-                test_fill(&x, 5);
+                filled(&x,
+                       test_shape(ABI_TEXTURE_2D, 70, shape_ix == 1 ? 5 : 1, shape_ix == 2 ? 5 : 1,
+                                  1, 1, 1),
+                       5);
                 TestCall call;
                 uint64_t seed = 1;
                 test_all_lanes(&call, 32);
@@ -198,9 +204,7 @@ static void centres_for(const char *isa) {
     for (int mode = 0; mode < 4; mode++)
         for (int mip = 0; mip < 3; mip++) {
             TestTexture x;
-            AbiTextureShape shape = test_shape(ABI_TEXTURE_2D, mode % 2 ? 80 : 70, 16, 8, 1, 1, 4);
-            test_texture(&shape, true, &x);
-            test_fill(&x, 9);
+            filled(&x, test_shape(ABI_TEXTURE_2D, mode % 2 ? 80 : 70, 16, 8, 1, 1, 4), 9);
             TestCall call;
             test_all_lanes(&call, 32);
             for (uint32_t level = 0; level < 4; level++) {
@@ -299,9 +303,7 @@ static void derivatives_for(const char *isa) {
                     for (int turn = 0; turn < 4; turn++) {
                         if (cpu_type_is_cube(types[i])) continue;
                         TestTexture x;
-                        AbiTextureShape shape = shape_for(types[i], 70, 4);
-                        test_texture(&shape, true, &x);
-                        test_fill(&x, 3);
+                        filled(&x, shape_for(types[i], 70, 4), 3);
                         TestCall call;
                         test_all_lanes(&call, 32);
                         fill_coordinates(&call, &x.t, &seed, -1, 2);
@@ -389,9 +391,7 @@ TEST(cube_levels_from_derivatives) {
 
 TEST(lanes_that_take_no_part) {
     TestTexture x;
-    AbiTextureShape shape = shape_for(ABI_TEXTURE_2D, 55, 4);
-    test_texture(&shape, true, &x);
-    test_fill(&x, 3);
+    filled(&x, shape_for(ABI_TEXTURE_2D, 55, 4), 3);
     TestCall call;
     test_all_lanes(&call, 4);
     for (uint32_t l = 0; l < 4; l++) {
@@ -414,9 +414,7 @@ TEST(lanes_that_take_no_part) {
 
 TEST(sampler_forms) {
     TestTexture x;
-    AbiTextureShape shape = shape_for(ABI_TEXTURE_2D, 70, 4);
-    test_texture(&shape, true, &x);
-    test_fill(&x, 3);
+    filled(&x, shape_for(ABI_TEXTURE_2D, 70, 4), 3);
     TestCall a, b;
     uint64_t seed = 4;
     test_all_lanes(&a, 32);
@@ -463,9 +461,7 @@ TEST(sampler_forms) {
 
 static void unnormalized_for(const char *isa) {
     TestTexture x;
-    AbiTextureShape shape = shape_for(ABI_TEXTURE_2D, 70, 1);
-    test_texture(&shape, true, &x);
-    test_fill(&x, 3);
+    filled(&x, shape_for(ABI_TEXTURE_2D, 70, 1), 3);
     for (int mode = 0; mode < 6; mode++) {
         if (mode > 0 && mode < 4) continue;
         for (unsigned linear = 0; linear < 2; linear++) {
@@ -498,9 +494,7 @@ static void offsets_for(const char *isa) {
         for (int mode = 0; mode < 6; mode++) {
             for (unsigned linear = 0; linear < 2; linear++) {
                 TestTexture x;
-                AbiTextureShape shape = shape_for(types[i], 70, 1);
-                test_texture(&shape, true, &x);
-                test_fill(&x, 3);
+                filled(&x, shape_for(types[i], 70, 1), 3);
                 TestCall call;
                 uint64_t seed = 4;
                 test_all_lanes(&call, 32);
@@ -538,9 +532,7 @@ static void compare_for(const char *isa) {
         for (int function = 0; function < 8; function++)
             for (unsigned linear = 0; linear < 2; linear++) {
                 TestTexture x;
-                AbiTextureShape shape = shape_for(depth_types[i], i & 1 ? 250 : 252, 1);
-                test_texture(&shape, true, &x);
-                test_fill(&x, 3);
+                filled(&x, shape_for(depth_types[i], i & 1 ? 250 : 252, 1), 3);
                 TestCall call;
                 test_all_lanes(&call, 32);
                 fill_coordinates(&call, &x.t, &seed, -1, 2);
@@ -584,10 +576,10 @@ static void gather_for(const char *isa) {
             for (unsigned component = 0; component < 4; component++)
                 for (int compare = 0; compare < 2; compare++) {
                     TestTexture x;
-                    AbiTextureShape shape = shape_for(array ? ABI_TEXTURE_2D_ARRAY : ABI_TEXTURE_2D,
-                                                      compare ? 252 : 70, 1);
-                    test_texture(&shape, true, &x);
-                    test_fill(&x, 3);
+                    filled(&x,
+                           shape_for(array ? ABI_TEXTURE_2D_ARRAY : ABI_TEXTURE_2D,
+                                     compare ? 252 : 70, 1),
+                           3);
                     TestCall call;
                     test_all_lanes(&call, 32);
                     fill_coordinates(&call, &x.t, &seed, -1, 2);
@@ -623,9 +615,7 @@ EACH_ISA(gathers, gather_for)
 static void swizzle_for(const char *isa) {
     static const uint8_t swizzles[][4] = {{5, 4, 3, 2}, {0, 1, 2, 2}, {1, 1, 0, 0}, {3, 2, 5, 1}};
     TestTexture x;
-    AbiTextureShape shape = shape_for(ABI_TEXTURE_2D, 70, 1);
-    test_texture(&shape, true, &x);
-    test_fill(&x, 3);
+    filled(&x, shape_for(ABI_TEXTURE_2D, 70, 1), 3);
     for (int k = 0; k < 4; k++) {
         AbiTextureView view = {.type = ABI_TEXTURE_2D,
                                .pixel_format = 70,
@@ -663,9 +653,7 @@ static void integer_for(const char *isa) {
     for (size_t k = 0; k < sizeof formats / sizeof *formats; k++)
         for (unsigned linear = 0; linear < 2; linear++) { // linear is taken as nearest
             TestTexture x;
-            AbiTextureShape shape = shape_for(ABI_TEXTURE_2D, formats[k], 1);
-            test_texture(&shape, true, &x);
-            test_fill(&x, 3);
+            filled(&x, shape_for(ABI_TEXTURE_2D, formats[k], 1), 3);
             TestCall call;
             uint64_t seed = 4;
             test_all_lanes(&call, 32);
@@ -689,9 +677,7 @@ EACH_ISA(integer_textures, integer_for)
 
 TEST(reductions) {
     TestTexture x;
-    AbiTextureShape shape = shape_for(ABI_TEXTURE_2D, 70, 1);
-    test_texture(&shape, true, &x);
-    test_fill(&x, 3);
+    filled(&x, shape_for(ABI_TEXTURE_2D, 70, 1), 3);
     for (int mode = 1; mode < 3; mode++) {
         TestCall call;
         uint64_t seed = 4;
