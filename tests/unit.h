@@ -23,6 +23,12 @@ static inline void unit_add(const char *name, CMUnitTestFunction test) {
     __attribute__((constructor)) static void unit_add_##name(void) { unit_add(#name, name); }      \
     static void name(__attribute__((unused)) void **state)
 
+// Before unit_run: each test has this set-up and tear-down, or NULL.
+static inline void unit_each(CMFixtureFunction set_up, CMFixtureFunction tear_down) {
+    for (size_t i = 0; i < n_unit_tests && i < sizeof unit_tests / sizeof *unit_tests; i++)
+        unit_tests[i].setup_func = set_up, unit_tests[i].teardown_func = tear_down;
+}
+
 // set_up and tear_down of the whole group, or NULL. The number of tests that failed.
 static inline int unit_run(CMFixtureFunction set_up, CMFixtureFunction tear_down) {
     size_t room = sizeof unit_tests / sizeof *unit_tests;
@@ -33,10 +39,4 @@ static inline int unit_run(CMFixtureFunction set_up, CMFixtureFunction tear_down
     return _cmocka_run_group_tests("tests", unit_tests, n_unit_tests, set_up, tear_down);
 }
 
-// The same with a set-up and a tear-down for each of them.
-static inline int unit_run_each(CMFixtureFunction set_up, CMFixtureFunction tear_down) {
-    for (size_t i = 0; i < n_unit_tests && i < sizeof unit_tests / sizeof *unit_tests; i++)
-        unit_tests[i].setup_func = set_up, unit_tests[i].teardown_func = tear_down;
-    return unit_run(NULL, NULL);
-}
 #endif

@@ -50,8 +50,7 @@ static int fresh(void **state) {
 
 // ---- What works ----
 
-static void test_dispatch(void **state) {
-    (void)state;
+TEST(test_dispatch) {
     Bench b = open_bench();
     MTLBuffer *x = resident_buffer(&b, 4000, "X");
     assert_true(mtl_device_supports_family(device, MTLGPUFamilyMetal4));
@@ -72,8 +71,7 @@ static void test_dispatch(void **state) {
 }
 
 // Each dispatch has the bindings of its moment.
-static void test_snapshot(void **state) {
-    (void)state;
+TEST(test_snapshot) {
     enum { n = 40 };
     Bench b = open_bench();
     MTLBuffer *x = resident_buffer(&b, n * 256, "X"), *values = resident_buffer(&b, n * 256, "V");
@@ -94,8 +92,7 @@ static void test_snapshot(void **state) {
     close_bench(&b);
 }
 
-static void test_threadgroup_memory(void **state) {
-    (void)state;
+TEST(test_threadgroup_memory) {
     Bench b = open_bench();
     MTLBuffer *x = resident_buffer(&b, 256, "X");
     mtl4_argument_table_set_address(b.table, mtl_buffer_gpu_address(x), 0);
@@ -110,8 +107,7 @@ static void test_threadgroup_memory(void **state) {
     close_bench(&b);
 }
 
-static void test_indirect(void **state) {
-    (void)state;
+TEST(test_indirect) {
     Bench b = open_bench();
     MTLBuffer *x = resident_buffer(&b, 256, "X"), *n = resident_buffer(&b, 256, "N");
     mtl4_argument_table_set_address(b.table, mtl_buffer_gpu_address(x), 0);
@@ -164,8 +160,7 @@ static void test_indirect(void **state) {
 }
 
 // One command buffer, begun again while the device is at work on what it held before.
-static void test_reuse(void **state) {
-    (void)state;
+TEST(test_reuse) {
     Bench b = open_bench();
     MTLBuffer *gate = resident_buffer(&b, 64, "Gate"), *x = resident_buffer(&b, 256, "X");
     MTLSharedEvent *event = mtl_device_new_shared_event(device);
@@ -195,8 +190,7 @@ static void test_reuse(void **state) {
 }
 
 // Three frames in flight, an allocator each; the memory of an allocator does not grow.
-static void test_frames(void **state) {
-    (void)state;
+TEST(test_frames) {
     enum { frames = 300, flight = 3 };
     Bench b = open_bench();
     MTLBuffer *x = resident_buffer(&b, 256, "X"), *y = resident_buffer(&b, frames * 256, "Y");
@@ -237,8 +231,7 @@ static void test_frames(void **state) {
 }
 
 // Command buffers of a group run in their order, told once; allocators may be released at once.
-static void test_groups(void **state) {
-    (void)state;
+TEST(test_groups) {
     enum { n = 6 };
     Bench b = open_bench();
     MTLBuffer *x = resident_buffer(&b, 256, "X");
@@ -280,8 +273,7 @@ static void run_elsewhere(void (*work)(void *), void *item, void *context) {
     work(item);
 }
 
-static void test_feedback_queue(void **state) {
-    (void)state;
+TEST(test_feedback_queue) {
     int n = 0;
     MTL4CommandQueue *queue = mtl_device_new_mtl4_command_queue_with_descriptor(
         device,
@@ -299,8 +291,7 @@ static void test_feedback_queue(void **state) {
 
 // ---- Faults ----
 
-static void test_fault(void **state) {
-    (void)state;
+TEST(test_fault) {
     Bench b = open_bench();
     MTLBuffer *bad = resident_buffer(&b, 64, "Bad"), *x = resident_buffer(&b, 256, "X");
     *(uint64_t *)mtl_buffer_contents(bad) = 64; // no memory there
@@ -335,8 +326,7 @@ static void test_fault(void **state) {
     close_bench(&b);
 }
 
-static void test_timeout(void **state) {
-    (void)state;
+TEST(test_timeout) {
     Bench b = open_bench();
     MTL4CommandQueue *queue = mtl_device_new_mtl4_command_queue_with_descriptor(
         device, &(MTL4CommandQueueDescriptor){.timeout_ms = 50}, NULL);
@@ -355,8 +345,7 @@ static void test_timeout(void **state) {
 
 // ---- Events ----
 
-static void test_events(void **state) {
-    (void)state;
+TEST(test_events) {
     Bench b = open_bench();
     MTL4CommandQueue *other = mtl_device_new_mtl4_command_queue(device);
     mtl4_command_queue_add_residency_set(other, b.set);
@@ -398,8 +387,7 @@ static void test_events(void **state) {
 
 // ---- Rules ----
 
-static void test_begin_and_end(void **state) {
-    (void)state;
+TEST(test_begin_and_end) {
     Bench b = open_bench();
     assert_null(mtl4_command_buffer_compute_command_encoder(b.commands));
     assert_message("metal4_not_begun", "'Commands'", NULL);
@@ -441,8 +429,7 @@ static void test_begin_and_end(void **state) {
     close_bench(&b);
 }
 
-static void test_allocators(void **state) {
-    (void)state;
+TEST(test_allocators) {
     Bench b = open_bench();
     MTLBuffer *x = resident_buffer(&b, 256, "X");
     mtl4_argument_table_set_address(b.table, mtl_buffer_gpu_address(x), 0);
@@ -488,8 +475,7 @@ static void test_allocators(void **state) {
 }
 
 // Sizes are true, and grow with what is recorded.
-static void test_allocated_size(void **state) {
-    (void)state;
+TEST(test_allocated_size) {
     Bench b = open_bench();
     MTLBuffer *x = resident_buffer(&b, 256, "X");
     mtl4_argument_table_set_address(b.table, mtl_buffer_gpu_address(x), 0);
@@ -509,8 +495,7 @@ static void test_allocated_size(void **state) {
     close_bench(&b);
 }
 
-static void test_tables(void **state) {
-    (void)state;
+TEST(test_tables) {
     MTLError *error = NULL;
     const MTL4ArgumentTableDescriptor bad[] = {{.max_buffer_bind_count = 32},
                                                {.max_texture_bind_count = 129},
@@ -564,8 +549,7 @@ static void test_tables(void **state) {
     close_bench(&b);
 }
 
-static void test_encoder_rules(void **state) {
-    (void)state;
+TEST(test_encoder_rules) {
     Bench b = open_bench();
     MTLFence *fence = mtl_device_new_fence(device);
     MTL4ComputeCommandEncoder *e = begin(&b);
@@ -624,8 +608,7 @@ static void test_encoder_rules(void **state) {
 }
 
 // Encoders of one command buffer, ordered by a fence.
-static void test_fences(void **state) {
-    (void)state;
+TEST(test_fences) {
     Bench b = open_bench();
     MTLBuffer *x = resident_buffer(&b, 256, "X"), *y = resident_buffer(&b, 256, "Y");
     MTLFence *fence = mtl_device_new_fence(device);
@@ -679,8 +662,7 @@ static void *record(void *context) {
     return NULL;
 }
 
-static void test_threads(void **state) {
-    (void)state;
+TEST(test_threads) {
     Bench b = open_bench();
     pthread_t threads[N_THREADS];
     Worker workers[N_THREADS];
@@ -703,8 +685,7 @@ static void test_threads(void **state) {
 }
 
 // Traces show the queue, its encoders and their dispatches (MTL_CAPTURE_ENABLED=1).
-static void test_trace(void **state) {
-    (void)state;
+TEST(test_trace) {
     Bench b = open_bench();
     MTLBuffer *x = resident_buffer(&b, 256, "X");
     char path[] = "/tmp/ingot-metal4-XXXXXX", text[16384];
@@ -749,8 +730,7 @@ static void test_trace(void **state) {
 }
 
 // Everything goes while the device is at work.
-static void test_release_early(void **state) {
-    (void)state;
+TEST(test_release_early) {
     Bench b = open_bench();
     MTLBuffer *gate = resident_buffer(&b, 64, "Gate");
     mtl4_argument_table_set_address(b.table, mtl_buffer_gpu_address(gate), 0);
@@ -770,15 +750,6 @@ static void test_release_early(void **state) {
 }
 
 int main(void) {
-#define TEST(f) cmocka_unit_test_setup(f, fresh)
-    const struct CMUnitTest tests[] = {
-        TEST(test_dispatch),      TEST(test_snapshot),       TEST(test_threadgroup_memory),
-        TEST(test_indirect),      TEST(test_reuse),          TEST(test_frames),
-        TEST(test_groups),        TEST(test_feedback_queue), TEST(test_fault),
-        TEST(test_timeout),       TEST(test_events),         TEST(test_begin_and_end),
-        TEST(test_allocators),    TEST(test_allocated_size), TEST(test_tables),
-        TEST(test_encoder_rules), TEST(test_fences),         TEST(test_threads),
-        TEST(test_trace),         TEST(test_release_early),
-    };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    unit_each(fresh, NULL);
+    return unit_run(open_all, close_all);
 }

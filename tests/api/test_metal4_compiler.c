@@ -86,8 +86,7 @@ static MTLComputePipelineState *make(const MTL4ComputePipelineDescriptor *d) {
     return p;
 }
 
-static void test_library(void **state) {
-    (void)state;
+TEST(test_library) {
     MTLError *error = NULL;
     assert_string_equal(mtl_library_label(library), "Lib");
     assert_string_equal(mtl4_compiler_label(compiler), "C");
@@ -113,8 +112,7 @@ static void test_library(void **state) {
     mtl_release(l);
 }
 
-static void test_functions(void **state) {
-    (void)state;
+TEST(test_functions) {
     float v[4];
     MTL4LibraryFunctionDescriptor scale = named(library, "scale");
     MTL4SpecializedFunctionDescriptor by_three = special(&scale.base, 3, "by three");
@@ -154,8 +152,7 @@ static void test_functions(void **state) {
 
 // A checked kernel that goes past its buffer is told with the buffer's label and changes nothing
 // else.
-static void test_shader_validation(void **state) {
-    (void)state;
+TEST(test_shader_validation) {
     MTL4LibraryFunctionDescriptor plain = named(library, "plain");
     MTLComputePipelineState *p = make(
         &(MTL4ComputePipelineDescriptor){.compute_function_descriptor = &plain.base,
@@ -227,8 +224,7 @@ static void check_linked(MTLComputePipelineState *p) {
     mtl_release(table);
 }
 
-static void test_static_linking(void **state) {
-    (void)state;
+TEST(test_static_linking) {
     Linking l;
     linking_open(&l, library);
     const MTL4LinkedFunctionGroup groups = {"mine", l.functions, 2};
@@ -240,8 +236,7 @@ static void test_static_linking(void **state) {
     release_values(&l.special);
 }
 
-static void test_binary_functions(void **state) {
-    (void)state;
+TEST(test_binary_functions) {
     MTLError *error = NULL;
     float v[4];
     Linking l;
@@ -286,8 +281,7 @@ static void test_binary_functions(void **state) {
     release_values(&l.special);
 }
 
-static void test_dynamic_libraries(void **state) {
-    (void)state;
+TEST(test_dynamic_libraries) {
     MTLError *error = NULL;
     float v[4];
     MTLLibrary *helper = mtl4_compiler_new_library(
@@ -373,8 +367,7 @@ static void finish(MTL4CompilerTask *task, Told *t) {
     mtl_release(task);
 }
 
-static void test_tasks(void **state) {
-    (void)state;
+TEST(test_tasks) {
     float v[4];
     Told t = {0};
     char text[] = "kernel void late(device float *x [[buffer(0)]],"
@@ -432,8 +425,7 @@ static MTL4PipelineDataSetSerializer *serializer_of(
         device, &(MTL4PipelineDataSetSerializerDescriptor){configuration});
 }
 
-static void test_script(void **state) {
-    (void)state;
+TEST(test_script) {
     MTLError *error = NULL;
     size_t n = 1;
     MTL4PipelineDataSetSerializer *s = serializer_of(0);
@@ -526,8 +518,7 @@ static int other_process(char **argv) {
     return 0;
 }
 
-static void test_archive(void **state) {
-    (void)state;
+TEST(test_archive) {
     MTLError *error = NULL;
     MTL4PipelineDataSetSerializer *s = serializer_of(3);
     MTL4Compiler *c = mtl_device_new_compiler(
@@ -583,13 +574,6 @@ static void test_archive(void **state) {
 
 int main(int argc, char **argv) {
     if (argc > 3 && strcmp(argv[1], "alone") == 0) return other_process(argv + 2);
-#define TEST(f) cmocka_unit_test_setup(f, fresh)
-    const struct CMUnitTest tests[] = {
-        TEST(test_library),           TEST(test_functions),
-        TEST(test_static_linking),    TEST(test_binary_functions),
-        TEST(test_dynamic_libraries), TEST(test_tasks),
-        TEST(test_shader_validation), TEST(test_script),
-        TEST(test_archive),
-    };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    unit_each(fresh, NULL);
+    return unit_run(open_all, close_all);
 }

@@ -209,8 +209,7 @@ static double unary(const char *op, double x) {
     return x;
 }
 
-static void test_unary(void **state) {
-    (void)state;
+TEST(test_unary) {
     static const char *const names[] = {"relu", "sigmoid", "tanh", "sin",  "cos",  "exp", "log",
                                         "sqrt", "neg",     "abs",  "gelu", "silu", "copy"};
     fill();
@@ -232,8 +231,7 @@ static void test_unary(void **state) {
         }
 }
 
-static void test_binary(void **state) {
-    (void)state;
+TEST(test_binary) {
     static const char *const names[] = {"add", "sub", "mul", "div", "min", "max", "pow"};
     fill();
     for (size_t k = 0; k < 7; k++) {
@@ -263,8 +261,7 @@ static void test_binary(void **state) {
     }
 }
 
-static void test_rows(void **state) {
-    (void)state;
+TEST(test_rows) {
     static const char *const names[] = {"softmax", "sum", "mean", "reduce_max"};
     fill();
     for (int axis = 0; axis < 3; axis++)
@@ -300,8 +297,7 @@ static void test_rows(void **state) {
         }
 }
 
-static void test_matmul(void **state) {
-    (void)state;
+TEST(test_matmul) {
     static const int sizes[][3] = {{1, 1, 1}, {17, 29, 5}, {70, 3, 65}, {64, 64, 64}, {1, 40, 33}};
     fill();
     for (size_t k = 0; k < 5; k++)
@@ -336,8 +332,7 @@ static void test_matmul(void **state) {
             }
 }
 
-static void test_conv2d(void **state) {
-    (void)state;
+TEST(test_conv2d) {
     enum { C = 3, W = 7, H = 6, N = 2, O = 5, KW = 3, KH = 2 };
     fill();
     for (int k = 0; k < 3; k++) {
@@ -373,8 +368,7 @@ static void test_conv2d(void **state) {
     }
 }
 
-static void test_concat(void **state) {
-    (void)state;
+TEST(test_concat) {
     fill();
     infer(
         "{\"inputs\": [{\"name\": \"x\", \"dimensions\": [4, 3, 2]},"
@@ -431,8 +425,7 @@ static void write_weights(void) {
     write_file(path, (float[]){99, 10, 20}, 12);
 }
 
-static void test_weights(void **state) {
-    (void)state;
+TEST(test_weights) {
     fill();
     write_weights();
     infer(SMALL, (const float *[]){numbers[0]}, (float *[]){results});
@@ -445,8 +438,7 @@ static void test_weights(void **state) {
         }
 }
 
-static void test_pipeline(void **state) {
-    (void)state;
+TEST(test_pipeline) {
     write_weights();
     MTLError *error = NULL;
     MTLLibrary *library = open_package(SMALL);
@@ -494,8 +486,7 @@ static void told(MTL4MachineLearningPipelineState *state, MTLError *error, void 
     to[1] = mtl_retain(error);
 }
 
-static void test_task(void **state) {
-    (void)state;
+TEST(test_task) {
     write_weights();
     MTLLibrary *library = open_package(SMALL);
     MTL4LibraryFunctionDescriptor f = {.name = "main", .library = library};
@@ -516,8 +507,7 @@ static void test_task(void **state) {
 
 // ---- What is wrong with files ----
 
-static void test_bad_files(void **state) {
-    (void)state;
+TEST(test_bad_files) {
     static const struct {
         const char *json, *says;
     } bad[] = {
@@ -578,8 +568,7 @@ static void test_bad_files(void **state) {
 }
 
 // Every cut of the files and many damaged bytes: an error or a network, never a crash.
-static void test_damage(void **state) {
-    (void)state;
+TEST(test_damage) {
     write_weights();
     char path[200], text[sizeof SMALL];
     snprintf(path, sizeof path, "%s/w.safetensors", folder);
@@ -607,8 +596,7 @@ static void test_damage(void **state) {
 
 // ---- Rules of encoders ----
 
-static void test_encoder(void **state) {
-    (void)state;
+TEST(test_encoder) {
     write_weights();
     MTL4MachineLearningPipelineState *net = open_network(SMALL);
     Run r = run_open(net);
@@ -671,8 +659,7 @@ static void test_encoder(void **state) {
 }
 
 // A tensor over a buffer with rows farther apart than they are long, in and out.
-static void test_strides(void **state) {
-    (void)state;
+TEST(test_strides) {
     fill();
     write_weights();
     MTL4MachineLearningPipelineState *net = open_network(SMALL);
@@ -707,12 +694,6 @@ static void test_strides(void **state) {
 }
 
 int main(void) {
-#define TEST(f) cmocka_unit_test_setup(f, fresh)
-    const struct CMUnitTest tests[] = {
-        TEST(test_unary),   TEST(test_binary),    TEST(test_rows),    TEST(test_matmul),
-        TEST(test_conv2d),  TEST(test_concat),    TEST(test_weights), TEST(test_pipeline),
-        TEST(test_task),    TEST(test_bad_files), TEST(test_damage),  TEST(test_encoder),
-        TEST(test_strides),
-    };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    unit_each(fresh, NULL);
+    return unit_run(open_all, close_all);
 }

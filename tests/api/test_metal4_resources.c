@@ -57,8 +57,7 @@ static void encode_add(Bench *b, MTLBuffer *x) {
 
 static void finish(Bench *b) { mtl4_command_buffer_end_command_buffer(b->commands); }
 
-static void test_residency(void **state) {
-    (void)state;
+TEST(test_residency) {
     Bench b = open_bench();
     MTLBuffer *x = mtl_device_new_buffer(device, 256, 0);
     mtl_buffer_set_label(x, "Homeless");
@@ -114,8 +113,7 @@ static void test_residency(void **state) {
 }
 
 // A heap stands for what lies in it; a set keeps its buffers alive while commands run.
-static void test_residency_heap(void **state) {
-    (void)state;
+TEST(test_residency_heap) {
     Bench b = open_bench();
     MTLHeap *heap = mtl_device_new_heap(
         device, &(MTLHeapDescriptor){.size = 1 << 16, .storage_mode_is_set = true});
@@ -132,8 +130,7 @@ static void test_residency_heap(void **state) {
     close_bench(&b);
 }
 
-static void test_residency_of_copies(void **state) {
-    (void)state;
+TEST(test_residency_of_copies) {
     Bench b = open_bench();
     MTLBuffer *x = resident_buffer(&b, 256, "X"), *y = mtl_device_new_buffer(device, 256, 0);
     mtl_buffer_set_label(y, "Away");
@@ -162,8 +159,7 @@ static MTLTensor *matrix(MTLBuffer *buffer, ptrdiff_t columns, ptrdiff_t rows, s
     return tensor;
 }
 
-static void test_tensors(void **state) {
-    (void)state;
+TEST(test_tensors) {
     Bench b = open_bench();
     MTLComputePipelineState *sum = pipeline_of(library, "sum");
     MTLBuffer *data = resident_buffer(&b, 64 * 4, "Data"), *out = resident_buffer(&b, 64, "Out");
@@ -213,8 +209,7 @@ static void test_tensors(void **state) {
 }
 
 // Pointers and ids in a struct: a message for what is in no set, and the commands run.
-static void test_bindless(void **state) {
-    (void)state;
+TEST(test_bindless) {
     Bench b = open_bench();
     MTLComputePipelineState *through = pipeline_of(library, "through");
     MTLBuffer *x = resident_buffer(&b, 64, "X"), *inner = resident_buffer(&b, 64, "Inner"),
@@ -245,8 +240,7 @@ static void test_bindless(void **state) {
     close_bench(&b);
 }
 
-static void test_copy_tensor(void **state) {
-    (void)state;
+TEST(test_copy_tensor) {
     Bench b = open_bench();
     MTLBuffer *from = resident_buffer(&b, 256, "From"), *to = resident_buffer(&b, 256, "To");
     for (int i = 0; i < 64; i++) ((float *)mtl_buffer_contents(from))[i] = (float)i;
@@ -301,8 +295,7 @@ static MTLTexture *picture(Bench *b, const char *label) {
     return t;
 }
 
-static void test_textures(void **state) {
-    (void)state;
+TEST(test_textures) {
     Bench b = open_bench();
     MTLComputePipelineState *sample = pipeline_of(library, "sample");
     MTLTexture *in = picture(&b, "In"), *out = picture(&b, "Out");
@@ -373,8 +366,7 @@ static void test_textures(void **state) {
     close_bench(&b);
 }
 
-static void test_function_tables(void **state) {
-    (void)state;
+TEST(test_function_tables) {
     Bench b = open_bench();
     MTLFunction *kernel = mtl_library_new_function(library, "call");
     MTLFunction *twice[] = {mtl_library_new_function(library, "twice")};
@@ -411,8 +403,7 @@ static void test_function_tables(void **state) {
 
 // ---- Copies ----
 
-static void test_copies(void **state) {
-    (void)state;
+TEST(test_copies) {
     Bench b = open_bench();
     MTLBuffer *x = resident_buffer(&b, 256, "X"), *y = resident_buffer(&b, 256, "Y");
     MTLTexture *t = picture(&b, "T"), *u = picture(&b, "U");
@@ -454,8 +445,7 @@ static void test_copies(void **state) {
 
 // A dispatch, a copy of its result, a dispatch on the copy: barriers order all of it, a hundred
 // times over in one encoder.
-static void test_order(void **state) {
-    (void)state;
+TEST(test_order) {
     Bench b = open_bench();
     MTLBuffer *x = resident_buffer(&b, 4096, "X"), *y = resident_buffer(&b, 4096, "Y");
     MTL4ComputeCommandEncoder *e = begin(&b);
@@ -474,8 +464,7 @@ static void test_order(void **state) {
 }
 
 // Independent dispatches, more than are collected at once, in one encoder.
-static void test_side_by_side(void **state) {
-    (void)state;
+TEST(test_side_by_side) {
     enum { n = 100 };
     Bench b = open_bench();
     MTLBuffer *x = resident_buffer(&b, n * 256, "X");
@@ -493,8 +482,7 @@ static void test_side_by_side(void **state) {
 
 // ---- Indirect command buffers ----
 
-static void test_indirect_commands(void **state) {
-    (void)state;
+TEST(test_indirect_commands) {
     Bench b = open_bench();
     MTLBuffer *x = resident_buffer(&b, 1024, "X"), *range = resident_buffer(&b, 64, "Range");
     MTLComputePipelineState *p = indirect_pipeline_of(library, "add_one");
@@ -543,8 +531,7 @@ static void test_indirect_commands(void **state) {
 
 // ---- Counters ----
 
-static void test_counters(void **state) {
-    (void)state;
+TEST(test_counters) {
     MTLError *error = NULL;
     assert_null(mtl_device_new_counter_heap(device, &(MTL4CounterHeapDescriptor){0}, &error));
     assert_non_null(error);
@@ -620,13 +607,6 @@ static void test_counters(void **state) {
 }
 
 int main(void) {
-#define TEST(f) cmocka_unit_test_setup(f, fresh)
-    const struct CMUnitTest tests[] = {
-        TEST(test_residency), TEST(test_residency_heap),  TEST(test_residency_of_copies),
-        TEST(test_tensors),   TEST(test_bindless),        TEST(test_copy_tensor),
-        TEST(test_textures),  TEST(test_function_tables), TEST(test_copies),
-        TEST(test_order),     TEST(test_side_by_side),    TEST(test_indirect_commands),
-        TEST(test_counters),
-    };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    unit_each(fresh, NULL);
+    return unit_run(open_all, close_all);
 }

@@ -469,4 +469,7 @@ TEST(outputs_are_tried_first) {
     neural_image_free(&a);
 }
 
-int main(void) { return unit_run_each(open_folder, close_folder); }
+int main(void) {
+    unit_each(open_folder, close_folder);
+    return unit_run(NULL, NULL);
+}
