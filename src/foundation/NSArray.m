@@ -40,24 +40,7 @@ static void delete_range(ArrayBody *a, NSRange r) {
     NSUInteger _count, _room;
     unsigned long _changes; // for enumerations
 }
-+ (BOOL)supportsSecureCoding {
-    return YES;
-}
-+ (instancetype)array {
-    return AUTORELEASED([[self alloc] init]);
-}
-+ (instancetype)arrayWithObject:(id)object {
-    return AUTORELEASED([[self alloc] initWithObjects:&object count:1]);
-}
-+ (instancetype)arrayWithObjects:(const id[])objects count:(NSUInteger)n {
-    return AUTORELEASED([[self alloc] initWithObjects:objects count:n]);
-}
-+ (instancetype)arrayWithObjects:(id)first, ... {
-    COLLECT(first, list, n);
-    NSArray *made = [[self alloc] initWithObjects:list count:n];
-    free(list);
-    return AUTORELEASED(made);
-}
+MADE_OF_OBJECTS(array, arrayWithObject, arrayWithObjects)
 + (instancetype)arrayWithArray:(NSArray *)array {
     return AUTORELEASED([[self alloc] initWithArray:array]);
 }
@@ -87,29 +70,13 @@ static void delete_range(ArrayBody *a, NSRange r) {
     }
     return self;
 }
-- (instancetype)initWithCoder:(NSCoder *)coder {
-    (void)coder;
-    [self doesNotRecognizeSelector:_cmd];
-    return nil;
-}
-- (void)encodeWithCoder:(NSCoder *)coder {
-    (void)coder;
-    [self doesNotRecognizeSelector:_cmd];
-}
+CODES_NOTHING
 - (void)dealloc {
     for (NSUInteger i = 0; i < _count; i++) [_items[i] release];
     free(_items);
     [super dealloc];
 }
-- (id)copyWithZone:(NSZone *)zone {
-    (void)zone;
-    return [self isKindOfClass:[NSMutableArray class]] ? [[NSArray alloc] initWithArray:self]
-                                                       : [self retain];
-}
-- (id)mutableCopyWithZone:(NSZone *)zone {
-    (void)zone;
-    return [[NSMutableArray alloc] initWithArray:self];
-}
+COPIES_AS(NSArray, NSMutableArray, initWithArray, self)
 
 - (NSUInteger)count {
     return _count;

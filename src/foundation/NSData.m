@@ -11,9 +11,6 @@
     void (^_deallocator)(void *bytes, NSUInteger n); // nil: free, if _owned
     bool _borrowed;
 }
-+ (BOOL)supportsSecureCoding {
-    return YES;
-}
 + (instancetype)data {
     return AUTORELEASED([[self alloc] init]);
 }
@@ -104,30 +101,14 @@ static void grow(NSData *self, NSUInteger n) {
     [self release];
     return nil;
 }
-- (instancetype)initWithCoder:(NSCoder *)coder {
-    (void)coder;
-    [self doesNotRecognizeSelector:_cmd];
-    return nil;
-}
-- (void)encodeWithCoder:(NSCoder *)coder {
-    (void)coder;
-    [self doesNotRecognizeSelector:_cmd];
-}
+CODES_NOTHING
 - (void)dealloc {
     if (_deallocator) _deallocator(_bytes, _length);
     [_deallocator release];
     if (!_borrowed) free(_bytes);
     [super dealloc];
 }
-- (id)copyWithZone:(NSZone *)zone {
-    (void)zone;
-    return [self isKindOfClass:[NSMutableData class]] ? [[NSData alloc] initWithData:self]
-                                                      : [self retain];
-}
-- (id)mutableCopyWithZone:(NSZone *)zone {
-    (void)zone;
-    return [[NSMutableData alloc] initWithData:self];
-}
+COPIES_AS(NSData, NSMutableData, initWithData, self)
 - (NSUInteger)length {
     return _length;
 }

@@ -10,9 +10,6 @@ static NSTimeInterval now(void) {
     clock_gettime(CLOCK_REALTIME, &t);
     return (double)t.tv_sec - NSTimeIntervalSince1970 + (double)t.tv_nsec * 1e-9;
 }
-+ (BOOL)supportsSecureCoding {
-    return YES;
-}
 + (NSTimeInterval)timeIntervalSinceReferenceDate {
     return now();
 }
@@ -50,19 +47,8 @@ static NSTimeInterval now(void) {
     if ((self = [super init])) _time = s;
     return self;
 }
-- (instancetype)initWithCoder:(NSCoder *)coder {
-    (void)coder;
-    [self doesNotRecognizeSelector:_cmd];
-    return nil;
-}
-- (void)encodeWithCoder:(NSCoder *)coder {
-    (void)coder;
-    [self doesNotRecognizeSelector:_cmd];
-}
-- (id)copyWithZone:(NSZone *)zone {
-    (void)zone;
-    return [self retain];
-}
+CODES_NOTHING
+COPIES_ITSELF
 - (NSTimeInterval)timeIntervalSinceReferenceDate {
     return _time;
 }

@@ -12,9 +12,6 @@ static void put(NSDictionary *self, SEL name, id value, id key) {
     nil_check(self, name, key);
     hash_put(table(self), [key copyWithZone:NULL], [value retain]);
 }
-+ (BOOL)supportsSecureCoding {
-    return YES;
-}
 + (instancetype)dictionary {
     return AUTORELEASED([[self alloc] init]);
 }
@@ -63,32 +60,9 @@ static void put(NSDictionary *self, SEL name, id value, id key) {
     for (id key in other) put(self, _cmd, [other objectForKey:key], key);
     return self;
 }
-- (instancetype)initWithCoder:(NSCoder *)coder {
-    (void)coder;
-    [self doesNotRecognizeSelector:_cmd];
-    return nil;
-}
-- (void)encodeWithCoder:(NSCoder *)coder {
-    (void)coder;
-    [self doesNotRecognizeSelector:_cmd];
-}
-- (void)dealloc {
-    hash_clear(&_table);
-    [super dealloc];
-}
-- (id)copyWithZone:(NSZone *)zone {
-    (void)zone;
-    return [self isKindOfClass:[NSMutableDictionary class]]
-               ? [[NSDictionary alloc] initWithDictionary:self]
-               : [self retain];
-}
-- (id)mutableCopyWithZone:(NSZone *)zone {
-    (void)zone;
-    return [[NSMutableDictionary alloc] initWithDictionary:self];
-}
-- (NSUInteger)count {
-    return _table.count;
-}
+CODES_NOTHING
+HOLDS_TABLE(_table)
+COPIES_AS(NSDictionary, NSMutableDictionary, initWithDictionary, self)
 - (id)objectForKey:(id)key {
     HashEntry *e = hash_find(&_table, key);
     return e ? e->value : nil;
@@ -125,9 +99,6 @@ static void put(NSDictionary *self, SEL name, id value, id key) {
     HASH_EACH(e, &_table) if (![e->value isEqual:[other objectForKey:e->key]]) return NO;
     return YES;
 }
-- (NSUInteger)hash {
-    return self.count;
-}
 - (void)enumerateKeysAndObjectsUsingBlock:(void (^)(id key, id object, BOOL *stop))block {
     BOOL stop = NO;
     for (id key in self) {
@@ -147,11 +118,6 @@ static void put(NSDictionary *self, SEL name, id value, id key) {
     [text appendString:@"}"];
     return text;
 }
-- (NSUInteger)countByEnumeratingWithState:(NSFastEnumerationState *)state
-                                  objects:(id __unsafe_unretained[])buffer
-                                    count:(NSUInteger)n {
-    return hash_enumerate(&_table, state, buffer, n);
-}
 @end
 
 // What the compiler takes for @[] and @{}.
@@ -164,14 +130,7 @@ __attribute__((constructor(102))) static void empty_ones(void) {
 }
 
 @implementation NSMutableDictionary
-+ (instancetype)dictionaryWithCapacity:(NSUInteger)capacity {
-    (void)capacity;
-    return [self dictionary];
-}
-- (instancetype)initWithCapacity:(NSUInteger)capacity {
-    (void)capacity;
-    return [self init];
-}
+IGNORES_CAPACITY(dictionaryWithCapacity, dictionary)
 - (void)setObject:(id)object forKey:(id)key {
     put(self, _cmd, object, key);
 }

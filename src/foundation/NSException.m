@@ -28,9 +28,6 @@ NSErrorUserInfoKey const NSURLErrorKey = @"NSURL";
     int _n_stack;
 }
 @synthesize name = _name, reason = _reason, userInfo = _userInfo;
-+ (BOOL)supportsSecureCoding {
-    return YES;
-}
 + (NSException *)exceptionWithName:(NSExceptionName)name
                             reason:(NSString *)reason
                           userInfo:(NSDictionary *)info {
@@ -43,23 +40,12 @@ NSErrorUserInfoKey const NSURLErrorKey = @"NSURL";
         _name = [name copy], _reason = [reason copy], _userInfo = [info copy];
     return self;
 }
-- (instancetype)initWithCoder:(NSCoder *)coder {
-    (void)coder;
-    [self doesNotRecognizeSelector:_cmd];
-    return nil;
-}
-- (void)encodeWithCoder:(NSCoder *)coder {
-    (void)coder;
-    [self doesNotRecognizeSelector:_cmd];
-}
+CODES_NOTHING
 - (void)dealloc {
     [_name release], [_reason release], [_userInfo release];
     [super dealloc];
 }
-- (id)copyWithZone:(NSZone *)zone {
-    (void)zone;
-    return [self retain];
-}
+COPIES_ITSELF
 + (void)raise:(NSExceptionName)name format:(NSString *)format, ... {
     va_list list;
     va_start(list, format);
@@ -159,9 +145,6 @@ void nil_check(id self, SEL name, id object) {
     NSDictionary *_userInfo;
 }
 @synthesize domain = _domain, code = _code;
-+ (BOOL)supportsSecureCoding {
-    return YES;
-}
 + (instancetype)errorWithDomain:(NSErrorDomain)domain
                            code:(NSInteger)code
                        userInfo:(NSDictionary *)info {
@@ -175,23 +158,12 @@ void nil_check(id self, SEL name, id object) {
         _domain = [domain copy], _code = code, _userInfo = info ? [info copy] : [NSDictionary new];
     return self;
 }
-- (instancetype)initWithCoder:(NSCoder *)coder {
-    (void)coder;
-    [self doesNotRecognizeSelector:_cmd];
-    return nil;
-}
-- (void)encodeWithCoder:(NSCoder *)coder {
-    (void)coder;
-    [self doesNotRecognizeSelector:_cmd];
-}
+CODES_NOTHING
 - (void)dealloc {
     [_domain release], [_userInfo release];
     [super dealloc];
 }
-- (id)copyWithZone:(NSZone *)zone {
-    (void)zone;
-    return [self retain];
-}
+COPIES_ITSELF
 - (NSDictionary *)userInfo {
     return _userInfo;
 }

@@ -30,14 +30,7 @@ NSString *NSUserName(void) {
 }
 
 @implementation NSFileManager
-+ (NSFileManager *)defaultManager {
-    static NSFileManager *one;
-    static dispatch_once_t once;
-    dispatch_once(&once, ^{
-      one = [NSFileManager new];
-    });
-    return one;
-}
+ONE_OBJECT(NSFileManager, defaultManager)
 static BOOL done(bool good, NSString *path, NSError **error) {
     if (!good && error) *error = posix_error(errno, path, true);
     return good;

@@ -52,16 +52,7 @@ static void add(NSIndexSet *self, NSUInteger index) {
     free(_items);
     [super dealloc];
 }
-- (id)copyWithZone:(NSZone *)zone {
-    (void)zone;
-    return [self isKindOfClass:[NSMutableIndexSet class]]
-               ? [[NSIndexSet alloc] initWithIndexSet:self]
-               : [self retain];
-}
-- (id)mutableCopyWithZone:(NSZone *)zone {
-    (void)zone;
-    return [[NSMutableIndexSet alloc] initWithIndexSet:self];
-}
+COPIES_AS(NSIndexSet, NSMutableIndexSet, initWithIndexSet, self)
 - (NSUInteger)count {
     return _count;
 }
@@ -193,10 +184,7 @@ static NSCharacterSet *with_member(Member member) {
     [_characters release];
     [super dealloc];
 }
-- (id)copyWithZone:(NSZone *)zone {
-    (void)zone;
-    return [self retain];
-}
+COPIES_ITSELF
 - (NSCharacterSet *)invertedSet {
     NSCharacterSet *set = [NSCharacterSet new];
     set->_member = _member, set->_characters = [_characters copy], set->_range = _range,

@@ -23,10 +23,7 @@
     [_name release], [_object release], [_userInfo release];
     [super dealloc];
 }
-- (id)copyWithZone:(NSZone *)zone {
-    (void)zone;
-    return [self retain];
-}
+COPIES_ITSELF
 @end
 
 @interface NSNotificationObserver : NSObject {
@@ -48,14 +45,7 @@
 @implementation NSNotificationCenter {
     NSMutableArray<NSNotificationObserver *> *_observers; // under @synchronized(self)
 }
-+ (NSNotificationCenter *)defaultCenter {
-    static NSNotificationCenter *one;
-    static dispatch_once_t once;
-    dispatch_once(&once, ^{
-      one = [NSNotificationCenter new];
-    });
-    return one;
-}
+ONE_OBJECT(NSNotificationCenter, defaultCenter)
 - (instancetype)init {
     if ((self = [super init])) _observers = [NSMutableArray new];
     return self;

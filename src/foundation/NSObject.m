@@ -55,28 +55,40 @@
 }
 
 // Keys are methods: name, or setName:. Numbers are wrapped as their type says.
+#define NUMBERS(X)                                                                                 \
+    X('c', char, Char, char)                                                                       \
+    X('C', unsigned char, UnsignedChar, unsignedChar)                                              \
+    X('B', bool, Bool, bool)                                                                       \
+    X('s', short, Short, short)                                                                    \
+    X('S', unsigned short, UnsignedShort, unsignedShort)                                           \
+    X('i', int, Int, int)                                                                          \
+    X('I', unsigned, UnsignedInt, unsignedInt)                                                     \
+    X('q', long long, LongLong, longLong)                                                          \
+    X('Q', unsigned long long, UnsignedLongLong, unsignedLongLong)                                 \
+    X('f', float, Float, float)                                                                    \
+    X('d', double, Double, double)
 static id wrapped(id self, SEL selector, const char *type) {
     IMP imp = [self methodForSelector:selector];
     switch (*objc_type_unqualified(type)) {
-#define X(letter, ctype, name)                                                                     \
-    case letter: return [NSNumber numberWith##name:((ctype (*)(id, SEL))imp)(self, selector)];
-        X('c', char, Char)
-        X('C', unsigned char, UnsignedChar) X('B', bool, Bool) X('s', short, Short)
-            X('S', unsigned short, UnsignedShort) X('i', int, Int) X('I', unsigned, UnsignedInt)
-                X('q', long long, LongLong) X('Q', unsigned long long, UnsignedLongLong)
-                    X('f', float, Float) X('d', double, Double)
+#define X(letter, ctype, Name, name)                                                               \
+    case letter: return [NSNumber numberWith##Name:((ctype (*)(id, SEL))imp)(self, selector)];
+        NUMBERS(X)
 #undef X
-                        default : return ((id (*)(id, SEL))imp)(self, selector);
+    default: return ((id (*)(id, SEL))imp)(self, selector);
     }
 }
-- (id)valueForKey:(NSString *)key {
-    SEL selector = NSSelectorFromString(key);
+static Method keyed_method(id self, SEL selector, const char *call, NSString *key) {
     Method method = class_getInstanceMethod(object_getClass(self), selector);
     if (!method)
         [NSException raise:NSUndefinedKeyException
-                    format:@"[<%s %p> valueForUndefinedKey:]: this class is not key value "
+                    format:@"[<%s %p> %s:]: this class is not key value "
                            @"coding-compliant for the key %@.",
-                           object_getClassName(self), (void *)self, key];
+                           object_getClassName(self), (void *)self, call, key];
+    return method;
+}
+- (id)valueForKey:(NSString *)key {
+    SEL selector = NSSelectorFromString(key);
+    Method method = keyed_method(self, selector, "valueForUndefinedKey", key);
     return wrapped(self, selector, method_getTypeEncoding(method));
 }
 - (void)setValue:(id)value forKey:(NSString *)key {
@@ -86,24 +98,15 @@ static id wrapped(id self, SEL selector, const char *type) {
                                          [key substringFromIndex:1]]
             : @"";
     SEL selector = NSSelectorFromString(name);
-    Method method = class_getInstanceMethod(object_getClass(self), selector);
-    if (!method)
-        [NSException raise:NSUndefinedKeyException
-                    format:@"[<%s %p> setValue:forUndefinedKey:]: this class is not key value "
-                           @"coding-compliant for the key %@.",
-                           object_getClassName(self), (void *)self, key];
+    Method method = keyed_method(self, selector, "setValue:forUndefinedKey", key);
     char *type = method_copyArgumentType(method, 2);
     IMP imp = method_getImplementation(method);
     switch (type ? *type : '@') {
-#define X(letter, ctype, name)                                                                     \
+#define X(letter, ctype, Name, name)                                                               \
     case letter: ((void (*)(id, SEL, ctype))imp)(self, selector, [value name##Value]); break;
-        X('c', char, char)
-        X('C', unsigned char, unsignedChar) X('B', bool, bool) X('s', short, short)
-            X('S', unsigned short, unsignedShort) X('i', int, int) X('I', unsigned, unsignedInt)
-                X('q', long long, longLong) X('Q', unsigned long long, unsignedLongLong)
-                    X('f', float, float) X('d', double, double)
+        NUMBERS(X)
 #undef X
-                        default : ((void (*)(id, SEL, id))imp)(self, selector, value);
+    default: ((void (*)(id, SEL, id))imp)(self, selector, value);
     }
     free(type);
 }
@@ -170,18 +173,8 @@ void NSLog(NSString *format, ...) {
 }
 
 @implementation NSNull
-+ (NSNull *)null {
-    static NSNull *one;
-    static dispatch_once_t once;
-    dispatch_once(&once, ^{
-      one = [NSNull new];
-    });
-    return one;
-}
-- (id)copyWithZone:(NSZone *)zone {
-    (void)zone;
-    return [self retain];
-}
+ONE_OBJECT(NSNull, null)
+COPIES_ITSELF
 - (NSString *)description {
     return @"<null>";
 }

@@ -35,16 +35,7 @@ static void put(NSOrderedSet *self, id object, NSUInteger at) {
     [_list release], [_set release];
     [super dealloc];
 }
-- (id)copyWithZone:(NSZone *)zone {
-    (void)zone;
-    return [self isKindOfClass:[NSMutableOrderedSet class]]
-               ? [[NSOrderedSet alloc] initWithArray:_list]
-               : [self retain];
-}
-- (id)mutableCopyWithZone:(NSZone *)zone {
-    (void)zone;
-    return [[NSMutableOrderedSet alloc] initWithArray:_list];
-}
+COPIES_AS(NSOrderedSet, NSMutableOrderedSet, initWithArray, _list)
 - (NSUInteger)count {
     return _list.count;
 }

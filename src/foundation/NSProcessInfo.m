@@ -18,14 +18,7 @@ static const NSOperatingSystemVersion system_version = {26, 0, 0};
     BOOL _automaticTermination;
 }
 @synthesize processName = _processName, automaticTerminationSupportEnabled = _automaticTermination;
-+ (NSProcessInfo *)processInfo {
-    static NSProcessInfo *one;
-    static dispatch_once_t once;
-    dispatch_once(&once, ^{
-      one = [NSProcessInfo new];
-    });
-    return one;
-}
+ONE_OBJECT(NSProcessInfo, processInfo)
 - (instancetype)init {
     if ((self = [super init])) _processName = [self.arguments.firstObject.lastPathComponent copy];
     return self;
@@ -352,14 +345,7 @@ static NSURL *file_url(NSString *path) { return path ? [NSURL fileURLWithPath:pa
     NSMutableDictionary *_set, *_registered;
     NSLock *_lock;
 }
-+ (NSUserDefaults *)standardUserDefaults {
-    static NSUserDefaults *one;
-    static dispatch_once_t once;
-    dispatch_once(&once, ^{
-      one = [NSUserDefaults new];
-    });
-    return one;
-}
+ONE_OBJECT(NSUserDefaults, standardUserDefaults)
 - (instancetype)init {
     if ((self = [super init]))
         _set = [NSMutableDictionary new], _registered = [NSMutableDictionary new],

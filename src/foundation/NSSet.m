@@ -11,24 +11,7 @@ static void put(NSSet *self, SEL name, id object) {
     nil_check(self, name, object);
     if (!hash_find(table(self), object)) hash_put(table(self), [object retain], nil);
 }
-+ (BOOL)supportsSecureCoding {
-    return YES;
-}
-+ (instancetype)set {
-    return AUTORELEASED([[self alloc] init]);
-}
-+ (instancetype)setWithObject:(id)object {
-    return AUTORELEASED([[self alloc] initWithObjects:&object count:1]);
-}
-+ (instancetype)setWithObjects:(const id[])objects count:(NSUInteger)n {
-    return AUTORELEASED([[self alloc] initWithObjects:objects count:n]);
-}
-+ (instancetype)setWithObjects:(id)first, ... {
-    COLLECT(first, list, n);
-    NSSet *made = [[self alloc] initWithObjects:list count:n];
-    free(list);
-    return AUTORELEASED(made);
-}
+MADE_OF_OBJECTS(set, setWithObject, setWithObjects)
 + (instancetype)setWithArray:(NSArray *)array {
     return AUTORELEASED([[self alloc] initWithArray:array]);
 }
@@ -47,31 +30,9 @@ static void put(NSSet *self, SEL name, id object) {
     for (id item in set) put(self, _cmd, item);
     return self;
 }
-- (instancetype)initWithCoder:(NSCoder *)coder {
-    (void)coder;
-    [self doesNotRecognizeSelector:_cmd];
-    return nil;
-}
-- (void)encodeWithCoder:(NSCoder *)coder {
-    (void)coder;
-    [self doesNotRecognizeSelector:_cmd];
-}
-- (void)dealloc {
-    hash_clear(&_table);
-    [super dealloc];
-}
-- (id)copyWithZone:(NSZone *)zone {
-    (void)zone;
-    return [self isKindOfClass:[NSMutableSet class]] ? [[NSSet alloc] initWithSet:self]
-                                                     : [self retain];
-}
-- (id)mutableCopyWithZone:(NSZone *)zone {
-    (void)zone;
-    return [[NSMutableSet alloc] initWithSet:self];
-}
-- (NSUInteger)count {
-    return _table.count;
-}
+CODES_NOTHING
+HOLDS_TABLE(_table)
+COPIES_AS(NSSet, NSMutableSet, initWithSet, self)
 - (id)member:(id)object {
     HashEntry *e = hash_find(&_table, object);
     return e ? e->key : nil;
@@ -94,9 +55,6 @@ static void put(NSSet *self, SEL name, id object) {
 }
 - (BOOL)isEqualToSet:(NSSet *)other {
     return self.count == other.count && [self isSubsetOfSet:other];
-}
-- (NSUInteger)hash {
-    return self.count;
 }
 - (BOOL)isSubsetOfSet:(NSSet *)other {
     HASH_EACH(e, &_table) if (![other containsObject:e->key]) return NO;
@@ -127,22 +85,10 @@ static void put(NSSet *self, SEL name, id object) {
     [text appendString:@")}"];
     return text;
 }
-- (NSUInteger)countByEnumeratingWithState:(NSFastEnumerationState *)state
-                                  objects:(id __unsafe_unretained[])buffer
-                                    count:(NSUInteger)n {
-    return hash_enumerate(&_table, state, buffer, n);
-}
 @end
 
 @implementation NSMutableSet
-+ (instancetype)setWithCapacity:(NSUInteger)capacity {
-    (void)capacity;
-    return [self set];
-}
-- (instancetype)initWithCapacity:(NSUInteger)capacity {
-    (void)capacity;
-    return [self init];
-}
+IGNORES_CAPACITY(setWithCapacity, set)
 - (void)addObject:(id)object {
     put(self, _cmd, object);
 }

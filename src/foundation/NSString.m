@@ -10,9 +10,6 @@
 
 // ---- Making ----
 
-+ (BOOL)supportsSecureCoding {
-    return YES;
-}
 + (instancetype)string {
     return AUTORELEASED([[self alloc] init]);
 }
@@ -140,15 +137,7 @@ static bool ours(NSString *self) { // a class whose characters are in the buffer
                                 error:(NSError **)error {
     return [self initWithContentsOfFile:url.path encoding:encoding error:error];
 }
-- (instancetype)initWithCoder:(NSCoder *)coder {
-    (void)coder;
-    [self doesNotRecognizeSelector:_cmd];
-    return nil;
-}
-- (void)encodeWithCoder:(NSCoder *)coder {
-    (void)coder;
-    [self doesNotRecognizeSelector:_cmd];
-}
+CODES_NOTHING
 - (void)dealloc {
     buffer_free(&_buffer);
     [super dealloc];

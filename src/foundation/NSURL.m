@@ -5,9 +5,6 @@
 @implementation NSURL {
     NSString *_text; // escaped
 }
-+ (BOOL)supportsSecureCoding {
-    return YES;
-}
 + (instancetype)URLWithString:(NSString *)text {
     return AUTORELEASED([[self alloc] initWithString:text]);
 }
@@ -82,23 +79,12 @@ static NSString *unescaped(NSString *text) {
                                              directory && ![full hasSuffix:@"/"] ? @"/" : @""];
     return self;
 }
-- (instancetype)initWithCoder:(NSCoder *)coder {
-    (void)coder;
-    [self doesNotRecognizeSelector:_cmd];
-    return nil;
-}
-- (void)encodeWithCoder:(NSCoder *)coder {
-    (void)coder;
-    [self doesNotRecognizeSelector:_cmd];
-}
+CODES_NOTHING
 - (void)dealloc {
     [_text release];
     [super dealloc];
 }
-- (id)copyWithZone:(NSZone *)zone {
-    (void)zone;
-    return [self retain];
-}
+COPIES_ITSELF
 
 static NSString *between(NSString *text, NSUInteger start, NSUInteger stop) {
     return [text substringWithRange:NSMakeRange(start, stop - start)];

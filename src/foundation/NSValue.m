@@ -6,9 +6,6 @@
     char *_type;
     void *_bytes;
 }
-+ (BOOL)supportsSecureCoding {
-    return YES;
-}
 + (NSValue *)valueWithBytes:(const void *)bytes objCType:(const char *)type {
     return AUTORELEASED([[self alloc] initWithBytes:bytes objCType:type]);
 }
@@ -41,23 +38,12 @@
     memcpy(_bytes, bytes, n);
     return self;
 }
-- (instancetype)initWithCoder:(NSCoder *)coder {
-    (void)coder;
-    [self doesNotRecognizeSelector:_cmd];
-    return nil;
-}
-- (void)encodeWithCoder:(NSCoder *)coder {
-    (void)coder;
-    [self doesNotRecognizeSelector:_cmd];
-}
+CODES_NOTHING
 - (void)dealloc {
     free(_type), free(_bytes);
     [super dealloc];
 }
-- (id)copyWithZone:(NSZone *)zone {
-    (void)zone;
-    return [self retain];
-}
+COPIES_ITSELF
 - (const char *)objCType {
     return _type;
 }

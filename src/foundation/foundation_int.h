@@ -45,4 +45,51 @@ NSError *posix_error(int number, NSString *path, bool writing);
         }                                                                                          \
         va_end(collect_arguments);                                                                 \
     } while (0)
+
+// ---- Methods that many classes have in the same words; each stands in an @implementation ----
+
+// Archives are promised by the headers, as Apple's are, and there is no coder to ask for one.
+#define CODES_NOTHING                                                                              \
+    +(BOOL)supportsSecureCoding {                                                                  \
+        return YES;                                                                                \
+    }                                                                                              \
+    -(instancetype)initWithCoder : (NSCoder *)coder {                                              \
+        (void)coder;                                                                               \
+        [self doesNotRecognizeSelector:_cmd];                                                      \
+        return nil;                                                                                \
+    }                                                                                              \
+    -(void)encodeWithCoder : (NSCoder *)coder {                                                    \
+        (void)coder;                                                                               \
+        [self doesNotRecognizeSelector:_cmd];                                                      \
+    }
+
+// What never changes is its own copy.
+#define COPIES_ITSELF                                                                              \
+    -(id)copyWithZone : (NSZone *)zone {                                                           \
+        (void)zone;                                                                                \
+        return [self retain];                                                                      \
+    }
+
+// Of two classes, the second can change: copies are made by the method make from what source says.
+#define COPIES_AS(fixed, changing, make, source)                                                   \
+    -(id)copyWithZone : (NSZone *)zone {                                                           \
+        (void)zone;                                                                                \
+        return [self isKindOfClass:[changing class]] ? [[fixed alloc] make:source]                 \
+                                                     : [self retain];                              \
+    }                                                                                              \
+    -(id)mutableCopyWithZone : (NSZone *)zone {                                                    \
+        (void)zone;                                                                                \
+        return [[changing alloc] make:source];                                                     \
+    }
+
+// The class method that gives a program's only object of the class.
+#define ONE_OBJECT(cls, method)                                                                    \
+    +(cls *)method {                                                                               \
+        static cls *one;                                                                           \
+        static dispatch_once_t once;                                                               \
+        dispatch_once(&once, ^{                                                                    \
+          one = [cls new];                                                                         \
+        });                                                                                        \
+        return one;                                                                                \
+    }
 #endif
