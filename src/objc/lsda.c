@@ -6,44 +6,34 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { // DWARF: how a pointer is written
-    FORM_ABSOLUTE = 0x00,
-    FORM_ULEB = 0x01,
-    FORM_U2 = 0x02,
-    FORM_U4 = 0x03,
-    FORM_U8 = 0x04,
-    FORM_SLEB = 0x09,
-    FORM_S2 = 0x0a,
-    FORM_S4 = 0x0b,
-    FORM_S8 = 0x0c,
-    FORM_MASK = 0x0f,
-    RELATIVE_MASK = 0x70,
-    RELATIVE_PC = 0x10,
-    INDIRECT = 0x80,
-    OMITTED = 0xff
-};
+// DWARF: how a pointer is written: its form, what it is relative to, and that it is only the place
+// of another.
+enum { FORM_ABSOLUTE, FORM_ULEB, FORM_U2, FORM_U4, FORM_U8, FORM_MASK = 0x0f };
+enum { FORM_SLEB = 9, FORM_S2, FORM_S4, FORM_S8 };
+enum { RELATIVE_PC = 0x10, RELATIVE_MASK = 0x70, INDIRECT = 0x80, OMITTED = 0xff };
 
-static uint64_t read_uleb(const uint8_t **at) {
+// LEB128: seven bits a byte, the lowest first; where they end, in *shift, and the last byte.
+static uint64_t read_leb(const uint8_t **at, unsigned *shift, uint8_t *byte) {
     uint64_t value = 0;
-    unsigned shift = 0;
-    uint8_t byte;
+    *shift = 0;
     do {
-        byte = *(*at)++;
-        value |= (uint64_t)(byte & 0x7f) << shift;
-        shift += 7;
-    } while (byte & 0x80);
+        *byte = *(*at)++;
+        value |= (uint64_t)(*byte & 0x7f) << *shift;
+        *shift += 7;
+    } while (*byte & 0x80);
     return value;
 }
 
-static int64_t read_sleb(const uint8_t **at) {
-    uint64_t value = 0;
-    unsigned shift = 0;
+static uint64_t read_uleb(const uint8_t **at) {
+    unsigned shift;
     uint8_t byte;
-    do {
-        byte = *(*at)++;
-        value |= (uint64_t)(byte & 0x7f) << shift;
-        shift += 7;
-    } while (byte & 0x80);
+    return read_leb(at, &shift, &byte);
+}
+
+static int64_t read_sleb(const uint8_t **at) {
+    unsigned shift;
+    uint8_t byte;
+    uint64_t value = read_leb(at, &shift, &byte);
     if (shift < 64 && byte & 0x40) value |= ~(uint64_t)0 << shift;
     return (int64_t)value;
 }

@@ -2,20 +2,8 @@
 // msgsend_aarch64.S: messages for AArch64 ELF; see msgsend_x86_64.S for the way. Only x9 to x17 are free:
 // x0 to x7, v0 to v7 and x8 (the address of a result in memory) belong to the method.
 #if defined(__aarch64__)
+#include "objc/assembly.h"
     .text
-
-    .macro BEGIN name
-    .globl \name
-    .type \name, %function
-    .p2align 6
-\name:
-    .cfi_startproc
-    .endm
-
-    .macro END name
-    .cfi_endproc
-    .size \name, . - \name
-    .endm
 
     // Jumps to the implementation, or falls through. x9: the class. A selector is read with acquire: the
     // implementation was stored before it.
@@ -35,28 +23,36 @@
     cbnz x12, 8b
     .endm
 
-    .macro SAVE
-    stp x0, x1, [sp, #0]
-    stp x2, x3, [sp, #16]
-    stp x4, x5, [sp, #32]
-    stp x6, x7, [sp, #48]
-    str x8, [sp, #64]
-    stp q0, q1, [sp, #80]
-    stp q2, q3, [sp, #112]
-    stp q4, q5, [sp, #144]
-    stp q6, q7, [sp, #176]
+    // Registers of arguments, as in the first 208 bytes of ObjcFrame (invoke.h): stp and str, or ldp and ldr.
+    .macro ARGUMENTS pair one frame
+    \pair x0, x1, [\frame, #0]
+    \pair x2, x3, [\frame, #16]
+    \pair x4, x5, [\frame, #32]
+    \pair x6, x7, [\frame, #48]
+    \one x8, [\frame, #64]
+    \pair q0, q1, [\frame, #80]
+    \pair q2, q3, [\frame, #112]
+    \pair q4, q5, [\frame, #144]
+    \pair q6, q7, [\frame, #176]
     .endm
 
-    .macro RESTORE
-    ldp x0, x1, [sp, #0]
-    ldp x2, x3, [sp, #16]
-    ldp x4, x5, [sp, #32]
-    ldp x6, x7, [sp, #48]
-    ldr x8, [sp, #64]
-    ldp q0, q1, [sp, #80]
-    ldp q2, q3, [sp, #112]
-    ldp q4, q5, [sp, #144]
-    ldp q6, q7, [sp, #176]
+    .macro ENTER n_bytes
+    stp x29, x30, [sp, #-16]!
+    .cfi_def_cfa_offset 16
+    .cfi_offset x29, -16
+    .cfi_offset x30, -8
+    mov x29, sp
+    .cfi_def_cfa_register x29
+    sub sp, sp, #\n_bytes
+    .endm
+
+    .macro LEAVE
+    mov sp, x29
+    .cfi_def_cfa_register sp
+    ldp x29, x30, [sp], #16
+    .cfi_def_cfa_offset 0
+    .cfi_restore x29
+    .cfi_restore x30
     .endm
 
     .hidden objc_message_lookup
@@ -64,24 +60,13 @@
 
     // x0: self, x1: the selector, x9: the class
     .macro UNCACHED
-    stp x29, x30, [sp, #-16]!
-    .cfi_def_cfa_offset 16
-    .cfi_offset x29, -16
-    .cfi_offset x30, -8
-    mov x29, sp
-    .cfi_def_cfa_register x29
-    sub sp, sp, #208
-    SAVE
+    ENTER 208
+    ARGUMENTS stp, str, sp
     mov x2, x9
     bl objc_message_lookup
     mov x16, x0
-    RESTORE
-    mov sp, x29
-    .cfi_def_cfa_register sp
-    ldp x29, x30, [sp], #16
-    .cfi_def_cfa_offset 0
-    .cfi_restore x29
-    .cfi_restore x30
+    ARGUMENTS ldp, ldr, sp
+    LEAVE
     br x16
     .endm
 
@@ -113,14 +98,8 @@
 
     // The whole frame goes to objc_forward (message.c); layout: ObjcFrame in invoke.h, 336 bytes.
     BEGIN _objc_msgForward
-    stp x29, x30, [sp, #-16]!
-    .cfi_def_cfa_offset 16
-    .cfi_offset x29, -16
-    .cfi_offset x30, -8
-    mov x29, sp
-    .cfi_def_cfa_register x29
-    sub sp, sp, #336
-    SAVE
+    ENTER 336
+    ARGUMENTS stp, str, sp
     str xzr, [sp, #72]
     add x9, x29, #16
     stp x9, xzr, [sp, #208]
@@ -132,18 +111,12 @@
     ldp x0, x1, [sp, #224]
     ldp q0, q1, [sp, #240]
     ldp q2, q3, [sp, #272]
-    mov sp, x29
     .cfi_remember_state
-    .cfi_def_cfa_register sp
-    ldp x29, x30, [sp], #16
-    .cfi_def_cfa_offset 0
+    LEAVE
     ret
 1:  .cfi_restore_state
-    RESTORE
-    mov sp, x29
-    .cfi_def_cfa_register sp
-    ldp x29, x30, [sp], #16
-    .cfi_def_cfa_offset 0
+    ARGUMENTS ldp, ldr, sp
+    LEAVE
     b objc_msgSend
     END _objc_msgForward
 
@@ -168,15 +141,7 @@
     str x12, [x11], #8
     sub x10, x10, #8
     b 2b
-3:  ldp x0, x1, [x19, #0]
-    ldp x2, x3, [x19, #16]
-    ldp x4, x5, [x19, #32]
-    ldp x6, x7, [x19, #48]
-    ldr x8, [x19, #64]
-    ldp q0, q1, [x19, #80]
-    ldp q2, q3, [x19, #112]
-    ldp q4, q5, [x19, #144]
-    ldp q6, q7, [x19, #176]
+3:  ARGUMENTS ldp, ldr, x19
     blr x16
     stp x0, x1, [x19, #224]
     stp q0, q1, [x19, #240]

@@ -11,164 +11,86 @@ extern const long ivar_isa __asm__("OBJC_IVAR_$_NSObject.isa");
 EXPORTED struct objc_class objc_class_NSObject, objc_class_Protocol, meta_NSObject, meta_Protocol;
 EXPORTED const long ivar_isa = 0;
 
-#define UNUSED (void)name
+// What every method takes first; few look at the name.
+#define METHOD __attribute__((unused)) id self, __attribute__((unused)) SEL name
 
 // ---- Making and ending ----
 
-static id c_alloc(id self, SEL name) {
-    UNUSED;
-    return SEND_WITH(self, objc_sel.allocWithZone, NULL);
-}
-static id c_alloc_zone(id self, SEL name, void *zone) {
-    UNUSED, (void)zone;
+static id c_alloc(METHOD) { return SEND_WITH(self, objc_sel.allocWithZone, NULL); }
+static id c_alloc_zone(METHOD, void *zone) {
+    (void)zone;
     return objc_must(class_createInstance((Class)self, 0));
 }
-static id c_new(id self, SEL name) {
-    UNUSED;
-    return SEND(SEND(self, objc_sel.alloc), objc_sel.init);
-}
-static id i_init(id self, SEL name) {
-    UNUSED;
+static id c_new(METHOD) { return SEND(SEND(self, objc_sel.alloc), objc_sel.init); }
+static id i_init(METHOD) { return self; }
+static void i_dealloc(METHOD) { object_dispose(self); }
+static id i_copy(METHOD) { return SEND_WITH(self, objc_sel.copyWithZone, NULL); }
+static id i_mutable_copy(METHOD) { return SEND_WITH(self, objc_sel.mutableCopyWithZone, NULL); }
+static id c_copy_zone(METHOD, void *zone) { // a class is its own copy
+    (void)zone;
     return self;
 }
-static void i_dealloc(id self, SEL name) {
-    UNUSED;
-    object_dispose(self);
-}
-static id i_copy(id self, SEL name) {
-    UNUSED;
-    return SEND_WITH(self, objc_sel.copyWithZone, NULL);
-}
-static id i_mutable_copy(id self, SEL name) {
-    UNUSED;
-    return SEND_WITH(self, objc_sel.mutableCopyWithZone, NULL);
-}
-static id c_copy_zone(id self, SEL name, void *zone) { // a class is its own copy
-    UNUSED, (void)zone;
-    return self;
-}
-static void nothing(id self, SEL name) { UNUSED, (void)self; }
+static void nothing(METHOD) {}
 
 // ---- Counting ----
 
-static id i_retain(id self, SEL name) {
-    UNUSED;
-    return objc_root_retain(self);
-}
-static void i_release(id self, SEL name) {
-    UNUSED;
-    objc_root_release(self);
-}
-static id i_autorelease(id self, SEL name) {
-    UNUSED;
+static id i_retain(METHOD) { return objc_root_retain(self); }
+static void i_release(METHOD) { objc_root_release(self); }
+static id i_autorelease(METHOD) {
     if (!class_is(self->isa, CLASS_META)) pool_add(self);
     return self;
 }
-static unsigned long i_retain_count(id self, SEL name) {
-    UNUSED;
-    return objc_root_count(self);
-}
-static BOOL i_retain_weak(id self, SEL name) {
-    UNUSED;
-    return objc_root_try_retain(self);
-}
-static BOOL yes(id self, SEL name) {
-    UNUSED, (void)self;
-    return YES;
-}
-static BOOL no(id self, SEL name) {
-    UNUSED, (void)self;
-    return NO;
-}
-static BOOL c_resolve(id self, SEL name, SEL selector) {
-    UNUSED, (void)self, (void)selector;
+static unsigned long i_retain_count(METHOD) { return objc_root_count(self); }
+static BOOL i_retain_weak(METHOD) { return objc_root_try_retain(self); }
+static BOOL yes(METHOD) { return YES; }
+static BOOL no(METHOD) { return NO; }
+static BOOL c_resolve(METHOD, SEL selector) {
+    (void)selector;
     return NO;
 }
 
 // ---- Identity ----
 
-static Class i_class(id self, SEL name) {
-    UNUSED;
-    return self->isa;
-}
-static Class c_class(id self, SEL name) {
-    UNUSED;
-    return (Class)self;
-}
-static Class i_superclass(id self, SEL name) {
-    UNUSED;
-    return self->isa->superclass;
-}
-static Class c_superclass(id self, SEL name) {
-    UNUSED;
-    return ((Class)self)->superclass;
-}
-static BOOL i_equal(id self, SEL name, id other) {
-    UNUSED;
-    return self == other;
-}
-static unsigned long i_hash(id self, SEL name) {
-    UNUSED;
-    return (unsigned long)self >> 4;
-}
-static BOOL i_kind(id self, SEL name, Class cls) {
-    UNUSED;
-    return cls && class_inherits(self->isa, cls);
-}
-static BOOL i_member(id self, SEL name, Class cls) {
-    UNUSED;
-    return self->isa == cls;
-}
-static BOOL c_subclass(id self, SEL name, Class cls) {
-    UNUSED;
-    return cls && class_inherits((Class)self, cls);
-}
+static Class i_class(METHOD) { return self->isa; }
+static Class c_class(METHOD) { return (Class)self; }
+static Class i_superclass(METHOD) { return self->isa->superclass; }
+static Class c_superclass(METHOD) { return ((Class)self)->superclass; }
+static BOOL i_equal(METHOD, id other) { return self == other; }
+static unsigned long i_hash(METHOD) { return (unsigned long)self >> 4; }
+static BOOL i_kind(METHOD, Class cls) { return cls && class_inherits(self->isa, cls); }
+static BOOL i_member(METHOD, Class cls) { return self->isa == cls; }
+static BOOL c_subclass(METHOD, Class cls) { return cls && class_inherits((Class)self, cls); }
 static BOOL conforms(Class cls, Protocol *protocol) {
     for (; cls; cls = cls->superclass)
         if (class_conformsToProtocol(cls, protocol)) return YES;
     return NO;
 }
-static BOOL i_conforms(id self, SEL name, Protocol *protocol) {
-    UNUSED;
-    return conforms(self->isa, protocol);
-}
-static BOOL c_conforms(id self, SEL name, Protocol *protocol) {
-    UNUSED;
-    return conforms((Class)self, protocol);
-}
+static BOOL i_conforms(METHOD, Protocol *protocol) { return conforms(self->isa, protocol); }
+static BOOL c_conforms(METHOD, Protocol *protocol) { return conforms((Class)self, protocol); }
 
 // ---- Messages ----
 
-static BOOL i_responds(id self, SEL name, SEL selector) {
-    UNUSED;
+static BOOL i_responds(METHOD, SEL selector) {
     return class_respondsToSelector(self->isa, selector);
 }
-static BOOL c_instances_respond(id self, SEL name, SEL selector) {
-    UNUSED;
+static BOOL c_instances_respond(METHOD, SEL selector) {
     return class_respondsToSelector((Class)self, selector);
 }
-static IMP i_method(id self, SEL name, SEL selector) {
-    UNUSED;
+static IMP i_method(METHOD, SEL selector) {
     return class_getMethodImplementation(self->isa, selector);
 }
-static IMP c_instance_method(id self, SEL name, SEL selector) {
-    UNUSED;
+static IMP c_instance_method(METHOD, SEL selector) {
     return class_getMethodImplementation((Class)self, selector);
 }
-static id i_perform(id self, SEL name, SEL selector) {
-    UNUSED;
-    return SEND(self, selector);
-}
-static id i_perform_with(id self, SEL name, SEL selector, id object) {
-    UNUSED;
+static id i_perform(METHOD, SEL selector) { return SEND(self, selector); }
+static id i_perform_with(METHOD, SEL selector, id object) {
     return SEND_WITH(self, selector, object);
 }
-static id i_perform_with_two(id self, SEL name, SEL selector, id first, id second) {
-    UNUSED;
+static id i_perform_with_two(METHOD, SEL selector, id first, id second) {
     return objc_send_with_two(self, selector, first, second);
 }
-static id i_forwarding_target(id self, SEL name, SEL selector) {
-    UNUSED, (void)self, (void)selector;
+static id i_forwarding_target(METHOD, SEL selector) {
+    (void)selector;
     return NULL;
 }
 
