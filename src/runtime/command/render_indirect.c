@@ -9,67 +9,32 @@
 #include "runtime/object/validation.h"
 #include "runtime/program/render_pipeline.h"
 
-static void *command_owner(const void *self) {
-    return ((const MTLIndirectRenderCommand *)self)->buffer;
-}
-static RT_CLASS command_class = {.name = "MTLIndirectRenderCommand", .owner = command_owner};
+static RT_CLASS command_class = {.name = "MTLIndirectRenderCommand",
+                                 .owner = rt_indirect_command_owner};
 
 MTLIndirectRenderCommand *mtl_indirect_command_buffer_indirect_render_command_at_index(
     MTLIndirectCommandBuffer *buffer, size_t index) {
-    if (!rt_is(buffer, &rt_indirect_class)) {
-        rt_misuse(NULL, buffer ? RT_RULE_wrong_class : RT_RULE_null_object, __func__, "%s",
-                  mtl_class_name(buffer));
-        return NULL;
-    }
-    size_t n = buffer->head.n_commands;
-    RtRule rule =
-        index >= n ? RT_RULE_indirect_command_index
-        : !(buffer->types & (MTLIndirectCommandTypeDraw | MTLIndirectCommandTypeDrawIndexed))
-            ? RT_RULE_indirect_draw_type
-        : rt_storage_mode(&buffer->resource) == MTLStorageModePrivate ? RT_RULE_indirect_private
-                                                                      : RT_N_RULES;
-    if (rule != RT_N_RULES) {
-        rt_misuse(buffer->resource.device, rule, __func__,
-                  "index %zu, '%s' has %zu, command_types 0x%x", index,
-                  rt_label(&buffer->resource.label), n, buffer->types);
-        return NULL;
-    }
-    pthread_mutex_lock(&buffer->lock);
-    if (!buffer->render_commands &&
-        (buffer->render_commands = rt_alloc(n * sizeof *buffer->render_commands)))
-        for (size_t i = 0; i < n; i++)
-            buffer->render_commands[i] = (MTLIndirectRenderCommand){{&command_class, 1}, buffer, i};
-    MTLIndirectRenderCommand *commands = buffer->render_commands;
-    pthread_mutex_unlock(&buffer->lock);
-    return commands ? &commands[index] : NULL;
+    return rt_indirect_command_at(buffer, index, &command_class,
+                                  MTLIndirectCommandTypeDraw | MTLIndirectCommandTypeDrawIndexed,
+                                  RT_RULE_indirect_draw_type, __func__);
 }
 
-// The record of a command, or NULL after a message.
 static AbiIndirectCommand *record(const MTLIndirectRenderCommand *command, const char *call) {
-    if (rt_is(command, &command_class)) return rt_indirect_command(command->buffer, command->index);
-    rt_misuse(NULL, command ? RT_RULE_wrong_class : RT_RULE_null_object, call, "%s",
-              mtl_class_name(command));
-    return NULL;
+    return rt_indirect_record(command, &command_class, call);
 }
 
 static void misuse(const MTLIndirectRenderCommand *command, RtRule rule, const char *call,
                    const char *what) {
-    const MTLResource *r = &command->buffer->resource;
-    rt_misuse(r->device, rule, call, "%s, command %zu of '%s'", what, command->index,
-              rt_label(&r->label));
+    rt_indirect_misuse(&command->base, rule, call, what);
 }
 
 void mtl_indirect_render_command_set_render_pipeline_state(MTLIndirectRenderCommand *command,
                                                            MTLRenderPipelineState *pipeline) {
     AbiIndirectCommand *r = record(command, __func__);
-    if (!r) return;
-    if (!pipeline)
-        misuse(command, RT_RULE_null_argument, __func__, "pipeline");
-    else if (!rt_is(pipeline, &rt_render_pipeline_class))
-        misuse(command, RT_RULE_wrong_class, __func__, mtl_class_name(pipeline));
-    else if (command->buffer->inherit_pipeline)
-        misuse(command, RT_RULE_indirect_inherited, __func__, "inherit_pipeline_state");
-    else if (!pipeline->indirect)
+    if (!r ||
+        !rt_indirect_valid_pipeline(&command->base, pipeline, &rt_render_pipeline_class, __func__))
+        return;
+    if (!pipeline->indirect)
         misuse(command, RT_RULE_indirect_pipeline, __func__, rt_label(&pipeline->label));
     else
         r->pipeline = mtl_render_pipeline_state_gpu_resource_id(pipeline).impl;
@@ -77,38 +42,15 @@ void mtl_indirect_render_command_set_render_pipeline_state(MTLIndirectRenderComm
 
 // ---- Buffers ----
 
-// At `index` of `n`, which begin at `first` of the record. The address, or false after a message.
-static bool valid_buffer(MTLIndirectRenderCommand *command, MTLBuffer *buffer, size_t offset,
-                         size_t index, uint32_t n, const char *call) {
-    char text[96];
-    if (command->buffer->inherit_buffers) {
-        misuse(command, RT_RULE_indirect_inherited, call, "inherit_buffers");
-    } else if (index >= n) {
-        snprintf(text, sizeof text, "index %zu of %u", index, n);
-        misuse(command, RT_RULE_indirect_buffer_index, call, text);
-    } else if (buffer && !rt_is(buffer, &rt_buffer_class)) {
-        misuse(command, RT_RULE_wrong_class, call, mtl_class_name(buffer));
-    } else if (buffer && offset >= buffer->length) {
-        snprintf(text, sizeof text, "offset %zu, length %zu", offset, buffer->length);
-        misuse(command, RT_RULE_buffer_offset, call, text);
-    } else {
-        return true;
-    }
-    return false;
-}
-
-static uint64_t address_of(const MTLBuffer *buffer, size_t offset) {
-    return buffer ? (uint64_t)(uintptr_t)(buffer->memory + offset) : 0;
-}
-
 // stride: plus 1; 0: none.
 static void set_vertex_buffer(MTLIndirectRenderCommand *command, MTLBuffer *buffer, size_t offset,
                               uint32_t stride, size_t index, const char *call) {
     AbiIndirectCommand *r = record(command, call);
-    if (!r || !valid_buffer(command, buffer, offset, index, command->buffer->head.n_vertex, call))
+    if (!r || !rt_indirect_valid_buffer(&command->base, buffer, offset, index,
+                                        command->base.buffer->head.n_vertex, call))
         return;
-    r->addresses[index] = address_of(buffer, offset);
-    abi_indirect_lengths(r, command->buffer->head.n_buffers)[index] = stride;
+    r->addresses[index] = rt_indirect_address(buffer, offset);
+    abi_indirect_lengths(r, command->base.buffer->head.n_buffers)[index] = stride;
 }
 
 void mtl_indirect_render_command_set_vertex_buffer(MTLIndirectRenderCommand *command,
@@ -121,7 +63,7 @@ void mtl_indirect_render_command_set_vertex_buffer_with_attribute_stride(
     size_t index) {
     char text[64];
     if (!record(command, __func__)) return;
-    if (!command->buffer->attribute_stride || stride >= UINT32_MAX) {
+    if (!command->base.buffer->attribute_stride || stride >= UINT32_MAX) {
         snprintf(text, sizeof text, "stride %zu", stride);
         misuse(command, RT_RULE_indirect_attribute_stride, __func__, text);
         return;
@@ -133,9 +75,10 @@ void mtl_indirect_render_command_set_fragment_buffer(MTLIndirectRenderCommand *c
                                                      MTLBuffer *buffer, size_t offset,
                                                      size_t index) {
     AbiIndirectCommand *r = record(command, __func__);
-    if (r &&
-        valid_buffer(command, buffer, offset, index, command->buffer->head.n_fragment, __func__))
-        r->addresses[command->buffer->head.n_vertex + index] = address_of(buffer, offset);
+    if (r && rt_indirect_valid_buffer(&command->base, buffer, offset, index,
+                                      command->base.buffer->head.n_fragment, __func__))
+        r->addresses[command->base.buffer->head.n_vertex + index] =
+            rt_indirect_address(buffer, offset);
 }
 
 // ---- Draws ----
@@ -146,7 +89,7 @@ static bool valid_draw(MTLIndirectRenderCommand *command, MTLIndirectCommandType
     char text[128];
     snprintf(text, sizeof text, "type %d, %zu from %zu on, instances %zu from %zu on", (int)type, n,
              start, n_instances, base_instance);
-    RtRule rule = !(command->buffer->types & kind)                 ? RT_RULE_indirect_draw_type
+    RtRule rule = !(command->base.buffer->types & kind)            ? RT_RULE_indirect_draw_type
                   : (unsigned)type > MTLPrimitiveTypeTriangleStrip ? RT_RULE_draw_primitive_type
                   : n == 0 || n_instances == 0                     ? RT_RULE_draw_empty
                   : n > UINT32_MAX || start > UINT32_MAX - n || n_instances > UINT32_MAX ||
@@ -214,8 +157,8 @@ void mtl_indirect_render_command_draw_indexed_primitives(
     r->group[0] = (uint32_t)instance_count;
     r->group[1] = (uint32_t)base_instance;
     r->group[2] = index_type == MTLIndexTypeUInt32 ? 4 : 2;
-    r->addresses[command->buffer->head.n_buffers - 1] =
-        address_of(index_buffer, index_buffer_offset);
+    r->addresses[command->base.buffer->head.n_buffers - 1] =
+        rt_indirect_address(index_buffer, index_buffer_offset);
 }
 
 void mtl_indirect_render_command_set_barrier(MTLIndirectRenderCommand *command) {
@@ -230,5 +173,5 @@ void mtl_indirect_render_command_clear_barrier(MTLIndirectRenderCommand *command
 
 void mtl_indirect_render_command_reset(MTLIndirectRenderCommand *command) {
     if (record(command, __func__))
-        rt_indirect_reset(command->buffer, mtl_range_make(command->index, 1));
+        rt_indirect_reset(command->base.buffer, mtl_range_make(command->base.index, 1));
 }

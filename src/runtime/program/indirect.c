@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// indirect.c: MTLIndirectCommandBuffer and MTLIndirectComputeCommand: commands as records in memory
-// (abi/indirect.h), which kernels write too. What they say is checked when they run
-// (indirect_execute.c); calls here check what they can.
+// indirect.c: MTLIndirectCommandBuffer: commands as records in memory (abi/indirect.h), which
+// kernels write too; and what commands of both classes do (indirect_compute.c, render_indirect.c).
+// What records say is checked when they run (indirect_execute.c); calls check what they can.
 #include "runtime/program/indirect.h"
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +32,6 @@ static void indirect_destroy(void *self) {
     else
         rt_free(icb->memory);
     rt_free(icb->commands);
-    rt_free(icb->render_commands);
     pthread_mutex_destroy(&icb->lock);
     rt_resource_clear(&icb->resource);
     rt_free(icb);
@@ -41,11 +40,6 @@ static void indirect_destroy(void *self) {
 RT_CLASS rt_indirect_class = {.name = "MTLIndirectCommandBuffer",
                               .destroy = indirect_destroy,
                               .label_at = offsetof(MTLIndirectCommandBuffer, resource.label)};
-
-static void *command_owner(const void *self) {
-    return ((const MTLIndirectComputeCommand *)self)->buffer;
-}
-static RT_CLASS command_class = {.name = "MTLIndirectComputeCommand", .owner = command_owner};
 
 // ---- Creation ----
 
@@ -199,197 +193,83 @@ void mtl_indirect_command_buffer_reset_with_range(MTLIndirectCommandBuffer *buff
         rt_indirect_reset(buffer, range);
 }
 
-MTLIndirectComputeCommand *mtl_indirect_command_buffer_indirect_compute_command_at_index(
-    MTLIndirectCommandBuffer *buffer, size_t index) {
-    if (!present(buffer, __func__)) return NULL;
+// ---- Its commands ----
+
+void *rt_indirect_command_owner(const void *command) {
+    return ((const RtIndirectCommand *)command)->buffer;
+}
+
+void *rt_indirect_command_at(MTLIndirectCommandBuffer *buffer, size_t index, RtClass *cls,
+                             MTLIndirectCommandType types, RtRule other, const char *call) {
+    if (!present(buffer, call)) return NULL;
     size_t n = buffer->head.n_commands;
-    const char *label = rt_label(&buffer->resource.label);
-    if (index >= n) {
-        rt_misuse(buffer->resource.device, RT_RULE_indirect_command_index, __func__,
-                  "index %zu, '%s' has %zu", index, label, n);
-        return NULL;
-    }
-    if (!(buffer->types & COMPUTE_TYPES)) {
-        rt_misuse(buffer->resource.device, RT_RULE_indirect_dispatch_type, __func__,
-                  "'%s' has command_types 0x%x", label, buffer->types);
-        return NULL;
-    }
-    if (rt_storage_mode(&buffer->resource) == MTLStorageModePrivate) {
-        rt_misuse(buffer->resource.device, RT_RULE_indirect_private, __func__, "'%s'", label);
+    RtRule rule = index >= n                 ? RT_RULE_indirect_command_index
+                  : !(buffer->types & types) ? other
+                  : rt_storage_mode(&buffer->resource) == MTLStorageModePrivate
+                      ? RT_RULE_indirect_private
+                      : RT_N_RULES;
+    if (rule != RT_N_RULES) {
+        rt_misuse(buffer->resource.device, rule, call,
+                  "index %zu, '%s' has %zu, command_types 0x%x", index,
+                  rt_label(&buffer->resource.label), n, buffer->types);
         return NULL;
     }
     pthread_mutex_lock(&buffer->lock);
     if (!buffer->commands && (buffer->commands = rt_alloc(n * sizeof *buffer->commands)))
         for (size_t i = 0; i < n; i++)
-            buffer->commands[i] = (MTLIndirectComputeCommand){{&command_class, 1}, buffer, i};
-    MTLIndirectComputeCommand *commands = buffer->commands;
+            buffer->commands[i] = (RtIndirectCommand){{cls, 1}, buffer, i};
+    RtIndirectCommand *commands = buffer->commands;
     pthread_mutex_unlock(&buffer->lock);
     return commands ? &commands[index] : NULL;
 }
 
-// ---- Commands ----
-
-// The record of a command, or NULL after a message.
-static AbiIndirectCommand *record(const MTLIndirectComputeCommand *command, const char *call) {
-    if (rt_is(command, &command_class)) return rt_indirect_command(command->buffer, command->index);
+AbiIndirectCommand *rt_indirect_record(const void *command, const RtClass *cls, const char *call) {
+    const RtIndirectCommand *c = command;
+    if (rt_is(command, cls)) return rt_indirect_command(c->buffer, c->index);
     rt_misuse(NULL, command ? RT_RULE_wrong_class : RT_RULE_null_object, call, "%s",
               mtl_class_name(command));
     return NULL;
 }
 
-static void misuse(const MTLIndirectComputeCommand *command, RtRule rule, const char *call,
-                   const char *what) {
+void rt_indirect_misuse(const RtIndirectCommand *command, RtRule rule, const char *call,
+                        const char *what) {
     const MTLResource *r = &command->buffer->resource;
     rt_misuse(r->device, rule, call, "%s, command %zu of '%s'", what, command->index,
               rt_label(&r->label));
 }
 
-void mtl_indirect_compute_command_set_compute_pipeline_state(MTLIndirectComputeCommand *command,
-                                                             MTLComputePipelineState *pipeline) {
-    AbiIndirectCommand *r = record(command, __func__);
-    if (!r) return;
+bool rt_indirect_valid_pipeline(const RtIndirectCommand *command, const void *pipeline,
+                                const RtClass *cls, const char *call) {
     if (!pipeline)
-        misuse(command, RT_RULE_null_argument, __func__, "pipeline");
-    else if (!rt_is(pipeline, &rt_pipeline_class))
-        misuse(command, RT_RULE_wrong_class, __func__, mtl_class_name(pipeline));
+        rt_indirect_misuse(command, RT_RULE_null_argument, call, "pipeline");
+    else if (!rt_is(pipeline, cls))
+        rt_indirect_misuse(command, RT_RULE_wrong_class, call, mtl_class_name(pipeline));
     else if (command->buffer->inherit_pipeline)
-        misuse(command, RT_RULE_indirect_inherited, __func__, "inherit_pipeline_state");
-    else if (!pipeline->indirect)
-        misuse(command, RT_RULE_indirect_pipeline, __func__, rt_pipeline_function(pipeline)->name);
+        rt_indirect_misuse(command, RT_RULE_indirect_inherited, call, "inherit_pipeline_state");
     else
-        r->pipeline = mtl_compute_pipeline_state_gpu_resource_id(pipeline).impl;
+        return true;
+    return false;
 }
 
-static void set_buffer(MTLIndirectComputeCommand *command, MTLBuffer *buffer, size_t offset,
-                       size_t index, const char *call) {
-    AbiIndirectCommand *r = record(command, call);
+bool rt_indirect_valid_buffer(const RtIndirectCommand *command, const MTLBuffer *buffer,
+                              size_t offset, size_t index, uint32_t n, const char *call) {
     char text[96];
-    if (!r) return;
     if (command->buffer->inherit_buffers) {
-        misuse(command, RT_RULE_indirect_inherited, call, "inherit_buffers");
-    } else if (index >= command->buffer->head.n_buffers) {
-        snprintf(text, sizeof text, "index %zu of %u", index, command->buffer->head.n_buffers);
-        misuse(command, RT_RULE_indirect_buffer_index, call, text);
+        rt_indirect_misuse(command, RT_RULE_indirect_inherited, call, "inherit_buffers");
+    } else if (index >= n) {
+        snprintf(text, sizeof text, "index %zu of %u", index, n);
+        rt_indirect_misuse(command, RT_RULE_indirect_buffer_index, call, text);
     } else if (buffer && !rt_is(buffer, &rt_buffer_class)) {
-        misuse(command, RT_RULE_wrong_class, call, mtl_class_name(buffer));
+        rt_indirect_misuse(command, RT_RULE_wrong_class, call, mtl_class_name(buffer));
     } else if (buffer && offset >= buffer->length) {
         snprintf(text, sizeof text, "offset %zu, length %zu", offset, buffer->length);
-        misuse(command, RT_RULE_buffer_offset, call, text);
+        rt_indirect_misuse(command, RT_RULE_buffer_offset, call, text);
     } else {
-        r->addresses[index] = buffer ? (uint64_t)(uintptr_t)(buffer->memory + offset) : 0;
+        return true;
     }
+    return false;
 }
 
-void mtl_indirect_compute_command_set_kernel_buffer(MTLIndirectComputeCommand *command,
-                                                    MTLBuffer *buffer, size_t offset,
-                                                    size_t index) {
-    set_buffer(command, buffer, offset, index, __func__);
-}
-
-void mtl_indirect_compute_command_set_kernel_buffer_with_stride(MTLIndirectComputeCommand *command,
-                                                                MTLBuffer *buffer, size_t offset,
-                                                                size_t stride, size_t index) {
-    (void)stride;
-    if (record(command, __func__) && !command->buffer->attribute_stride)
-        misuse(command, RT_RULE_indirect_attribute_stride, __func__, "");
-    else if (command)
-        set_buffer(command, buffer, offset, index, __func__);
-}
-
-void mtl_indirect_compute_command_set_threadgroup_memory_length(MTLIndirectComputeCommand *command,
-                                                                size_t length, size_t index) {
-    AbiIndirectCommand *r = record(command, __func__);
-    char text[96];
-    if (!r) return;
-    snprintf(text, sizeof text, "length %zu at index %zu", length, index);
-    if (index >= command->buffer->head.n_threadgroup)
-        misuse(command, RT_RULE_indirect_buffer_index, __func__, text);
-    else if (length % 16 != 0 &&
-             !rt_tolerates(command->buffer->resource.device, RT_RULE_threadgroup_memory_multiple))
-        misuse(command, RT_RULE_threadgroup_memory_multiple, __func__, text);
-    else if (length > RT_MAX_THREADGROUP_MEMORY)
-        misuse(command, RT_RULE_threadgroup_memory_limit, __func__, text);
-    else
-        abi_indirect_lengths(r, command->buffer->head.n_buffers)[index] =
-            rt_threadgroup_length(length);
-}
-
-static void dispatch(MTLIndirectComputeCommand *command, AbiIndirectKind kind, MTLSize grid,
-                     MTLSize group, const char *call) {
-    AbiIndirectCommand *r = record(command, call);
-    char text[160];
-    if (!r) return;
-    const size_t g[3] = {grid.width, grid.height, grid.depth};
-    const size_t s[3] = {group.width, group.height, group.depth};
-    bool empty = !g[0] || !g[1] || !g[2], empty_group = !s[0] || !s[1] || !s[2];
-    MTLIndirectCommandType type = kind == ABI_INDIRECT_THREADS
-                                      ? MTLIndirectCommandTypeConcurrentDispatchThreads
-                                      : MTLIndirectCommandTypeConcurrentDispatch;
-    snprintf(text, sizeof text, "grid %zu x %zu x %zu, threadgroup %zu x %zu x %zu", g[0], g[1],
-             g[2], s[0], s[1], s[2]);
-    if (!(command->buffer->types & type)) {
-        misuse(command, RT_RULE_indirect_dispatch_type, call, text);
-    } else if (empty || empty_group) {
-        RtRule rule = empty ? RT_RULE_dispatch_empty_grid : RT_RULE_dispatch_empty_threadgroup;
-        misuse(command, rule, call, text);
-        if (rt_tolerates(command->buffer->resource.device, rule)) r->kind = ABI_INDIRECT_NOTHING;
-    } else if ((g[0] | g[1] | g[2]) > UINT32_MAX) {
-        misuse(command, RT_RULE_dispatch_grid_limit, call, text);
-    } else if (s[0] > RT_MAX_THREADS || s[1] > RT_MAX_THREADS || s[2] > RT_MAX_THREADS ||
-               s[0] * s[1] * s[2] > RT_MAX_THREADS) {
-        misuse(command, RT_RULE_dispatch_threadgroup_limit, call, text);
-    } else {
-        r->kind = kind;
-        for (int i = 0; i < 3; i++) {
-            r->grid[i] = (uint32_t)g[i];
-            r->group[i] = (uint32_t)s[i];
-        }
-        // Code for the shape is made while there is time. Inherited pipelines are not known yet.
-        MTLComputePipelineState *pipeline = rt_pipeline_from_handle(r->pipeline);
-        if (!pipeline) return;
-        rt_pipeline_prepare(pipeline, r->group, 0);
-        mtl_release(pipeline);
-    }
-}
-
-void mtl_indirect_compute_command_concurrent_dispatch_threadgroups(
-    MTLIndirectComputeCommand *command, MTLSize threadgroups_per_grid,
-    MTLSize threads_per_threadgroup) {
-    dispatch(command, ABI_INDIRECT_THREADGROUPS, threadgroups_per_grid, threads_per_threadgroup,
-             __func__);
-}
-
-void mtl_indirect_compute_command_concurrent_dispatch_threads(MTLIndirectComputeCommand *command,
-                                                              MTLSize threads_per_grid,
-                                                              MTLSize threads_per_threadgroup) {
-    dispatch(command, ABI_INDIRECT_THREADS, threads_per_grid, threads_per_threadgroup, __func__);
-}
-
-void mtl_indirect_compute_command_set_barrier(MTLIndirectComputeCommand *command) {
-    AbiIndirectCommand *r = record(command, __func__);
-    if (r) r->barrier = 1;
-}
-
-void mtl_indirect_compute_command_clear_barrier(MTLIndirectComputeCommand *command) {
-    AbiIndirectCommand *r = record(command, __func__);
-    if (r) r->barrier = 0;
-}
-
-void mtl_indirect_compute_command_set_imageblock_width(MTLIndirectComputeCommand *command,
-                                                       size_t width, size_t height) {
-    (void)width, (void)height;
-    if (record(command, __func__))
-        misuse(command, RT_RULE_indirect_unsupported, __func__, "imageblock");
-}
-
-void mtl_indirect_compute_command_set_stage_in_region(MTLIndirectComputeCommand *command,
-                                                      MTLRegion region) {
-    (void)region;
-    if (record(command, __func__))
-        misuse(command, RT_RULE_indirect_unsupported, __func__, "stage-in");
-}
-
-void mtl_indirect_compute_command_reset(MTLIndirectComputeCommand *command) {
-    if (record(command, __func__))
-        rt_indirect_reset(command->buffer, mtl_range_make(command->index, 1));
+uint64_t rt_indirect_address(const MTLBuffer *buffer, size_t offset) {
+    return buffer ? (uint64_t)(uintptr_t)(buffer->memory + offset) : 0;
 }

@@ -5,18 +5,20 @@
 #include "abi/indirect.h"
 #include "runtime/memory/spans.h"
 #include "runtime/memory/resource.h"
+#include "runtime/object/validation.h"
 #include "runtime/program/pipeline.h"
 
-struct MTLIndirectComputeCommand { // a part of its buffer
+typedef struct RtIndirectCommand { // a part of its buffer
     RtObject object;
     MTLIndirectCommandBuffer *buffer;
     size_t index;
-};
+} RtIndirectCommand;
 
-struct MTLIndirectRenderCommand { // likewise
-    RtObject object;
-    MTLIndirectCommandBuffer *buffer;
-    size_t index;
+struct MTLIndirectComputeCommand {
+    RtIndirectCommand base;
+};
+struct MTLIndirectRenderCommand {
+    RtIndirectCommand base;
 };
 
 struct MTLIndirectCommandBuffer {
@@ -27,8 +29,7 @@ struct MTLIndirectCommandBuffer {
     MTLIndirectCommandType types;
     bool inherit_buffers, inherit_pipeline, attribute_stride, mapped;
     pthread_mutex_t lock;
-    MTLIndirectComputeCommand *commands;       // one per command; under lock; made at first need
-    MTLIndirectRenderCommand *render_commands; // of buffers that hold draws, instead
+    RtIndirectCommand *commands; // one per command; under lock; made at first need
 };
 
 extern RtClass rt_indirect_class;
@@ -43,6 +44,25 @@ static inline AbiIndirectCommand *rt_indirect_command(const MTLIndirectCommandBu
 bool rt_indirect_valid_range(const MTLIndirectCommandBuffer *icb, MTLCommandBuffer *commands,
                              const char *call, MTLRange range);
 void rt_indirect_reset(MTLIndirectCommandBuffer *icb, MTLRange range);
+
+// What commands of both classes do. `command` is checked first: NULL, or an object of another
+// class, gets a message.
+void *rt_indirect_command_owner(const void *command);
+// The command at an index of a buffer that holds one of `types` (else: the rule `other`), or NULL
+// after a message.
+void *rt_indirect_command_at(MTLIndirectCommandBuffer *buffer, size_t index, RtClass *cls,
+                             MTLIndirectCommandType types, RtRule other, const char *call);
+// Its record in memory, or NULL after a message.
+AbiIndirectCommand *rt_indirect_record(const void *command, const RtClass *cls, const char *call);
+void rt_indirect_misuse(const RtIndirectCommand *command, RtRule rule, const char *call,
+                        const char *what);
+// Whether it has a pipeline of its own and `pipeline` is one of the class.
+bool rt_indirect_valid_pipeline(const RtIndirectCommand *command, const void *pipeline,
+                                const RtClass *cls, const char *call);
+// Whether it has buffers of its own and takes this one, which may be NULL, at `index` of `n`.
+bool rt_indirect_valid_buffer(const RtIndirectCommand *command, const MTLBuffer *buffer,
+                              size_t offset, size_t index, uint32_t n, const char *call);
+uint64_t rt_indirect_address(const MTLBuffer *buffer, size_t offset); // 0: no buffer
 
 // pipeline_handle.c: a handle is a number that never comes back: garbage and pipelines that are
 // gone are found out, never followed. The pipeline of a handle with a reference for the caller, or
