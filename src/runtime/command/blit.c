@@ -260,27 +260,8 @@ void mtl_blit_command_encoder_synchronize_texture(MTLBlitCommandEncoder *encoder
     hint(encoder, __func__, texture, slice, level, true);
 }
 
-void mtl_blit_command_encoder_optimize_contents_for_gpu_access(MTLBlitCommandEncoder *encoder,
-                                                               MTLTexture *texture) {
-    hint(encoder, __func__, texture, 0, 0, false);
-}
-
-void mtl_blit_command_encoder_optimize_contents_for_gpu_access_slice(MTLBlitCommandEncoder *encoder,
-                                                                     MTLTexture *texture,
-                                                                     size_t slice, size_t level) {
-    hint(encoder, __func__, texture, slice, level, false);
-}
-
-void mtl_blit_command_encoder_optimize_contents_for_cpu_access(MTLBlitCommandEncoder *encoder,
-                                                               MTLTexture *texture) {
-    hint(encoder, __func__, texture, 0, 0, false);
-}
-
-void mtl_blit_command_encoder_optimize_contents_for_cpu_access_slice(MTLBlitCommandEncoder *encoder,
-                                                                     MTLTexture *texture,
-                                                                     size_t slice, size_t level) {
-    hint(encoder, __func__, texture, slice, level, false);
-}
+RT_OPTIMIZE_CONTENTS(mtl_blit_command_encoder, MTLBlitCommandEncoder, gpu)
+RT_OPTIMIZE_CONTENTS(mtl_blit_command_encoder, MTLBlitCommandEncoder, cpu)
 
 void mtl_blit_command_encoder_get_texture_access_counters(MTLBlitCommandEncoder *encoder,
                                                           MTLTexture *texture, MTLRegion region,

@@ -24,6 +24,16 @@ bool rt_blit_valid_texture(const RtSite *site, const MTLTexture *texture, const 
 void rt_blit_copy_buffer(const RtSite *site, MTLBuffer *source, size_t source_offset,
                          MTLBuffer *destination, size_t destination_offset, size_t size);
 void rt_blit_fill(const RtSite *site, MTLBuffer *buffer, MTLRange range, uint8_t value);
+// optimizeContentsForGPUAccess, and for the CPU: calls of the file's own hint().
+#define RT_OPTIMIZE_CONTENTS(encoder_name, Encoder, unit)                                          \
+    void encoder_name##_optimize_contents_for_##unit##_access(Encoder *encoder,                    \
+                                                              MTLTexture *texture) {               \
+        hint(encoder, __func__, texture, 0, 0, false);                                             \
+    }                                                                                              \
+    void encoder_name##_optimize_contents_for_##unit##_access_slice(                               \
+        Encoder *encoder, MTLTexture *texture, size_t slice, size_t level) {                       \
+        hint(encoder, __func__, texture, slice, level, false);                                     \
+    }
 void rt_blit_hint(const RtSite *site, MTLTexture *texture, size_t slice, size_t level,
                   bool synchronize);
 void rt_blit_buffer_to_texture(const RtSite *site, MTLBuffer *source, size_t source_offset,

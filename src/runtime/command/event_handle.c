@@ -177,11 +177,7 @@ MTLSharedEventHandle *mtl_shared_event_new_shared_event_handle(MTLSharedEvent *s
 
 MTLSharedEvent *mtl_device_new_shared_event_with_handle(MTLDevice *device,
                                                         MTLSharedEventHandle *handle) {
-    if (!device || !handle) {
-        rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, __func__, "%s",
-                  device ? "handle" : "");
-        return NULL;
-    }
+    if (!rt_given(device, handle, "handle", __func__)) return NULL;
     if (!rt_is(handle, &handle_class)) {
         rt_misuse(device, RT_RULE_wrong_class, __func__, "handle: a %s", mtl_class_name(handle));
         return NULL;

@@ -247,15 +247,18 @@ void mtl_render_command_encoder_set_blend_color(MTLRenderCommandEncoder *encoder
     rt_render_set_blend_color(encoder, color, __func__);
 }
 
+static bool valid_count(const RtSite *site, const void *list, size_t n, RtRule rule,
+                        const char *what) {
+    if (list && n > 0 && n <= DEV_MAX_VIEWPORTS) return true;
+    rt_misuse_at(site, list ? rule : RT_RULE_null_argument, "%zu %s", n, what);
+    return false;
+}
+
 void rt_render_set_viewports(MTLRenderCommandEncoder *e, const MTLViewport *v, size_t count,
                              const char *call) {
     RtSite site;
     if (!rt_render_valid(e, call, &site)) return;
-    if (!v || count == 0 || count > DEV_MAX_VIEWPORTS) {
-        rt_misuse_at(&site, v ? RT_RULE_render_viewport : RT_RULE_null_argument, "%zu viewports",
-                     count);
-        return;
-    }
+    if (!valid_count(&site, v, count, RT_RULE_render_viewport, "viewports")) return;
     for (size_t i = 0; i < count; i++)
         if (!isfinite(v[i].origin_x) || !isfinite(v[i].origin_y) || !isfinite(v[i].width) ||
             !isfinite(v[i].height) || !isfinite(v[i].znear) || !isfinite(v[i].zfar)) {
@@ -270,25 +273,11 @@ void rt_render_set_viewports(MTLRenderCommandEncoder *e, const MTLViewport *v, s
     e->drawn = NULL;
 }
 
-void mtl_render_command_encoder_set_viewport(MTLRenderCommandEncoder *encoder,
-                                             MTLViewport viewport) {
-    rt_render_set_viewports(encoder, &viewport, 1, __func__);
-}
-
-void mtl_render_command_encoder_set_viewports(MTLRenderCommandEncoder *encoder,
-                                              const MTLViewport *viewports, size_t count) {
-    rt_render_set_viewports(encoder, viewports, count, __func__);
-}
-
 void rt_render_set_scissors(MTLRenderCommandEncoder *e, const MTLScissorRect *r, size_t count,
                             const char *call) {
     RtSite site;
     if (!rt_render_valid(e, call, &site)) return;
-    if (!r || count == 0 || count > DEV_MAX_VIEWPORTS) {
-        rt_misuse_at(&site, r ? RT_RULE_render_scissor : RT_RULE_null_argument, "%zu rectangles",
-                     count);
-        return;
-    }
+    if (!valid_count(&site, r, count, RT_RULE_render_scissor, "rectangles")) return;
     const DevPass *pass = &e->pass->cpu;
     for (size_t i = 0; i < count; i++)
         if (r[i].width > pass->width || r[i].x > pass->width - r[i].width ||
@@ -305,15 +294,17 @@ void rt_render_set_scissors(MTLRenderCommandEncoder *e, const MTLScissorRect *r,
     e->drawn = NULL;
 }
 
-void mtl_render_command_encoder_set_scissor_rect(MTLRenderCommandEncoder *encoder,
-                                                 MTLScissorRect rect) {
-    rt_render_set_scissors(encoder, &rect, 1, __func__);
-}
-
-void mtl_render_command_encoder_set_scissor_rects(MTLRenderCommandEncoder *encoder,
-                                                  const MTLScissorRect *rects, size_t count) {
-    rt_render_set_scissors(encoder, rects, count, __func__);
-}
+#define ONE_OR_MANY(one, many, Type, set)                                                          \
+    void mtl_render_command_encoder_set_##one(MTLRenderCommandEncoder *encoder, Type value) {      \
+        set(encoder, &value, 1, __func__);                                                         \
+    }                                                                                              \
+    void mtl_render_command_encoder_set_##many(MTLRenderCommandEncoder *encoder,                   \
+                                               const Type *values, size_t count) {                 \
+        set(encoder, values, count, __func__);                                                     \
+    }
+ONE_OR_MANY(viewport, viewports, MTLViewport, rt_render_set_viewports)
+ONE_OR_MANY(scissor_rect, scissor_rects, MTLScissorRect, rt_render_set_scissors)
+#undef ONE_OR_MANY
 
 void rt_render_set_visibility(MTLRenderCommandEncoder *e, MTLVisibilityResultMode mode,
                               size_t offset, const char *call) {

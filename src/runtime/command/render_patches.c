@@ -157,17 +157,24 @@ void mtl_render_command_encoder_draw_patches(MTLRenderCommandEncoder *encoder,
     draw(encoder, &a, patch_start, patch_count, instance_count, base_instance, __func__);
 }
 
+static Patches indexed(size_t n_points, MTLBuffer *patch_indices, size_t patch_offset,
+                       MTLBuffer *control_indices, size_t control_offset) {
+    return (Patches){.n_points = n_points,
+                     .patch_indices = patch_indices,
+                     .patch_offset = patch_offset,
+                     .indexed = true,
+                     .control_indices = control_indices,
+                     .control_offset = control_offset};
+}
+
 void mtl_render_command_encoder_draw_indexed_patches(
     MTLRenderCommandEncoder *encoder, size_t number_of_patch_control_points, size_t patch_start,
     size_t patch_count, MTLBuffer *patch_index_buffer, size_t patch_index_buffer_offset,
     MTLBuffer *control_point_index_buffer, size_t control_point_index_buffer_offset,
     size_t instance_count, size_t base_instance) {
-    const Patches a = {.n_points = number_of_patch_control_points,
-                       .patch_indices = patch_index_buffer,
-                       .patch_offset = patch_index_buffer_offset,
-                       .indexed = true,
-                       .control_indices = control_point_index_buffer,
-                       .control_offset = control_point_index_buffer_offset};
+    const Patches a =
+        indexed(number_of_patch_control_points, patch_index_buffer, patch_index_buffer_offset,
+                control_point_index_buffer, control_point_index_buffer_offset);
     draw(encoder, &a, patch_start, patch_count, instance_count, base_instance, __func__);
 }
 
@@ -188,11 +195,8 @@ void mtl_render_command_encoder_draw_indexed_patches_indirect(
     MTLBuffer *patch_index_buffer, size_t patch_index_buffer_offset,
     MTLBuffer *control_point_index_buffer, size_t control_point_index_buffer_offset,
     MTLBuffer *indirect_buffer, size_t indirect_buffer_offset) {
-    const Patches a = {.n_points = number_of_patch_control_points,
-                       .patch_indices = patch_index_buffer,
-                       .patch_offset = patch_index_buffer_offset,
-                       .indexed = true,
-                       .control_indices = control_point_index_buffer,
-                       .control_offset = control_point_index_buffer_offset};
+    const Patches a =
+        indexed(number_of_patch_control_points, patch_index_buffer, patch_index_buffer_offset,
+                control_point_index_buffer, control_point_index_buffer_offset);
     draw_indirect(encoder, &a, indirect_buffer, indirect_buffer_offset, __func__);
 }

@@ -130,12 +130,7 @@ static bool inside(const MTLCounterSampleBuffer *buffer, MTLRange range) {
 size_t mtl_counter_sample_buffer_resolve_counter_range(const MTLCounterSampleBuffer *buffer,
                                                        MTLRange range,
                                                        MTLCounterResultTimestamp *results) {
-    if (!buffer || !results) {
-        rt_misuse(buffer ? buffer->device : NULL,
-                  buffer ? RT_RULE_null_argument : RT_RULE_null_object, __func__,
-                  buffer ? "results" : NULL);
-        return 0;
-    }
+    if (!rt_given(buffer ? buffer->device : NULL, results, "results", __func__)) return 0;
     if (buffer->storage != MTLStorageModeShared) {
         rt_misuse(buffer->device, RT_RULE_counter_storage, __func__, "%s",
                   rt_label(&buffer->label));

@@ -303,11 +303,7 @@ static bool valid_descriptor(MTLDevice *device, const MTLHeapDescriptor *d, MTLS
 }
 
 MTLHeap *mtl_device_new_heap(MTLDevice *device, const MTLHeapDescriptor *d) {
-    if (!device || !d) {
-        rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, __func__, "%s",
-                  device ? "descriptor" : "");
-        return NULL;
-    }
+    if (!rt_given(device, d, "descriptor", __func__)) return NULL;
     MTLStorageMode storage =
         d->storage_mode_is_set || d->storage_mode ? d->storage_mode : MTLStorageModePrivate;
     if (!valid_descriptor(device, d, storage, __func__)) return NULL;

@@ -77,10 +77,7 @@ MTLSamplerState *mtl_device_new_sampler_state(MTLDevice *device,
                                               const MTLSamplerDescriptor *descriptor) {
     const RtSite site = {device, NULL, __func__};
     const MTLSamplerDescriptor *d = descriptor;
-    if (!device || !d) {
-        rt_misuse_at(&site, device ? RT_RULE_null_argument : RT_RULE_null_object, "descriptor");
-        return NULL;
-    }
+    if (!rt_given(device, d, "descriptor", __func__)) return NULL;
     if (!rt_device_needs(device, DEV_TEXTURES, __func__) || !valid_values(&site, d) ||
         !valid_unnormalized(&site, d))
         return NULL;

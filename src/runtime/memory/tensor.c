@@ -108,11 +108,7 @@ static MTLTensor *refuse(MTLError **error, const char *why) {
 MTLTensor *mtl_device_new_tensor(MTLDevice *device, const MTLTensorDescriptor *descriptor,
                                  MTLError **error) {
     if (error) *error = NULL;
-    if (!device || !descriptor) {
-        rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, __func__,
-                  "descriptor");
-        return NULL;
-    }
+    if (!rt_given(device, descriptor, "descriptor", __func__)) return NULL;
     MTLError *lacks = rt_device_lacks(device, DEV_TENSORS);
     if (lacks) {
         rt_error_set(error, lacks);

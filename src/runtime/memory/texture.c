@@ -128,6 +128,17 @@ bool rt_texture_size_and_align(const RtSite *site, const MTLTextureDescriptor *d
     return true;
 }
 
+// A texture over its memory, with a handle; NULL, and it is gone: it has none.
+static MTLTexture *complete(MTLTexture *texture, const MTLTextureDescriptor *descriptor,
+                            bool has_memory) {
+    if (has_memory) {
+        apply_swizzle(&texture->cpu, descriptor->swizzle);
+        if (rt_texture_make_handle(texture)) return texture;
+    }
+    mtl_release(texture);
+    return NULL;
+}
+
 MTLTexture *rt_texture_new_over(const RtSite *site, const MTLTextureDescriptor *descriptor,
                                 MTLResourceOptions options, void *memory) {
     AbiTextureShape shape;
@@ -135,14 +146,7 @@ MTLTexture *rt_texture_new_over(const RtSite *site, const MTLTextureDescriptor *
     if (!rt_texture_shape(site, descriptor, &shape)) return NULL;
     MTLTexture *texture = texture_new(site->device, descriptor, options, 0);
     if (!texture) return NULL;
-    if (!abi_texture_layout(&shape, memory, &texture->cpu, &size)) {
-        mtl_release(texture);
-        return NULL;
-    }
-    apply_swizzle(&texture->cpu, descriptor->swizzle);
-    if (rt_texture_make_handle(texture)) return texture;
-    mtl_release(texture);
-    return NULL;
+    return complete(texture, descriptor, abi_texture_layout(&shape, memory, &texture->cpu, &size));
 }
 
 static bool own_memory(MTLTexture *texture, const MTLSizeAndAlign *size) {
@@ -158,24 +162,16 @@ static bool own_memory(MTLTexture *texture, const MTLSizeAndAlign *size) {
 MTLTexture *mtl_device_new_texture(MTLDevice *device, const MTLTextureDescriptor *descriptor) {
     const RtSite site = {device, NULL, __func__};
     MTLSizeAndAlign size;
-    if (!device || !descriptor) {
-        rt_misuse_at(&site, device ? RT_RULE_null_argument : RT_RULE_null_object, "descriptor");
-        return NULL;
-    }
+    if (!rt_given(device, descriptor, "descriptor", __func__)) return NULL;
     if (!rt_texture_size_and_align(&site, descriptor, &size)) return NULL;
     MTLTexture *texture = texture_new(device, descriptor, rt_texture_options(descriptor), 0);
     if (!texture) return NULL;
     AbiTextureShape shape;
     AbiTextureSize bytes;
-    if (!own_memory(texture, &size) || !rt_texture_shape(&site, descriptor, &shape) ||
-        !abi_texture_layout(&shape, texture->resource.own.address, &texture->cpu, &bytes)) {
-        mtl_release(texture);
-        return NULL;
-    }
-    apply_swizzle(&texture->cpu, descriptor->swizzle);
-    if (rt_texture_make_handle(texture)) return texture;
-    mtl_release(texture);
-    return NULL;
+    bool has_memory =
+        own_memory(texture, &size) && rt_texture_shape(&site, descriptor, &shape) &&
+        abi_texture_layout(&shape, texture->resource.own.address, &texture->cpu, &bytes);
+    return complete(texture, descriptor, has_memory);
 }
 
 MTLSizeAndAlign mtl_device_heap_texture_size_and_align(MTLDevice *device,
@@ -276,10 +272,7 @@ bool rt_texture_over_buffer(const RtSite *site, MTLBuffer *buffer, const MTLText
 MTLTexture *mtl_buffer_new_texture(MTLBuffer *buffer, const MTLTextureDescriptor *descriptor,
                                    size_t offset, size_t bytes_per_row) {
     const RtSite site = {buffer ? buffer->resource.device : NULL, NULL, __func__};
-    if (!buffer || !descriptor) {
-        rt_misuse_at(&site, buffer ? RT_RULE_null_argument : RT_RULE_null_object, "descriptor");
-        return NULL;
-    }
+    if (!rt_given(site.device, descriptor, "descriptor", __func__)) return NULL;
     AbiTexture cpu;
     if (!rt_texture_over_buffer(&site, buffer, descriptor, offset, bytes_per_row, &cpu))
         return NULL;

@@ -123,38 +123,36 @@ MTLTexture *mtl_texture_new_texture_view(MTLTexture *texture, MTLPixelFormat for
 }
 
 // A range given here is what it says: empty is an error.
-static bool ranges_given(MTLTexture *texture, const char *call, MTLRange levels, MTLRange slices) {
-    if (levels.length > 0 && slices.length > 0) return true;
-    rt_misuse(rt_is(texture, &rt_texture_class) ? texture->resource.device : NULL,
-              RT_RULE_texture_view_range, call, "%zu levels, %zu slices", levels.length,
-              slices.length);
-    return false;
-}
-
-MTLTexture *mtl_texture_new_texture_view_with_ranges(MTLTexture *texture, MTLPixelFormat format,
-                                                     MTLTextureType type, MTLRange levels,
-                                                     MTLRange slices) {
-    if (!ranges_given(texture, __func__, levels, slices)) return NULL;
-    return new_view(texture, __func__,
-                    &(MTLTextureViewDescriptor){.pixel_format = format,
-                                                .texture_type_is_set = true,
-                                                .texture_type = type,
-                                                .level_range = levels,
-                                                .slice_range = slices});
-}
-
-MTLTexture *mtl_texture_new_texture_view_with_swizzle(MTLTexture *texture, MTLPixelFormat format,
-                                                      MTLTextureType type, MTLRange levels,
-                                                      MTLRange slices,
-                                                      MTLTextureSwizzleChannels swizzle) {
-    if (!ranges_given(texture, __func__, levels, slices)) return NULL;
-    return new_view(texture, __func__,
+static MTLTexture *new_view_in(MTLTexture *texture, const char *call, MTLPixelFormat format,
+                               MTLTextureType type, MTLRange levels, MTLRange slices,
+                               MTLTextureSwizzleChannels swizzle) {
+    if (levels.length == 0 || slices.length == 0) {
+        rt_misuse(rt_is(texture, &rt_texture_class) ? texture->resource.device : NULL,
+                  RT_RULE_texture_view_range, call, "%zu levels, %zu slices", levels.length,
+                  slices.length);
+        return NULL;
+    }
+    return new_view(texture, call,
                     &(MTLTextureViewDescriptor){.pixel_format = format,
                                                 .texture_type_is_set = true,
                                                 .texture_type = type,
                                                 .level_range = levels,
                                                 .slice_range = slices,
                                                 .swizzle = swizzle});
+}
+
+MTLTexture *mtl_texture_new_texture_view_with_ranges(MTLTexture *texture, MTLPixelFormat format,
+                                                     MTLTextureType type, MTLRange levels,
+                                                     MTLRange slices) {
+    return new_view_in(texture, __func__, format, type, levels, slices,
+                       (MTLTextureSwizzleChannels){0});
+}
+
+MTLTexture *mtl_texture_new_texture_view_with_swizzle(MTLTexture *texture, MTLPixelFormat format,
+                                                      MTLTextureType type, MTLRange levels,
+                                                      MTLRange slices,
+                                                      MTLTextureSwizzleChannels swizzle) {
+    return new_view_in(texture, __func__, format, type, levels, slices, swizzle);
 }
 
 MTLTexture *mtl_texture_new_texture_view_with_descriptor(
@@ -196,11 +194,7 @@ static RT_CLASS pool_class = {.name = "MTLTextureViewPool",
 MTLTextureViewPool *mtl_device_new_texture_view_pool(
     MTLDevice *device, const MTLResourceViewPoolDescriptor *descriptor, MTLError **error) {
     if (error) *error = NULL;
-    if (!device || !descriptor) {
-        rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, __func__,
-                  "descriptor");
-        return NULL;
-    }
+    if (!rt_given(device, descriptor, "descriptor", __func__)) return NULL;
     MTLError *lacks = rt_device_lacks(device, DEV_VIEW_POOLS | DEV_TEXTURES);
     if (lacks) {
         rt_error_set(error, lacks);

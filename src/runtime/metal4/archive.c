@@ -62,15 +62,19 @@ static bool usable(const MTL4Archive *archive, const void *descriptor, const cha
     return false;
 }
 
+static RtResolving only_from(MTL4Archive *const *archive, const char *call) {
+    return (RtResolving){.device = (*archive)->archive->device,
+                         .call = call,
+                         .archives = archive,
+                         .n_archives = 1,
+                         .archives_only = true};
+}
+
 MTLComputePipelineState *mtl4_archive_new_compute_pipeline_state_with_dynamic_linking(
     MTL4Archive *archive, const MTL4ComputePipelineDescriptor *descriptor,
     const MTL4PipelineStageDynamicLinkingDescriptor *dynamic_linking, MTLError **error) {
     if (!usable(archive, descriptor, __func__, error)) return NULL;
-    const RtResolving r = {.device = archive->archive->device,
-                           .call = __func__,
-                           .archives = &archive,
-                           .n_archives = 1,
-                           .archives_only = true};
+    const RtResolving r = only_from(&archive, __func__);
     RtResolved *resolved = rt_resolve_pipeline(&r, descriptor, dynamic_linking, error);
     if (!resolved) return NULL;
     MTLComputePipelineState *state = rt_resolved_pipeline(&r, resolved, error);
@@ -88,10 +92,6 @@ MTL4BinaryFunction *mtl4_archive_new_binary_function(MTL4Archive *archive,
                                                      const MTL4BinaryFunctionDescriptor *descriptor,
                                                      MTLError **error) {
     if (!usable(archive, descriptor, __func__, error)) return NULL;
-    const RtResolving r = {.device = archive->archive->device,
-                           .call = __func__,
-                           .archives = &archive,
-                           .n_archives = 1,
-                           .archives_only = true};
+    const RtResolving r = only_from(&archive, __func__);
     return rt_resolve_binary(&r, descriptor, error);
 }

@@ -71,9 +71,8 @@ MTL4PipelineDataSetSerializer *mtl4_compiler_pipeline_data_set_serializer(
     return compiler ? compiler->serializer : NULL;
 }
 
-bool rt_compiler_usable(const MTL4Compiler *compiler, const void *argument, const char *what,
-                        const char *call, MTLError **error) {
-    if (error) *error = NULL;
+bool rt_compiler_given(const MTL4Compiler *compiler, const void *argument, const char *what,
+                       const char *call) {
     bool is_compiler = rt_is(compiler, &rt_mtl4_compiler_class);
     if (is_compiler && argument) return true;
     if (is_compiler)
@@ -81,8 +80,23 @@ bool rt_compiler_usable(const MTL4Compiler *compiler, const void *argument, cons
     else
         rt_misuse(NULL, compiler ? RT_RULE_wrong_class : RT_RULE_null_object, call, "%s",
                   mtl_class_name(compiler));
-    no_input(error, call, is_compiler ? "a required argument is NULL" : "the compiler is none");
     return false;
+}
+
+bool rt_compiler_usable(const MTL4Compiler *compiler, const void *argument, const char *what,
+                        const char *call, MTLError **error) {
+    if (error) *error = NULL;
+    if (rt_compiler_given(compiler, argument, what, call)) return true;
+    no_input(error, call,
+             rt_is(compiler, &rt_mtl4_compiler_class) ? "a required argument is NULL"
+                                                      : "the compiler is none");
+    return false;
+}
+
+bool rt_compiler_usable_by(const MTL4Compiler *compiler, const void *argument, const char *what,
+                           bool has_handler, const char *call) {
+    return rt_compiler_given(compiler, argument, what, call) &&
+           rt_compiler_given(compiler, has_handler ? compiler : NULL, "handler", call);
 }
 
 // ---- Libraries ----
@@ -243,15 +257,6 @@ static Job *job_new(MTL4Compiler *compiler, void *context) {
     return job;
 }
 
-// The task, or the job done here and now.
-static MTL4CompilerTask *start(Job *job, void (*work)(void *)) {
-    MTL4CompilerTask *task = rt_task_start(job->compiler, work, job_free, job);
-    if (task) return task;
-    work(job);
-    job_free(job);
-    return NULL;
-}
-
 static void make_pipeline(void *context) {
     Job *job = context;
     MTLComputePipelineState *state = NULL;
@@ -273,9 +278,7 @@ MTL4CompilerTask *mtl4_compiler_new_compute_pipeline_state_with_dynamic_linking_
     const MTL4CompilerTaskOptions *options, MTL4NewComputePipelineStateCompletionHandler handler,
     void *context) {
     RtResolving r;
-    if (!rt_compiler_usable(compiler, descriptor, "descriptor", __func__, NULL) ||
-        !rt_compiler_usable(compiler, (void *)(uintptr_t)handler, "handler", __func__, NULL))
-        return NULL;
+    if (!rt_compiler_usable_by(compiler, descriptor, "descriptor", handler, __func__)) return NULL;
     Job *job = job_new(compiler, context);
     if (!job) {
         handler(NULL, rt_error_no_memory(), context);
@@ -286,7 +289,7 @@ MTL4CompilerTask *mtl4_compiler_new_compute_pipeline_state_with_dynamic_linking_
         job->resolved = rt_resolve_pipeline(&r, descriptor, dynamic_linking, &job->error);
         archive_release(r.record);
     }
-    return start(job, make_pipeline);
+    return rt_task_run(compiler, make_pipeline, job_free, job);
 }
 
 MTL4CompilerTask *mtl4_compiler_new_compute_pipeline_state_async(
@@ -306,9 +309,7 @@ MTL4CompilerTask *mtl4_compiler_new_binary_function_async(
     MTL4Compiler *compiler, const MTL4BinaryFunctionDescriptor *descriptor,
     const MTL4CompilerTaskOptions *options, MTL4NewBinaryFunctionCompletionHandler handler,
     void *context) {
-    if (!rt_compiler_usable(compiler, descriptor, "descriptor", __func__, NULL) ||
-        !rt_compiler_usable(compiler, (void *)(uintptr_t)handler, "handler", __func__, NULL))
-        return NULL;
+    if (!rt_compiler_usable_by(compiler, descriptor, "descriptor", handler, __func__)) return NULL;
     Job *job = job_new(compiler, context);
     if (!job) {
         handler(NULL, rt_error_no_memory(), context);
@@ -317,7 +318,7 @@ MTL4CompilerTask *mtl4_compiler_new_binary_function_async(
     job->binary_handler = handler;
     // Nothing is compiled before a pipeline links it.
     job->binary = mtl4_compiler_new_binary_function(compiler, descriptor, options, &job->error);
-    return start(job, make_binary);
+    return rt_task_run(compiler, make_binary, job_free, job);
 }
 
 static void make_dynamic(void *context) {
@@ -345,24 +346,20 @@ static MTL4CompilerTask *start_dynamic(MTL4Compiler *compiler, MTLLibrary *libra
     }
     job->library = mtl_retain(library);
     job->dynamic_handler = handler;
-    return start(job, make_dynamic);
+    return rt_task_run(compiler, make_dynamic, job_free, job);
 }
 
 MTL4CompilerTask *mtl4_compiler_new_dynamic_library_async(
     MTL4Compiler *compiler, MTLLibrary *library, MTLNewDynamicLibraryCompletionHandler handler,
     void *context) {
-    if (!rt_compiler_usable(compiler, library, "library", __func__, NULL) ||
-        !rt_compiler_usable(compiler, (void *)(uintptr_t)handler, "handler", __func__, NULL))
-        return NULL;
+    if (!rt_compiler_usable_by(compiler, library, "library", handler, __func__)) return NULL;
     return start_dynamic(compiler, library, NULL, handler, context);
 }
 
 MTL4CompilerTask *mtl4_compiler_new_dynamic_library_with_url_async(
     MTL4Compiler *compiler, const char *path, MTLNewDynamicLibraryCompletionHandler handler,
     void *context) {
-    if (!rt_compiler_usable(compiler, path, "path", __func__, NULL) ||
-        !rt_compiler_usable(compiler, (void *)(uintptr_t)handler, "handler", __func__, NULL))
-        return NULL;
+    if (!rt_compiler_usable_by(compiler, path, "path", handler, __func__)) return NULL;
     return start_dynamic(compiler, NULL, path, handler, context);
 }
 

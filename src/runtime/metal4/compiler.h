@@ -62,9 +62,15 @@ typedef struct RtResolving {
     Archive *record; // where stitched libraries go too, retained; NULL: nowhere
 } RtResolving;
 
-// Is it a compiler, and the argument there? Says so if not.
+// Is it a compiler, and the argument there? Says so if not, and makes an error.
 bool rt_compiler_usable(const MTL4Compiler *compiler, const void *argument, const char *what,
                         const char *call, MTLError **error);
+// The same, for who makes the error.
+bool rt_compiler_given(const MTL4Compiler *compiler, const void *argument, const char *what,
+                       const char *call);
+// For calls with a handler: is that there, too?
+bool rt_compiler_usable_by(const MTL4Compiler *compiler, const void *argument, const char *what,
+                           bool has_handler, const char *call);
 // Fills *r, whose record is to be released. False after a message: an archive is none.
 bool rt_compiler_resolving(MTL4Compiler *compiler, const MTL4CompilerTaskOptions *options,
                            const char *call, RtResolving *r, MTLError **error);
@@ -98,4 +104,7 @@ void rt_task_finish(MTL4CompilerTask *task);
 // after it. NULL: nothing was started, the job is still the caller's.
 MTL4CompilerTask *rt_task_start(MTL4Compiler *compiler, void (*work)(void *job),
                                 void (*free_job)(void *job), void *job);
+// The task, or the job done here and now, and NULL.
+MTL4CompilerTask *rt_task_run(MTL4Compiler *compiler, void (*work)(void *job),
+                              void (*free_job)(void *job), void *job);
 #endif

@@ -59,6 +59,15 @@ MTL4CompilerTask *rt_task_start(MTL4Compiler *compiler, void (*work)(void *job),
     return NULL;
 }
 
+MTL4CompilerTask *rt_task_run(MTL4Compiler *compiler, void (*work)(void *job),
+                              void (*free_job)(void *job), void *job) {
+    MTL4CompilerTask *task = rt_task_start(compiler, work, free_job, job);
+    if (task) return task;
+    work(job);
+    free_job(job);
+    return NULL;
+}
+
 MTL4Compiler *mtl4_compiler_task_compiler(const MTL4CompilerTask *task) {
     return task ? task->compiler : NULL;
 }

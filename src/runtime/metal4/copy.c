@@ -88,30 +88,12 @@ void mtl4_compute_command_encoder_generate_mipmaps(MTL4ComputeCommandEncoder *en
 }
 
 static void hint(MTL4ComputeCommandEncoder *encoder, const char *call, MTLTexture *texture,
-                 size_t slice, size_t level) {
+                 size_t slice, size_t level, bool synchronize) {
     RtSite site;
-    if (valid(encoder, call, &site)) rt_blit_hint(&site, texture, slice, level, false);
+    if (valid(encoder, call, &site)) rt_blit_hint(&site, texture, slice, level, synchronize);
 }
-
-void mtl4_compute_command_encoder_optimize_contents_for_gpu_access(
-    MTL4ComputeCommandEncoder *encoder, MTLTexture *texture) {
-    hint(encoder, __func__, texture, 0, 0);
-}
-
-void mtl4_compute_command_encoder_optimize_contents_for_gpu_access_slice(
-    MTL4ComputeCommandEncoder *encoder, MTLTexture *texture, size_t slice, size_t level) {
-    hint(encoder, __func__, texture, slice, level);
-}
-
-void mtl4_compute_command_encoder_optimize_contents_for_cpu_access(
-    MTL4ComputeCommandEncoder *encoder, MTLTexture *texture) {
-    hint(encoder, __func__, texture, 0, 0);
-}
-
-void mtl4_compute_command_encoder_optimize_contents_for_cpu_access_slice(
-    MTL4ComputeCommandEncoder *encoder, MTLTexture *texture, size_t slice, size_t level) {
-    hint(encoder, __func__, texture, slice, level);
-}
+RT_OPTIMIZE_CONTENTS(mtl4_compute_command_encoder, MTL4ComputeCommandEncoder, gpu)
+RT_OPTIMIZE_CONTENTS(mtl4_compute_command_encoder, MTL4ComputeCommandEncoder, cpu)
 
 void mtl4_compute_command_encoder_reset_commands_in_buffer(MTL4ComputeCommandEncoder *encoder,
                                                            MTLIndirectCommandBuffer *buffer,

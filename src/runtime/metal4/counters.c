@@ -35,11 +35,7 @@ MTL4CounterHeap *mtl_device_new_counter_heap(MTLDevice *device,
                                              const MTL4CounterHeapDescriptor *descriptor,
                                              MTLError **error) {
     if (error) *error = NULL;
-    if (!device || !descriptor) {
-        rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, __func__,
-                  device ? "descriptor" : NULL);
-        return NULL;
-    }
+    if (!rt_given(device, descriptor, "descriptor", __func__)) return NULL;
     size_t n = descriptor->count;
     if (descriptor->type != MTL4CounterHeapTypeTimestamp || n == 0 || n > MAX_ENTRIES) {
         rt_error_set(error, rt_error_new(MTLDeviceErrorDomain, MTLDeviceErrorInvalidInput,

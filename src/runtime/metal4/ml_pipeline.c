@@ -128,23 +128,14 @@ no_memory:
     return NULL;
 }
 
-static bool usable(const MTL4Compiler *compiler, const void *argument, const char *what,
-                   const char *call, MTLError **error) {
-    if (error) *error = NULL;
-    bool is_compiler = rt_is(compiler, &rt_mtl4_compiler_class);
-    if (is_compiler && argument) return true;
-    if (is_compiler)
-        rt_misuse(compiler->device, RT_RULE_null_argument, call, "%s", what);
-    else
-        rt_misuse(NULL, compiler ? RT_RULE_wrong_class : RT_RULE_null_object, call, "%s",
-                  mtl_class_name(compiler));
-    return invalid(error, call, "a required argument is NULL");
-}
-
 MTL4MachineLearningPipelineState *mtl4_compiler_new_machine_learning_pipeline_state(
     MTL4Compiler *compiler, const MTL4MachineLearningPipelineDescriptor *descriptor,
     MTLError **error) {
-    if (!usable(compiler, descriptor, "descriptor", __func__, error)) return NULL;
+    if (error) *error = NULL;
+    if (!rt_compiler_given(compiler, descriptor, "descriptor", __func__)) {
+        invalid(error, __func__, "a required argument is NULL");
+        return NULL;
+    }
     return create(compiler->device, descriptor, __func__, error);
 }
 
@@ -192,11 +183,8 @@ static void job_run(void *context) {
 MTL4CompilerTask *mtl4_compiler_new_machine_learning_pipeline_state_async(
     MTL4Compiler *compiler, const MTL4MachineLearningPipelineDescriptor *descriptor,
     MTL4NewMachineLearningPipelineStateCompletionHandler handler, void *context) {
-    if (!usable(compiler, descriptor, "descriptor", __func__, NULL) ||
-        !usable(compiler, (void *)(uintptr_t)handler, "handler", __func__, NULL))
-        return NULL;
+    if (!rt_compiler_usable_by(compiler, descriptor, "descriptor", handler, __func__)) return NULL;
     Job *job = rt_alloc(sizeof *job);
-    MTL4CompilerTask *task = NULL;
     if (!job) goto no_memory;
     job->device = mtl_retain(compiler->device);
     job->handler = handler;
@@ -210,11 +198,7 @@ MTL4CompilerTask *mtl4_compiler_new_machine_learning_pipeline_state_async(
     if (job->n_dimensions)
         memcpy(job->dimensions, descriptor->input_dimensions,
                job->n_dimensions * sizeof *job->dimensions);
-    task = rt_task_start(compiler, job_run, job_free, job);
-    if (task) return task;
-    job_run(job);
-    job_free(job);
-    return NULL;
+    return rt_task_run(compiler, job_run, job_free, job);
 
 no_memory:
     if (job) job_free(job);

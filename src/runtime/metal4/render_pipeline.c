@@ -202,34 +202,39 @@ static MTLRenderPipelineState *make_noted(MTL4Compiler *compiler, RtResolved **r
     return state;
 }
 
-MTLRenderPipelineState *mtl4_compiler_new_render_pipeline_state(
-    MTL4Compiler *compiler, const MTL4RenderPipelineDescriptor *descriptor,
-    const MTL4CompilerTaskOptions *options, MTLError **error) {
+// Of a descriptor of either kind, from archives, cache or compiler. NULL: a message, or an error.
+static RtResolved *resolve(MTL4Compiler *compiler, const void *descriptor, bool mesh,
+                           const MTL4CompilerTaskOptions *options, const char *call,
+                           MTLError **error) {
     RtResolving r;
-    if (!rt_compiler_usable(compiler, descriptor, "descriptor", __func__, error) ||
-        !rt_compiler_resolving(compiler, options, __func__, &r, error))
-        return NULL;
-    RtResolved *resolved = resolve_render(&r, descriptor, error);
+    if (!rt_compiler_resolving(compiler, options, call, &r, error)) return NULL;
+    RtResolved *resolved =
+        mesh ? resolve_mesh(&r, descriptor, error) : resolve_render(&r, descriptor, error);
     archive_release(r.record);
+    return resolved;
+}
+
+static MTLRenderPipelineState *create(MTL4Compiler *compiler, const void *descriptor, bool mesh,
+                                      const MTL4CompilerTaskOptions *options, const char *call,
+                                      MTLError **error) {
+    if (!rt_compiler_usable(compiler, descriptor, "descriptor", call, error)) return NULL;
+    RtResolved *resolved = resolve(compiler, descriptor, mesh, options, call, error);
     if (!resolved) return NULL;
     MTLRenderPipelineState *state = make_noted(compiler, &resolved, error);
     rt_resolved_free(resolved);
     return state;
 }
 
+MTLRenderPipelineState *mtl4_compiler_new_render_pipeline_state(
+    MTL4Compiler *compiler, const MTL4RenderPipelineDescriptor *descriptor,
+    const MTL4CompilerTaskOptions *options, MTLError **error) {
+    return create(compiler, descriptor, false, options, __func__, error);
+}
+
 MTLRenderPipelineState *mtl4_compiler_new_mesh_render_pipeline_state(
     MTL4Compiler *compiler, const MTL4MeshRenderPipelineDescriptor *descriptor,
     const MTL4CompilerTaskOptions *options, MTLError **error) {
-    RtResolving r;
-    if (!rt_compiler_usable(compiler, descriptor, "descriptor", __func__, error) ||
-        !rt_compiler_resolving(compiler, options, __func__, &r, error))
-        return NULL;
-    RtResolved *resolved = resolve_mesh(&r, descriptor, error);
-    archive_release(r.record);
-    if (!resolved) return NULL;
-    MTLRenderPipelineState *state = make_noted(compiler, &resolved, error);
-    rt_resolved_free(resolved);
-    return state;
+    return create(compiler, descriptor, true, options, __func__, error);
 }
 
 static MTLRenderPipelineState *specialise(MTL4Compiler *compiler,
@@ -309,9 +314,7 @@ static void run(void *context) {
 static Job *job_new(MTL4Compiler *compiler, const void *descriptor,
                     MTLNewRenderPipelineStateCompletionHandler handler, void *context,
                     const char *call) {
-    if (!rt_compiler_usable(compiler, descriptor, "descriptor", call, NULL) ||
-        !rt_compiler_usable(compiler, (void *)(uintptr_t)handler, "handler", call, NULL))
-        return NULL;
+    if (!rt_compiler_usable_by(compiler, descriptor, "descriptor", handler, call)) return NULL;
     Job *job = rt_alloc(sizeof *job);
     if (job)
         *job = (Job){.compiler = mtl_retain(compiler), .handler = handler, .context = context};
@@ -320,41 +323,30 @@ static Job *job_new(MTL4Compiler *compiler, const void *descriptor,
     return job;
 }
 
-// The task, or the job done here and now.
-static MTL4CompilerTask *start(Job *job) {
-    MTL4CompilerTask *task = rt_task_start(job->compiler, run, job_free, job);
-    if (task) return task;
-    run(job);
-    job_free(job);
-    return NULL;
+static MTL4CompilerTask *start(Job *job) { return rt_task_run(job->compiler, run, job_free, job); }
+
+static MTL4CompilerTask *create_async(MTL4Compiler *compiler, const void *descriptor, bool mesh,
+                                      const MTL4CompilerTaskOptions *options,
+                                      MTLNewRenderPipelineStateCompletionHandler handler,
+                                      void *context, const char *call) {
+    Job *job = job_new(compiler, descriptor, handler, context, call);
+    if (!job) return NULL;
+    job->resolved = resolve(compiler, descriptor, mesh, options, call, &job->error);
+    return start(job);
 }
 
 MTL4CompilerTask *mtl4_compiler_new_render_pipeline_state_async(
     MTL4Compiler *compiler, const MTL4RenderPipelineDescriptor *descriptor,
     const MTL4CompilerTaskOptions *options, MTLNewRenderPipelineStateCompletionHandler handler,
     void *context) {
-    RtResolving r;
-    Job *job = job_new(compiler, descriptor, handler, context, __func__);
-    if (!job) return NULL;
-    if (rt_compiler_resolving(compiler, options, __func__, &r, &job->error)) {
-        job->resolved = resolve_render(&r, descriptor, &job->error);
-        archive_release(r.record);
-    }
-    return start(job);
+    return create_async(compiler, descriptor, false, options, handler, context, __func__);
 }
 
 MTL4CompilerTask *mtl4_compiler_new_mesh_render_pipeline_state_async(
     MTL4Compiler *compiler, const MTL4MeshRenderPipelineDescriptor *descriptor,
     const MTL4CompilerTaskOptions *options, MTLNewRenderPipelineStateCompletionHandler handler,
     void *context) {
-    RtResolving r;
-    Job *job = job_new(compiler, descriptor, handler, context, __func__);
-    if (!job) return NULL;
-    if (rt_compiler_resolving(compiler, options, __func__, &r, &job->error)) {
-        job->resolved = resolve_mesh(&r, descriptor, &job->error);
-        archive_release(r.record);
-    }
-    return start(job);
+    return create_async(compiler, descriptor, true, options, handler, context, __func__);
 }
 
 MTL4CompilerTask *mtl4_compiler_new_render_pipeline_state_by_specialization_async(

@@ -179,9 +179,7 @@ void rt_resolved_free(RtResolved *resolved) {
     for (size_t i = 0; resolved->preloaded && i < d->preloaded_library_count; i++)
         mtl_release(resolved->preloaded[i]);
     rt_free(resolved->preloaded);
-    for (size_t i = 0; resolved->archives && i < d->binary_archive_count; i++)
-        mtl_release(resolved->archives[i]);
-    rt_free(resolved->archives);
+    rt_archives_disown(resolved->archives, d->binary_archive_count);
     rt_free(resolved->label);
     rt_free(resolved);
 }

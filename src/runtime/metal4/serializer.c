@@ -42,11 +42,7 @@ RT_CLASS rt_serializer_class = {.name = "MTL4PipelineDataSetSerializer",
 
 MTL4PipelineDataSetSerializer *mtl_device_new_pipeline_data_set_serializer(
     MTLDevice *device, const MTL4PipelineDataSetSerializerDescriptor *descriptor) {
-    if (!device || !descriptor) {
-        rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, __func__,
-                  device ? "descriptor" : NULL);
-        return NULL;
-    }
+    if (!rt_given(device, descriptor, "descriptor", __func__)) return NULL;
     if (descriptor->configuration & ~3u) {
         rt_misuse(device, RT_RULE_encoder_option, __func__, "configuration 0x%x",
                   descriptor->configuration);

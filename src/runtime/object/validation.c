@@ -64,6 +64,23 @@ void rt_misuse(MTLDevice *device, RtRule rule, const char *call, const char *det
     deliver(device, rule, call, text);
 }
 
+bool rt_given(MTLDevice *device, const void *argument, const char *name, const char *call) {
+    if (device && argument) return true;
+    if (device)
+        rt_misuse(device, RT_RULE_null_argument, call, "%s", name);
+    else
+        rt_misuse(NULL, RT_RULE_null_object, call, NULL);
+    return false;
+}
+
+bool rt_given_or_error(MTLDevice *device, const void *argument, const char *name, const char *call,
+                       const char *domain, long code, MTLError **error) {
+    if (error) *error = NULL;
+    if (rt_given(device, argument, name, call)) return true;
+    rt_error_set(error, rt_error_new(domain, code, "The %s is NULL.", device ? name : "device"));
+    return false;
+}
+
 enum { MESSAGE = 768 };
 static void report_in(MTLCommandBuffer *buffer, RtRule rule, const char *call, char text[MESSAGE],
                       const char *detail, va_list args) {

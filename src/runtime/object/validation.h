@@ -20,6 +20,12 @@ bool rt_tolerates(const MTLDevice *device, RtRule rule);
 // the values that broke the rule; NULL: nothing to add.
 void rt_misuse(MTLDevice *device, RtRule rule, const char *call, const char *detail, ...)
     __attribute__((format(printf, 4, 5)));
+// Whether a call has both its object, of this device, and an argument. If not, a message:
+// null_object (then the device is NULL, too), or null_argument with the argument's name.
+bool rt_given(MTLDevice *device, const void *argument, const char *name, const char *call);
+// The same, with an error for the caller: "The path is NULL." *error is NULL first.
+bool rt_given_or_error(MTLDevice *device, const void *argument, const char *name, const char *call,
+                       const char *domain, long code, MTLError **error);
 // A kernel broke the rule shader_validation: `detail` is the sentence.
 void rt_misuse_by_kernel(MTLDevice *device, const char *kernel, const char *detail, ...)
     __attribute__((format(printf, 3, 4)));

@@ -226,3 +226,16 @@ bool mtl_binary_archive_serialize_to_url(MTLBinaryArchive *archive, const char *
     blob_release(bytes);
     return ok;
 }
+
+// ---- Lists of archives ----
+
+MTLBinaryArchive **rt_archives_own(MTLBinaryArchive *const *archives, size_t n) {
+    MTLBinaryArchive **own = rt_alloc((n + 1) * sizeof *own);
+    for (size_t i = 0; own && i < n; i++) own[i] = mtl_retain(archives[i]);
+    return own;
+}
+
+void rt_archives_disown(MTLBinaryArchive **archives, size_t n) {
+    for (size_t i = 0; archives && i < n; i++) mtl_release(archives[i]);
+    rt_free(archives);
+}

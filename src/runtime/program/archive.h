@@ -15,6 +15,11 @@ struct MTLBinaryArchive {
 
 extern RtClass rt_archive_class;
 
+// A list of its own with a reference to each, for a job that outlives the descriptor; NULL: no
+// memory. And its end.
+MTLBinaryArchive **rt_archives_own(MTLBinaryArchive *const *archives, size_t n);
+void rt_archives_disown(MTLBinaryArchive **archives, size_t n);
+
 // Stitched functions as a library (stitch.c), put into the archive too unless that is NULL.
 MTLLibrary *rt_library_stitched(MTLDevice *device, const MTLStitchedLibraryDescriptor *descriptor,
                                 Archive *record, MTLError **error);

@@ -100,11 +100,7 @@ MTLArgumentEncoder *mtl_function_new_argument_encoder_with_reflection(MTLFunctio
 MTLArgumentEncoder *mtl_device_new_argument_encoder(MTLDevice *device,
                                                     const MTLArgumentDescriptor *arguments,
                                                     size_t count) {
-    if (!device || !arguments) {
-        rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, __func__,
-                  device ? "arguments" : NULL);
-        return NULL;
-    }
+    if (!rt_given(device, arguments, "arguments", __func__)) return NULL;
     MTLArgumentEncoder *encoder = rt_new(&encoder_class, sizeof *encoder);
     if (!encoder) return NULL;
     encoder->device = mtl_retain(device);
@@ -121,11 +117,7 @@ MTLArgumentEncoder *mtl_device_new_argument_encoder(MTLDevice *device,
 
 MTLArgumentEncoder *mtl_device_new_argument_encoder_with_buffer_binding(MTLDevice *device,
                                                                         const MTLBinding *binding) {
-    if (!device || !binding) {
-        rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, __func__,
-                  device ? "binding" : NULL);
-        return NULL;
-    }
+    if (!rt_given(device, binding, "binding", __func__)) return NULL;
     if (!rt_is_binding(binding)) {
         rt_misuse(device, RT_RULE_wrong_class, __func__, "a %s", mtl_class_name(binding));
         return NULL;
@@ -247,40 +239,11 @@ static bool fits(MTLArgumentEncoder *e, const void *object, const char *class_na
 
 typedef uint64_t Handle(const void *object);
 
-static uint64_t texture_handle(const void *object) {
-    return mtl_texture_gpu_resource_id(object).impl;
-}
-static uint64_t sampler_handle(const void *object) {
-    return mtl_sampler_state_gpu_resource_id(object).impl;
-}
-static uint64_t pipeline_handle(const void *object) {
-    return mtl_compute_pipeline_state_gpu_resource_id(object).impl;
-}
-static uint64_t render_pipeline_handle(const void *object) {
-    return mtl_render_pipeline_state_gpu_resource_id(object).impl;
-}
-static uint64_t commands_handle(const void *object) {
-    return mtl_indirect_command_buffer_gpu_resource_id(object).impl;
-}
-static uint64_t table_handle(const void *object) {
-    return mtl_visible_function_table_gpu_resource_id(object).impl;
-}
-
 typedef struct Kind {
     const char *class_name;
     uint32_t data_type;
     Handle *handle;
 } Kind;
-static const Kind texture_kind = {"MTLTexture", MTLDataTypeTexture, texture_handle};
-static const Kind sampler_kind = {"MTLSamplerState", MTLDataTypeSampler, sampler_handle};
-static const Kind pipeline_kind = {"MTLComputePipelineState", MTLDataTypeComputePipeline,
-                                   pipeline_handle};
-static const Kind render_pipeline_kind = {"MTLRenderPipelineState", MTLDataTypeRenderPipeline,
-                                          render_pipeline_handle};
-static const Kind commands_kind = {"MTLIndirectCommandBuffer", MTLDataTypeIndirectCommandBuffer,
-                                   commands_handle};
-static const Kind table_kind = {"MTLVisibleFunctionTable", MTLDataTypeVisibleFunctionTable,
-                                table_handle};
 
 static void set_one(MTLArgumentEncoder *e, const Kind *kind, const void *object, size_t index,
                     const char *call) {
@@ -336,73 +299,31 @@ void mtl_argument_encoder_set_buffers(MTLArgumentEncoder *encoder, MTLBuffer *co
         set_buffer(encoder, buffers[i], offsets ? offsets[i] : 0, range.location + i, __func__);
 }
 
-void mtl_argument_encoder_set_texture(MTLArgumentEncoder *encoder, MTLTexture *texture,
-                                      size_t index) {
-    if (present(encoder, __func__)) set_one(encoder, &texture_kind, texture, index, __func__);
-}
-
-void mtl_argument_encoder_set_textures(MTLArgumentEncoder *encoder, MTLTexture *const *textures,
-                                       MTLRange range) {
-    set_range(encoder, &texture_kind, textures, range, __func__);
-}
-
-void mtl_argument_encoder_set_sampler_state(MTLArgumentEncoder *encoder, MTLSamplerState *sampler,
-                                            size_t index) {
-    if (present(encoder, __func__)) set_one(encoder, &sampler_kind, sampler, index, __func__);
-}
-
-void mtl_argument_encoder_set_sampler_states(MTLArgumentEncoder *encoder,
-                                             MTLSamplerState *const *samplers, MTLRange range) {
-    set_range(encoder, &sampler_kind, samplers, range, __func__);
-}
-
-void mtl_argument_encoder_set_compute_pipeline_state(MTLArgumentEncoder *encoder,
-                                                     MTLComputePipelineState *pipeline,
-                                                     size_t index) {
-    if (present(encoder, __func__)) set_one(encoder, &pipeline_kind, pipeline, index, __func__);
-}
-
-void mtl_argument_encoder_set_compute_pipeline_states(MTLArgumentEncoder *encoder,
-                                                      MTLComputePipelineState *const *pipelines,
-                                                      MTLRange range) {
-    set_range(encoder, &pipeline_kind, pipelines, range, __func__);
-}
-
-void mtl_argument_encoder_set_render_pipeline_state(MTLArgumentEncoder *encoder,
-                                                    MTLRenderPipelineState *pipeline,
-                                                    size_t index) {
-    if (present(encoder, __func__))
-        set_one(encoder, &render_pipeline_kind, pipeline, index, __func__);
-}
-
-void mtl_argument_encoder_set_render_pipeline_states(MTLArgumentEncoder *encoder,
-                                                     MTLRenderPipelineState *const *pipelines,
-                                                     MTLRange range) {
-    set_range(encoder, &render_pipeline_kind, pipelines, range, __func__);
-}
-
-void mtl_argument_encoder_set_indirect_command_buffer(MTLArgumentEncoder *encoder,
-                                                      MTLIndirectCommandBuffer *buffer,
-                                                      size_t index) {
-    if (present(encoder, __func__)) set_one(encoder, &commands_kind, buffer, index, __func__);
-}
-
-void mtl_argument_encoder_set_indirect_command_buffers(MTLArgumentEncoder *encoder,
-                                                       MTLIndirectCommandBuffer *const *buffers,
-                                                       MTLRange range) {
-    set_range(encoder, &commands_kind, buffers, range, __func__);
-}
-
-void mtl_argument_encoder_set_visible_function_table(MTLArgumentEncoder *encoder,
-                                                     MTLVisibleFunctionTable *table, size_t index) {
-    if (present(encoder, __func__)) set_one(encoder, &table_kind, table, index, __func__);
-}
-
-void mtl_argument_encoder_set_visible_function_tables(MTLArgumentEncoder *encoder,
-                                                      MTLVisibleFunctionTable *const *tables,
-                                                      MTLRange range) {
-    set_range(encoder, &table_kind, tables, range, __func__);
-}
+// A kind of resource, and the functions that set one or a range.
+#define RESOURCES(one, many, Class, data_type)                                                     \
+    static uint64_t one##_handle(const void *object) {                                             \
+        return mtl_##one##_gpu_resource_id(object).impl;                                           \
+    }                                                                                              \
+    static const Kind one##_kind = {#Class, data_type, one##_handle};                              \
+    void mtl_argument_encoder_set_##one(MTLArgumentEncoder *encoder, Class *object,                \
+                                        size_t index) {                                            \
+        if (present(encoder, __func__)) set_one(encoder, &one##_kind, object, index, __func__);    \
+    }                                                                                              \
+    void mtl_argument_encoder_set_##many(MTLArgumentEncoder *encoder, Class *const *objects,       \
+                                         MTLRange range) {                                         \
+        set_range(encoder, &one##_kind, objects, range, __func__);                                 \
+    }
+RESOURCES(texture, textures, MTLTexture, MTLDataTypeTexture)
+RESOURCES(sampler_state, sampler_states, MTLSamplerState, MTLDataTypeSampler)
+RESOURCES(compute_pipeline_state, compute_pipeline_states, MTLComputePipelineState,
+          MTLDataTypeComputePipeline)
+RESOURCES(render_pipeline_state, render_pipeline_states, MTLRenderPipelineState,
+          MTLDataTypeRenderPipeline)
+RESOURCES(indirect_command_buffer, indirect_command_buffers, MTLIndirectCommandBuffer,
+          MTLDataTypeIndirectCommandBuffer)
+RESOURCES(visible_function_table, visible_function_tables, MTLVisibleFunctionTable,
+          MTLDataTypeVisibleFunctionTable)
+#undef RESOURCES
 
 void *mtl_argument_encoder_constant_data(MTLArgumentEncoder *encoder, size_t index) {
     char *at = NULL;

@@ -49,11 +49,7 @@ static DevStencil translate(const MTLStencilDescriptor *d) {
 
 MTLDepthStencilState *mtl_device_new_depth_stencil_state(MTLDevice *device,
                                                          const MTLDepthStencilDescriptor *d) {
-    if (!device || !d) {
-        rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, __func__, "%s",
-                  device ? "descriptor" : "device");
-        return NULL;
-    }
+    if (!rt_given(device, d, "descriptor", __func__)) return NULL;
     const MTLStencilDescriptor plain = mtl_stencil_descriptor_make();
     const MTLStencilDescriptor *front = d->front_face_stencil ? d->front_face_stencil : &plain;
     const MTLStencilDescriptor *back = d->back_face_stencil ? d->back_face_stencil : &plain;

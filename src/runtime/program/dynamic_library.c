@@ -46,13 +46,8 @@ static MTLDynamicLibrary *dynamic_new(MTLDevice *device, MTLLibrary *library, MT
 
 static bool present(MTLDevice *device, const void *argument, const char *name, const char *call,
                     MTLError **error) {
-    if (error) *error = NULL;
-    if (device && argument) return true;
-    rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, call, "%s",
-              device ? name : "device");
-    rt_error_set(error, wrong(MTLDynamicLibraryErrorUnsupported, "The %s is NULL.%s",
-                              device ? name : "device", ""));
-    return false;
+    return rt_given_or_error(device, argument, name, call, MTLDynamicLibraryDomain,
+                             MTLDynamicLibraryErrorUnsupported, error);
 }
 
 MTLDynamicLibrary *mtl_device_new_dynamic_library(MTLDevice *device, MTLLibrary *library,

@@ -31,12 +31,7 @@ static MTLFunction *function_new(MTLLibrary *library, const RfFunction *found,
 }
 
 MTLFunction *mtl_library_new_function(MTLLibrary *library, const char *name) {
-    if (!library || !name) {
-        rt_misuse(library ? library->device : NULL,
-                  library ? RT_RULE_null_argument : RT_RULE_null_object, __func__,
-                  library ? "name" : NULL);
-        return NULL;
-    }
+    if (!rt_given(library ? library->device : NULL, name, "name", __func__)) return NULL;
     const RfFunction *found = rf_find_function(library->lib->reflection, name);
     return found ? function_new(library, found, NULL) : NULL;
 }
@@ -66,20 +61,23 @@ static MTLError *check_values(const MTLLibrary *library, const RfFunction *funct
     return NULL;
 }
 
+// Are the library and both arguments of the call there? Else a message, and an error.
+static bool given(MTLLibrary *library, const void *first, const char *first_name,
+                  const void *second, const char *second_name, const char *call, MTLError **error) {
+    MTLDevice *device = library ? library->device : NULL;
+    if (error) *error = NULL;
+    if (rt_given(device, first, first_name, call) && rt_given(device, second, second_name, call))
+        return true;
+    rt_error_set(error,
+                 rt_error_new(MTLLibraryErrorDomain, MTLLibraryErrorInternal,
+                              "A library, a %s and %s are required.", first_name, second_name));
+    return false;
+}
+
 MTLFunction *mtl_library_new_function_with_constant_values(MTLLibrary *library, const char *name,
                                                            const MTLFunctionConstantValues *values,
                                                            MTLError **error) {
-    if (error) *error = NULL;
-    if (!library || !name || !values) {
-        rt_misuse(library ? library->device : NULL,
-                  library ? RT_RULE_null_argument : RT_RULE_null_object, __func__,
-                  !library ? NULL
-                  : name   ? "values"
-                           : "name");
-        rt_error_set(error, rt_error_new(MTLLibraryErrorDomain, MTLLibraryErrorInternal,
-                                         "A library, a name and values are required."));
-        return NULL;
-    }
+    if (!given(library, name, "name", values, "values", __func__, error)) return NULL;
     const RfFunction *found = rf_find_function(library->lib->reflection, name);
     if (!found) {
         rt_error_set(error, rt_error_new(MTLLibraryErrorDomain, MTLLibraryErrorFunctionNotFound,
@@ -99,17 +97,9 @@ MTLFunction *mtl_library_new_function_with_constant_values(MTLLibrary *library, 
 MTLFunction *mtl_library_new_function_with_descriptor(MTLLibrary *library,
                                                       const MTLFunctionDescriptor *descriptor,
                                                       MTLError **error) {
-    if (error) *error = NULL;
-    if (!library || !descriptor || !descriptor->name) {
-        rt_misuse(library ? library->device : NULL,
-                  library ? RT_RULE_null_argument : RT_RULE_null_object, __func__,
-                  !library     ? NULL
-                  : descriptor ? "name"
-                               : "descriptor");
-        rt_error_set(error, rt_error_new(MTLLibraryErrorDomain, MTLLibraryErrorInternal,
-                                         "A library and a descriptor with a name are required."));
+    if (!given(library, descriptor, "descriptor", descriptor ? descriptor->name : NULL, "name",
+               __func__, error))
         return NULL;
-    }
     if (descriptor->options >> 4) {
         rt_misuse(library->device, RT_RULE_encoder_option, __func__, "options 0x%x",
                   descriptor->options);

@@ -189,6 +189,17 @@ static void trace_compile(const MslSource *source, const Metallib *lib,
     rt_trace_host_span("compile", name, start_ns, args);
 }
 
+MTLLibrary *rt_library_compiled(MTLDevice *device, Metallib *lib, const RtCompileError *answer,
+                                MTLError **error) {
+    MTLLibrary *library = lib ? rt_library_new(device, lib) : NULL;
+    long code = answer->status == RT_COMPILE_FAILED ? MTLLibraryErrorCompileFailure
+                                                    : MTLLibraryErrorInternal;
+    if (!library)
+        rt_error_set(error,
+                     lib ? NULL : rt_error_from_compiler(MTLLibraryErrorDomain, code, answer, ""));
+    return library;
+}
+
 static MTLLibrary *compile(MTLDevice *device, const char *text, size_t n_bytes,
                            const MTLCompileOptions *options, MTLError **error) {
     Source source;
@@ -206,14 +217,8 @@ static MTLLibrary *compile(MTLDevice *device, const char *text, size_t n_bytes,
     Metallib *lib = rt_compile_library(&source.msl, &answer);
     if (start) trace_compile(&source.msl, lib, &answer, start);
     source_free(&source);
-    MTLLibrary *library = lib ? rt_library_new(device, lib) : NULL;
-    if (!lib) {
-        long code = answer.status == RT_COMPILE_FAILED ? MTLLibraryErrorCompileFailure
-                                                       : MTLLibraryErrorInternal;
-        rt_error_set(error, rt_error_from_compiler(MTLLibraryErrorDomain, code, &answer, ""));
-    } else if (!library) {
-        rt_error_set(error, NULL);
-    } else {
+    MTLLibrary *library = rt_library_compiled(device, lib, &answer, error);
+    if (library) {
         for (uint32_t i = 0; options && i < lib->n_links && i < options->library_count; i++)
             library->links[i] = mtl_retain(options->libraries[i]);
         library->max_threads = options ? options->max_total_threads_per_threadgroup : 0;
@@ -229,14 +234,9 @@ MTLLibrary *mtl_device_new_library_with_source_bytes(MTLDevice *device, const ch
                                                      size_t length,
                                                      const MTLCompileOptions *options,
                                                      MTLError **error) {
-    if (error) *error = NULL;
-    if (!device || !source) {
-        rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, __func__,
-                  device ? "source" : NULL);
-        rt_error_set(error, rt_error_new(MTLLibraryErrorDomain, MTLLibraryErrorInternal,
-                                         "%s is NULL.", device ? "The source" : "The device"));
+    if (!rt_given_or_error(device, source, "source", __func__, MTLLibraryErrorDomain,
+                           MTLLibraryErrorInternal, error))
         return NULL;
-    }
     return compile(device, source, length, options, error);
 }
 
@@ -267,26 +267,16 @@ static MTLLibrary *open_bytes(MTLDevice *device, const void *data, size_t length
 
 MTLLibrary *mtl_device_new_library_with_data(MTLDevice *device, const void *data, size_t length,
                                              MTLError **error) {
-    if (error) *error = NULL;
-    if (!device || !data) {
-        rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, __func__,
-                  device ? "data" : NULL);
-        rt_error_set(error, rt_error_new(MTLLibraryErrorDomain, MTLLibraryErrorInternal,
-                                         "%s is NULL.", device ? "The data" : "The device"));
+    if (!rt_given_or_error(device, data, "data", __func__, MTLLibraryErrorDomain,
+                           MTLLibraryErrorInternal, error))
         return NULL;
-    }
     return open_bytes(device, data, length, __func__, "the data", error);
 }
 
 MTLLibrary *mtl_device_new_library_with_url(MTLDevice *device, const char *path, MTLError **error) {
-    if (error) *error = NULL;
-    if (!device || !path) {
-        rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, __func__,
-                  device ? "path" : NULL);
-        rt_error_set(error, rt_error_new(MTLLibraryErrorDomain, MTLLibraryErrorInternal,
-                                         "%s is NULL.", device ? "The path" : "The device"));
+    if (!rt_given_or_error(device, path, "path", __func__, MTLLibraryErrorDomain,
+                           MTLLibraryErrorInternal, error))
         return NULL;
-    }
     if (is_dir(path)) return rt_network_library(device, path, __func__, error);
     size_t length = 0;
     char *data = (char *)file_read(path, &length);

@@ -59,6 +59,9 @@ extern RtClass rt_library_class, rt_function_class;
 
 // Takes `lib` over, also when it fails (NULL).
 MTLLibrary *rt_library_new(MTLDevice *device, Metallib *lib);
+// The same of what the compiler gave: NULL with its answer as the error if that is nothing.
+MTLLibrary *rt_library_compiled(MTLDevice *device, Metallib *lib, const RtCompileError *answer,
+                                MTLError **error);
 
 // Bytes of a scalar or vector as a value (float3: 12) and as an array element (float3: 16); 0 if
 // the type is neither.

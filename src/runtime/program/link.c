@@ -257,11 +257,7 @@ MTLFunctionHandle *mtl_compute_pipeline_state_function_handle(MTLComputePipeline
 
 MTLFunctionHandle *mtl_compute_pipeline_state_function_handle_with_name(
     MTLComputePipelineState *state, const char *name) {
-    if (!state || !name) {
-        rt_misuse(state ? state->device : NULL, state ? RT_RULE_null_argument : RT_RULE_null_object,
-                  __func__, state ? "name" : NULL);
-        return NULL;
-    }
+    if (!rt_given(state ? state->device : NULL, name, "name", __func__)) return NULL;
     RtLinkage *l = state->linkage;
     for (size_t i = 0; l && i < l->n_handles; i++)
         if (strcmp(mtl_function_name(l->handles[i].function), name) == 0) return &l->handles[i];

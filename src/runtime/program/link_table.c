@@ -21,11 +21,7 @@ RT_CLASS rt_function_table_class = {.name = "MTLVisibleFunctionTable", .destroy 
 
 MTLVisibleFunctionTable *mtl_compute_pipeline_state_new_visible_function_table(
     MTLComputePipelineState *state, const MTLVisibleFunctionTableDescriptor *descriptor) {
-    if (!state || !descriptor) {
-        rt_misuse(state ? state->device : NULL, state ? RT_RULE_null_argument : RT_RULE_null_object,
-                  __func__, state ? "descriptor" : NULL);
-        return NULL;
-    }
+    if (!rt_given(state ? state->device : NULL, descriptor, "descriptor", __func__)) return NULL;
     if (!rt_device_needs(state->device, DEV_FUNCTION_POINTERS, __func__)) return NULL;
     size_t n = descriptor->function_count;
     if (n == 0 || n > MAX_FUNCTIONS) {

@@ -188,34 +188,14 @@ MTLError *rt_pipeline_set_mesh(MTLRenderPipelineState *state,
 
 static bool valid_descriptor(MTLDevice *device, const MTLMeshRenderPipelineDescriptor *d,
                              const char *call, MTLError **error) {
-    const char *missing = !device             ? "device"
-                          : !d                ? "descriptor"
-                          : !d->mesh_function ? "mesh_function"
-                                              : NULL;
-    const char *other = NULL;
-    if (missing) {
-        rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, call, "%s",
-                  missing);
-        rt_error_set(error, invalid("%s is NULL.", missing));
-        return false;
-    }
-    const struct {
-        const MTLFunction *function;
-        const char *name;
-    } functions[] = {{d->mesh_function, "mesh_function"},
-                     {d->object_function, "object_function"},
-                     {d->fragment_function, "fragment_function"}};
-    for (int i = 0; i < 3; i++)
-        if (functions[i].function && !rt_is(functions[i].function, &rt_function_class))
-            other = functions[i].name;
-    for (size_t i = 0; !other && d->binary_archives && i < d->binary_archive_count; i++)
-        if (d->binary_archives[i] && !rt_is(d->binary_archives[i], &rt_archive_class))
-            other = "binary_archives";
-    if (other) {
-        rt_misuse(device, RT_RULE_wrong_class, call, "%s", other);
-        rt_error_set(error, invalid("%s is of another class.", other));
-    }
-    return !other;
+    RtRenderParts parts = {0};
+    if (d)
+        parts = (RtRenderParts){{{d->mesh_function, "mesh_function"},
+                                 {d->object_function, "object_function"},
+                                 {d->fragment_function, "fragment_function"}},
+                                d->binary_archives,
+                                d->binary_archive_count};
+    return rt_render_parts_valid(device, d, &parts, call, error);
 }
 
 // What it shares with other pipelines.

@@ -362,6 +362,13 @@ static bool valid_descriptor(MTLDevice *device, const MTLComputePipelineDescript
     return true;
 }
 
+void *rt_with_reflection(void *state, const void *reflection, MTLError **error) {
+    if (reflection) return state;
+    rt_error_set(error, NULL);
+    mtl_release(state);
+    return NULL;
+}
+
 MTLComputePipelineState *mtl_device_new_compute_pipeline_state_with_descriptor(
     MTLDevice *device, const MTLComputePipelineDescriptor *descriptor, MTLPipelineOption options,
     MTLComputePipelineReflection **reflection, MTLError **error) {
@@ -369,16 +376,9 @@ MTLComputePipelineState *mtl_device_new_compute_pipeline_state_with_descriptor(
     if (reflection) *reflection = NULL;
     if (!valid_descriptor(device, descriptor, __func__, error)) return NULL;
     MTLComputePipelineState *state = create(device, descriptor, options, NULL, error);
-    if (state && reflection &&
-        (options & (MTLPipelineOptionBindingInfo | MTLPipelineOptionBufferTypeInfo))) {
-        *reflection = mtl_retain(mtl_compute_pipeline_state_reflection(state));
-        if (!*reflection) {
-            rt_error_set(error, NULL);
-            mtl_release(state);
-            state = NULL;
-        }
-    }
-    return state;
+    if (!state || !reflection || !rt_wants_reflection(options)) return state;
+    *reflection = mtl_retain(mtl_compute_pipeline_state_reflection(state));
+    return rt_with_reflection(state, *reflection, error);
 }
 
 bool rt_pipeline_record(MTLDevice *device, const MTLComputePipelineDescriptor *d, Archive *record,
@@ -432,9 +432,7 @@ static void async_pipeline_free(AsyncPipeline *job) {
     mtl_release(job->device);
     mtl_release(job->descriptor.compute_function);
     rt_links_disown(&job->descriptor);
-    for (size_t i = 0; job->archives && i < job->descriptor.binary_archive_count; i++)
-        mtl_release(job->archives[i]);
-    rt_free(job->archives);
+    rt_archives_disown(job->archives, job->descriptor.binary_archive_count);
     rt_free((void *)job->descriptor.label);
     rt_free(job);
 }
@@ -442,12 +440,9 @@ static void async_pipeline_free(AsyncPipeline *job) {
 static bool own_archives(AsyncPipeline *job) {
     MTLComputePipelineDescriptor *d = &job->descriptor;
     if (!d->binary_archives) d->binary_archive_count = 0;
-    job->archives = rt_alloc(d->binary_archive_count * sizeof *job->archives);
-    if (!job->archives) return false;
-    for (size_t i = 0; i < d->binary_archive_count; i++)
-        job->archives[i] = mtl_retain(d->binary_archives[i]);
-    d->binary_archives = job->archives;
-    return true;
+    d->binary_archives = job->archives =
+        rt_archives_own(d->binary_archives, d->binary_archive_count);
+    return job->archives;
 }
 
 static void run_async_pipeline(void *context) {

@@ -61,6 +61,12 @@ DevCode *rt_code_load(const MTLDevice *device, const Blob *bytes, const RfFuncti
                       char *why, size_t why_bytes);
 void rt_code_free(const MTLDevice *device, DevCode *code); // NULL is a no-op
 
+static inline bool rt_wants_reflection(MTLPipelineOption options) {
+    return options & (MTLPipelineOptionBindingInfo | MTLPipelineOptionBufferTypeInfo);
+}
+// A new pipeline whose reflection was asked for, or NULL and an error: that could not be made.
+void *rt_with_reflection(void *state, const void *reflection, MTLError **error);
+
 // What is known of an argument or value under a function constant (its symbol; "": none).
 RtArgUse rt_condition_use(const MTLFunction *function, const char *condition);
 

@@ -360,30 +360,42 @@ static MTLError *check_functions(const MTLRenderPipelineDescriptor *d, const RtR
                    v->name);
 }
 
-bool rt_render_pipeline_valid(MTLDevice *device, const MTLRenderPipelineDescriptor *d,
-                              const char *call, MTLError **error) {
-    const char *missing = !device               ? "device"
-                          : !d                  ? "descriptor"
-                          : !d->vertex_function ? "vertex_function"
-                                                : NULL;
+bool rt_render_parts_valid(MTLDevice *device, const void *descriptor, const RtRenderParts *parts,
+                           const char *call, MTLError **error) {
+    const char *missing = !device                         ? "device"
+                          : !descriptor                   ? "descriptor"
+                          : !parts->functions[0].function ? parts->functions[0].name
+                                                          : NULL;
     if (missing) {
         rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, call, "%s",
                   missing);
         rt_error_set(error, invalid("%s is NULL.", missing));
         return false;
     }
-    const char *wrong = !rt_is(d->vertex_function, &rt_function_class) ? "vertex_function"
-                        : d->fragment_function && !rt_is(d->fragment_function, &rt_function_class)
-                            ? "fragment_function"
-                            : NULL;
-    for (size_t i = 0; !wrong && d->binary_archives && i < d->binary_archive_count; i++)
-        if (d->binary_archives[i] && !rt_is(d->binary_archives[i], &rt_archive_class))
+    const char *wrong = NULL;
+    for (int i = 0; !wrong && i < 3; i++)
+        if (parts->functions[i].function &&
+            !rt_is(parts->functions[i].function, &rt_function_class))
+            wrong = parts->functions[i].name;
+    for (size_t i = 0; !wrong && parts->archives && i < parts->n_archives; i++)
+        if (parts->archives[i] && !rt_is(parts->archives[i], &rt_archive_class))
             wrong = "binary_archives";
     if (wrong) {
         rt_misuse(device, RT_RULE_wrong_class, call, "%s", wrong);
         rt_error_set(error, invalid("%s is of another class.", wrong));
     }
     return !wrong;
+}
+
+bool rt_render_pipeline_valid(MTLDevice *device, const MTLRenderPipelineDescriptor *d,
+                              const char *call, MTLError **error) {
+    RtRenderParts parts = {0};
+    if (d)
+        parts = (RtRenderParts){
+            {{d->vertex_function, "vertex_function"}, {d->fragment_function, "fragment_function"}},
+            d->binary_archives,
+            d->binary_archive_count};
+    return rt_render_parts_valid(device, d, &parts, call, error);
 }
 
 static uint32_t validation_needs(const MTLRenderPipelineDescriptor *d) {

@@ -75,7 +75,17 @@ bool rt_mesh_pipeline_record(MTLDevice *device, const MTLMeshRenderPipelineDescr
                              Archive *record, MTLError **error); // mesh_pipeline.c
 bool rt_tile_pipeline_record(MTLDevice *device, const MTLTileRenderPipelineDescriptor *d,
                              Archive *record, MTLError **error); // tile_pipeline.c
-// Is everything there, and of its class? Says so if not.
+typedef struct RtRenderParts {                                   // the objects in a descriptor
+    struct {
+        const MTLFunction *function;
+        const char *name;
+    } functions[3]; // the first one must be there
+    MTLBinaryArchive *const *archives;
+    size_t n_archives;
+} RtRenderParts;
+// Is everything there, and of its class? Says so if not. descriptor NULL: so are its parts.
+bool rt_render_parts_valid(MTLDevice *device, const void *descriptor, const RtRenderParts *parts,
+                           const char *call, MTLError **error);
 bool rt_render_pipeline_valid(MTLDevice *device, const MTLRenderPipelineDescriptor *d,
                               const char *call, MTLError **error);
 // The descriptor's objects are valid. record: an archive that keeps the code; NULL: none.

@@ -99,45 +99,20 @@ static MTLBinding *binding(const MTLRenderPipelineReflection *r, int s, size_t i
     return r && i < r->n[s] ? &r->bindings[s][i] : NULL;
 }
 
-size_t mtl_render_pipeline_reflection_vertex_binding_count(
-    const MTLRenderPipelineReflection *reflection) {
-    return count(reflection, VERTEX);
-}
-
-MTLBinding *mtl_render_pipeline_reflection_vertex_binding(
-    const MTLRenderPipelineReflection *reflection, size_t i) {
-    return binding(reflection, VERTEX, i);
-}
-
-size_t mtl_render_pipeline_reflection_fragment_binding_count(
-    const MTLRenderPipelineReflection *reflection) {
-    return count(reflection, FRAGMENT);
-}
-
-MTLBinding *mtl_render_pipeline_reflection_fragment_binding(
-    const MTLRenderPipelineReflection *reflection, size_t i) {
-    return binding(reflection, FRAGMENT, i);
-}
-
-size_t mtl_render_pipeline_reflection_object_binding_count(
-    const MTLRenderPipelineReflection *reflection) {
-    return count(reflection, OBJECT);
-}
-
-MTLBinding *mtl_render_pipeline_reflection_object_binding(
-    const MTLRenderPipelineReflection *reflection, size_t i) {
-    return binding(reflection, OBJECT, i);
-}
-
-size_t mtl_render_pipeline_reflection_mesh_binding_count(
-    const MTLRenderPipelineReflection *reflection) {
-    return count(reflection, MESH);
-}
-
-MTLBinding *mtl_render_pipeline_reflection_mesh_binding(
-    const MTLRenderPipelineReflection *reflection, size_t i) {
-    return binding(reflection, MESH, i);
-}
+#define BINDINGS_OF(stage, s)                                                                      \
+    size_t mtl_render_pipeline_reflection_##stage##_binding_count(                                 \
+        const MTLRenderPipelineReflection *reflection) {                                           \
+        return count(reflection, s);                                                               \
+    }                                                                                              \
+    MTLBinding *mtl_render_pipeline_reflection_##stage##_binding(                                  \
+        const MTLRenderPipelineReflection *reflection, size_t i) {                                 \
+        return binding(reflection, s, i);                                                          \
+    }
+BINDINGS_OF(vertex, VERTEX)
+BINDINGS_OF(fragment, FRAGMENT)
+BINDINGS_OF(object, OBJECT)
+BINDINGS_OF(mesh, MESH)
+#undef BINDINGS_OF
 
 // ---- Pipelines with options ----
 
@@ -149,16 +124,9 @@ MTLRenderPipelineState *mtl_device_new_render_pipeline_state_with_reflection(
     if (!rt_render_pipeline_valid(device, descriptor, __func__, error)) return NULL;
     MTLRenderPipelineState *state = rt_render_pipeline_create(
         device, descriptor, &(RtRenderExtra){.options = options}, NULL, error);
-    if (state && reflection &&
-        (options & (MTLPipelineOptionBindingInfo | MTLPipelineOptionBufferTypeInfo))) {
-        *reflection = mtl_retain(mtl_render_pipeline_state_reflection(state));
-        if (!*reflection) {
-            rt_error_set(error, NULL);
-            mtl_release(state);
-            state = NULL;
-        }
-    }
-    return state;
+    if (!state || !reflection || !rt_wants_reflection(options)) return state;
+    *reflection = mtl_retain(mtl_render_pipeline_state_reflection(state));
+    return rt_with_reflection(state, *reflection, error);
 }
 
 // ---- In the background ----
@@ -186,9 +154,7 @@ static void job_free(Job *job) {
     mtl_release(job->device);
     mtl_release(job->descriptor.vertex_function);
     mtl_release(job->descriptor.fragment_function);
-    for (size_t i = 0; job->archives && i < job->descriptor.binary_archive_count; i++)
-        mtl_release(job->archives[i]);
-    rt_free(job->archives);
+    rt_archives_disown(job->archives, job->descriptor.binary_archive_count);
     rt_free((void *)(uintptr_t)job->descriptor.label);
     rt_free(job);
 }
@@ -221,9 +187,7 @@ static Job *own(const Job *from) {
     }
     d->label = rt_strdup(d->label);
     if (!d->binary_archives) d->binary_archive_count = 0;
-    job->archives = rt_alloc((d->binary_archive_count + 1) * sizeof *job->archives);
-    for (size_t i = 0; job->archives && i < d->binary_archive_count; i++)
-        job->archives[i] = mtl_retain(d->binary_archives[i]);
+    job->archives = rt_archives_own(d->binary_archives, d->binary_archive_count);
     d->binary_archives = job->archives;
     if (d->label && job->archives) return job;
     job_free(job);

@@ -250,14 +250,7 @@ static MTLError *check(const MTLStitchedLibraryDescriptor *d) {
 static MTLLibrary *compile(const Request *q, MTLError **error) {
     RtCompileError answer = {0};
     Metallib *lib = rt_compile_stitched(&q->msl, q->libraries, &q->search, &answer);
-    MTLLibrary *library = lib ? rt_library_new(q->device, lib) : NULL;
-    if (!lib) {
-        long code = answer.status == RT_COMPILE_FAILED ? MTLLibraryErrorCompileFailure
-                                                       : MTLLibraryErrorInternal;
-        rt_error_set(error, rt_error_from_compiler(MTLLibraryErrorDomain, code, &answer, ""));
-    } else if (!library) {
-        rt_error_set(error, NULL);
-    }
+    MTLLibrary *library = rt_library_compiled(q->device, lib, &answer, error);
     rt_compile_error_clear(&answer);
     return library;
 }
@@ -270,14 +263,9 @@ MTLLibrary *mtl_device_new_library_with_stitched_descriptor(
 MTLLibrary *rt_library_stitched(MTLDevice *device, const MTLStitchedLibraryDescriptor *descriptor,
                                 Archive *record, MTLError **error) {
     static const char call[] = "mtl_device_new_library_with_stitched_descriptor";
-    if (error) *error = NULL;
-    if (!device || !descriptor) {
-        rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, call,
-                  device ? "descriptor" : NULL);
-        rt_error_set(error, rt_error_new(MTLLibraryErrorDomain, MTLLibraryErrorInternal,
-                                         "%s is NULL.", device ? "The descriptor" : "The device"));
+    if (!rt_given_or_error(device, descriptor, "descriptor", call, MTLLibraryErrorDomain,
+                           MTLLibraryErrorInternal, error))
         return NULL;
-    }
     MTLError *problem = check(descriptor);
     if (problem) {
         rt_error_set(error, problem);

@@ -16,26 +16,11 @@ enum { MAX_THREADS = 1024, MAX_SIDE = 32 };
 
 static bool valid_descriptor(MTLDevice *device, const MTLTileRenderPipelineDescriptor *d,
                              const char *call, MTLError **error) {
-    const char *missing = !device             ? "device"
-                          : !d                ? "descriptor"
-                          : !d->tile_function ? "tile_function"
-                                              : NULL;
-    const char *other = NULL;
-    if (missing) {
-        rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, call, "%s",
-                  missing);
-        rt_error_set(error, invalid("%s is NULL.", missing));
-        return false;
-    }
-    if (!rt_is(d->tile_function, &rt_function_class)) other = "tile_function";
-    for (size_t i = 0; !other && d->binary_archives && i < d->binary_archive_count; i++)
-        if (d->binary_archives[i] && !rt_is(d->binary_archives[i], &rt_archive_class))
-            other = "binary_archives";
-    if (other) {
-        rt_misuse(device, RT_RULE_wrong_class, call, "%s", other);
-        rt_error_set(error, invalid("%s is of another class.", other));
-    }
-    return !other;
+    RtRenderParts parts = {0};
+    if (d)
+        parts = (RtRenderParts){
+            {{d->tile_function, "tile_function"}}, d->binary_archives, d->binary_archive_count};
+    return rt_render_parts_valid(device, d, &parts, call, error);
 }
 
 static bool fits(const AbiPixelFormat *p, uint32_t data_type) {
