@@ -112,53 +112,38 @@ extern "C" {
 #define __MSL_5(M) M(i32, int) M(u32, uint) M(i64, long) M(u64, ulong) M(f32, float)
 #define __MSL_4(M) M(i32, int) M(u32, uint) M(i64, long) M(u64, ulong)
 #define __MSL_3(M) M(i32, int) M(i64, long) M(f32, float)
+// Of one value, of a value and a lane or distance, of two values with a distance and a modulus; of
+// both kinds of groups
+#define __MSL_B1(S, T, F) __MSL_BUILTIN T __ingot_##F##_##S(T);
+#define __MSL_B2(S, T, F) __MSL_BUILTIN T __ingot_##F##_##S(T, uint);
+#define __MSL_B4(S, T, F) __MSL_BUILTIN T __ingot_##F##_##S(T, T, uint, uint);
+#define __MSL_GROUPS(B, S, T, F) B(S, T, simd_##F) B(S, T, quad_##F)
 #define __MSL_B(S, T) \
-    __MSL_BUILTIN T __ingot_simd_sum_##S(T); \
-    __MSL_BUILTIN T __ingot_simd_product_##S(T); \
-    __MSL_BUILTIN T __ingot_simd_min_##S(T); \
-    __MSL_BUILTIN T __ingot_simd_max_##S(T); \
-    __MSL_BUILTIN T __ingot_quad_sum_##S(T); \
-    __MSL_BUILTIN T __ingot_quad_product_##S(T); \
-    __MSL_BUILTIN T __ingot_quad_min_##S(T); \
-    __MSL_BUILTIN T __ingot_quad_max_##S(T); \
-    __MSL_BUILTIN T __ingot_simd_prefix_inclusive_sum_##S(T); \
-    __MSL_BUILTIN T __ingot_simd_prefix_exclusive_sum_##S(T); \
-    __MSL_BUILTIN T __ingot_simd_prefix_inclusive_product_##S(T); \
-    __MSL_BUILTIN T __ingot_simd_prefix_exclusive_product_##S(T);
+    __MSL_GROUPS(__MSL_B1, S, T, sum) __MSL_GROUPS(__MSL_B1, S, T, product) \
+    __MSL_GROUPS(__MSL_B1, S, T, min) __MSL_GROUPS(__MSL_B1, S, T, max) \
+    __MSL_B1(S, T, simd_prefix_inclusive_sum) __MSL_B1(S, T, simd_prefix_exclusive_sum) \
+    __MSL_B1(S, T, simd_prefix_inclusive_product) __MSL_B1(S, T, simd_prefix_exclusive_product)
 __MSL_5(__MSL_B)
 #undef __MSL_B
 #define __MSL_B(S, T) \
-    __MSL_BUILTIN T __ingot_simd_and_##S(T); \
-    __MSL_BUILTIN T __ingot_simd_or_##S(T); \
-    __MSL_BUILTIN T __ingot_simd_xor_##S(T); \
-    __MSL_BUILTIN T __ingot_quad_and_##S(T); \
-    __MSL_BUILTIN T __ingot_quad_or_##S(T); \
-    __MSL_BUILTIN T __ingot_quad_xor_##S(T);
+    __MSL_B1(S, T, simd_and) __MSL_B1(S, T, simd_or) __MSL_B1(S, T, simd_xor) \
+    __MSL_B1(S, T, quad_and) __MSL_B1(S, T, quad_or) __MSL_B1(S, T, quad_xor)
 __MSL_4(__MSL_B)
 #undef __MSL_B
 #define __MSL_B(S, T) \
-    __MSL_BUILTIN T __ingot_simd_broadcast_##S(T, uint); \
-    __MSL_BUILTIN T __ingot_simd_shuffle_##S(T, uint); \
-    __MSL_BUILTIN T __ingot_simd_shuffle_up_##S(T, uint); \
-    __MSL_BUILTIN T __ingot_simd_shuffle_down_##S(T, uint); \
-    __MSL_BUILTIN T __ingot_simd_shuffle_xor_##S(T, uint); \
-    __MSL_BUILTIN T __ingot_simd_shuffle_rotate_up_##S(T, uint); \
-    __MSL_BUILTIN T __ingot_simd_shuffle_rotate_down_##S(T, uint); \
-    __MSL_BUILTIN T __ingot_simd_broadcast_first_##S(T); \
-    __MSL_BUILTIN T __ingot_simd_shuffle_and_fill_up_##S(T, T, uint, uint); \
-    __MSL_BUILTIN T __ingot_simd_shuffle_and_fill_down_##S(T, T, uint, uint); \
-    __MSL_BUILTIN T __ingot_quad_broadcast_##S(T, uint); \
-    __MSL_BUILTIN T __ingot_quad_shuffle_##S(T, uint); \
-    __MSL_BUILTIN T __ingot_quad_shuffle_up_##S(T, uint); \
-    __MSL_BUILTIN T __ingot_quad_shuffle_down_##S(T, uint); \
-    __MSL_BUILTIN T __ingot_quad_shuffle_xor_##S(T, uint); \
-    __MSL_BUILTIN T __ingot_quad_shuffle_rotate_up_##S(T, uint); \
-    __MSL_BUILTIN T __ingot_quad_shuffle_rotate_down_##S(T, uint); \
-    __MSL_BUILTIN T __ingot_quad_broadcast_first_##S(T); \
-    __MSL_BUILTIN T __ingot_quad_shuffle_and_fill_up_##S(T, T, uint, uint); \
-    __MSL_BUILTIN T __ingot_quad_shuffle_and_fill_down_##S(T, T, uint, uint);
+    __MSL_GROUPS(__MSL_B1, S, T, broadcast_first) __MSL_GROUPS(__MSL_B2, S, T, broadcast) \
+    __MSL_GROUPS(__MSL_B2, S, T, shuffle) __MSL_GROUPS(__MSL_B2, S, T, shuffle_up) \
+    __MSL_GROUPS(__MSL_B2, S, T, shuffle_down) __MSL_GROUPS(__MSL_B2, S, T, shuffle_xor) \
+    __MSL_GROUPS(__MSL_B2, S, T, shuffle_rotate_up) \
+    __MSL_GROUPS(__MSL_B2, S, T, shuffle_rotate_down) \
+    __MSL_GROUPS(__MSL_B4, S, T, shuffle_and_fill_up) \
+    __MSL_GROUPS(__MSL_B4, S, T, shuffle_and_fill_down)
 __MSL_3(__MSL_B)
 #undef __MSL_B
+#undef __MSL_GROUPS
+#undef __MSL_B4
+#undef __MSL_B2
+#undef __MSL_B1
 #undef __MSL_3
 #undef __MSL_4
 #undef __MSL_5

@@ -6,37 +6,35 @@
 namespace metal {
 namespace __execution {
 constexpr constant size_t dynamic_size = ~size_t(0);
+template <size_t Size> class fixed_size {
+public:
+    static constexpr constant size_t static_size = Size;
+    METAL_FUNC constexpr uint size() const { return static_size; }
+};
+class any_size {
+    uint __size;
+
+public:
+    static constexpr constant size_t static_size = dynamic_size;
+    METAL_FUNC any_size(uint size) : __size(size) {}
+    METAL_FUNC uint size() const { return __size; }
+};
 }
-template <size_t Size> class execution_simdgroups {
+template <size_t Size> class execution_simdgroups : public __execution::fixed_size<Size> {
     static_assert(Size != 0, "execution_simdgroups<0> is not supported");
-
-public:
-    static constexpr constant size_t static_size = Size;
-    METAL_FUNC constexpr uint size() const { return static_size; }
 };
-template <> class execution_simdgroups<__execution::dynamic_size> {
-    uint __size;
-
+template <>
+class execution_simdgroups<__execution::dynamic_size> : public __execution::any_size {
 public:
-    static constexpr constant size_t static_size = __execution::dynamic_size;
-    METAL_FUNC execution_simdgroups(uint size) : __size(size) {}
-    METAL_FUNC uint size() const { return __size; }
+    METAL_FUNC execution_simdgroups(uint size) : any_size(size) {}
 };
-template <size_t Size> class execution_threads {
+template <size_t Size> class execution_threads : public __execution::fixed_size<Size> {
     static_assert(Size == 1, "execution_threads<1> is the only number that is supported");
-
-public:
-    static constexpr constant size_t static_size = Size;
-    METAL_FUNC constexpr uint size() const { return static_size; }
 };
-template <> class execution_threads<__execution::dynamic_size> {
-    uint __size;
-
+template <> class execution_threads<__execution::dynamic_size> : public __execution::any_size {
 public:
-    static constexpr constant size_t static_size = __execution::dynamic_size;
     template <size_t Size>
-    METAL_FUNC execution_threads(execution_simdgroups<Size> groups) : __size(groups.size() * 32) {}
-    METAL_FUNC uint size() const { return __size; }
+    METAL_FUNC execution_threads(execution_simdgroups<Size> groups) : any_size(groups.size() * 32) {}
 };
 using execution_dsimdgroups = execution_simdgroups<__execution::dynamic_size>;
 using execution_simdgroup = execution_simdgroups<1>;

@@ -38,16 +38,12 @@
 #define __ig_trunc(x) __builtin_elementwise_trunc(x)
 #define __ig_rint(x) __builtin_elementwise_roundeven(x)
 #else
-__IG_FN float __ig_as_float(unsigned u) {
-    float f;
-    __builtin_memcpy(&f, &u, sizeof f);
-    return f;
-}
-__IG_FN unsigned __ig_as_uint(float f) {
+typedef union {
     unsigned u;
-    __builtin_memcpy(&u, &f, sizeof u);
-    return u;
-}
+    float f;
+} __ig_bits;
+__IG_FN float __ig_as_float(unsigned u) { return ((__ig_bits){.u = u}).f; }
+__IG_FN unsigned __ig_as_uint(float f) { return ((__ig_bits){.f = f}).u; }
 __IG_FN int __ig_as_int(float f) { return (int)__ig_as_uint(f); }
 #define __ig_fma(a, b, c) __builtin_fmaf(a, b, c)
 #define __ig_sqrt(x) __builtin_sqrtf(x)
@@ -56,6 +52,16 @@ __IG_FN int __ig_as_int(float f) { return (int)__ig_as_uint(f); }
 #define __ig_trunc(x) __builtin_truncf(x)
 #define __ig_rint(x) __builtin_rintf(x)
 #endif
+
+// a x^(n-1) + b x^(n-2) + ... by Horner's rule, of n coefficients. x is a variable: each step reads it.
+#define __ig_poly2(x, a, b) __ig_fma(a, x, b)
+#define __ig_poly3(x, a, b, ...) __ig_poly2(x, __ig_fma(a, x, b), __VA_ARGS__)
+#define __ig_poly4(x, a, b, ...) __ig_poly3(x, __ig_fma(a, x, b), __VA_ARGS__)
+#define __ig_poly5(x, a, b, ...) __ig_poly4(x, __ig_fma(a, x, b), __VA_ARGS__)
+#define __ig_poly6(x, a, b, ...) __ig_poly5(x, __ig_fma(a, x, b), __VA_ARGS__)
+#define __ig_poly7(x, a, b, ...) __ig_poly6(x, __ig_fma(a, x, b), __VA_ARGS__)
+#define __ig_poly8(x, a, b, ...) __ig_poly7(x, __ig_fma(a, x, b), __VA_ARGS__)
+#define __ig_poly9(x, a, b, ...) __ig_poly8(x, __ig_fma(a, x, b), __VA_ARGS__)
 
 #define __IG_SIGN 0x80000000u
 #define __IG_INF __ig_as_float(0x7f800000u)

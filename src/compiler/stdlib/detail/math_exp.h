@@ -9,21 +9,30 @@
 
 #include "math_core.h"
 
+// x = n * step + r with |r| <= step / 2: r in .a, n in .i. The step is -(hi + lo), with hi so short that
+// the first product is exact.
+__IG_FN __ig_float_int __ig_exp_split(float x, float per_step, float hi, float lo) {
+    __IG_STRICT
+    float t = __ig_fma(x, per_step, __IG_MAGIC);
+    __ig_float_int s;
+    s.i = (int)(__ig_as_uint(t) - __IG_MAGIC_BITS);
+    t = t - __IG_MAGIC;
+    s.a = __ig_fma(t, hi, x);
+    s.a = __ig_fma(t, lo, s.a);
+    return s;
+}
+// In steps of ln 2, which has 24 bits here: r needs no more.
+__IG_FN __ig_float_int __ig_exp_split_e(float x) {
+    return __ig_exp_split(x, 1.44269504f, -0x1.62e430p-1f, 0x1.05c610p-29f);
+}
+
 // e^x * 2^adjust for x in [-104, 90]. relative error of the polynomial 2^-28.2 on |r| <= ln2 / 2.
 __IG_FN float __ig_exp_kernel(float x, int adjust) {
     __IG_STRICT
-    float t = __ig_fma(x, 1.44269504f, __IG_MAGIC);
-    int n = (int)(__ig_as_uint(t) - __IG_MAGIC_BITS) + adjust;
-    t = t - __IG_MAGIC;
-    float r = __ig_fma(t, -0x1.62e430p-1f, x); // exact: ln 2 has 24 bits here, r needs no more
-    r = __ig_fma(t, 0x1.05c610p-29f, r);
-    float p = 1.38232415e-3f;
-    p = __ig_fma(p, r, 8.36882740e-3f);
-    p = __ig_fma(p, r, 4.16682400e-2f);
-    p = __ig_fma(p, r, 0.166665196f);
-    p = __ig_fma(p, r, 0.499999940f);
-    p = __ig_fma(p, r, 1.0f);
-    p = __ig_fma(p, r, 1.0f);
+    __ig_float_int split = __ig_exp_split_e(x);
+    float r = split.a;
+    int n = split.i + adjust;
+    float p = __ig_poly7(r, 1.38232415e-3f, 8.36882740e-3f, 4.16682400e-2f, 0.166665196f, 0.499999940f, 1.0f, 1.0f);
     return __ig_scale(p, n);
 }
 
@@ -38,75 +47,54 @@ __IG_FN float __ig_exp_fast(float x) {
     __IG_STRICT
     x = x < -104.0f ? -104.0f : x;
     x = x > 89.0f ? 89.0f : x;
-    float t = __ig_fma(x, 1.44269504f, __IG_MAGIC);
-    int n = (int)(__ig_as_uint(t) - __IG_MAGIC_BITS);
-    t = t - __IG_MAGIC;
-    float r = __ig_fma(t, -0x1.62e430p-1f, x);
-    r = __ig_fma(t, 0x1.05c610p-29f, r);
-    float p = 8.28986429e-3f;
-    p = __ig_fma(p, r, 4.18985635e-2f);
-    p = __ig_fma(p, r, 0.166676477f);
-    p = __ig_fma(p, r, 0.499991447f);
-    p = __ig_fma(p, r, 0.999999702f);
-    p = __ig_fma(p, r, 1.0f);
+    __ig_float_int split = __ig_exp_split_e(x);
+    float r = split.a;
+    int n = split.i;
+    float p = __ig_poly6(r, 8.28986429e-3f, 4.18985635e-2f, 0.166676477f, 0.499991447f, 0.999999702f, 1.0f);
     return __ig_scale(p, n);
 }
 
 // 2^r on |r| <= 0.5, relative error 2^-28.
 __IG_FN float __ig_exp2_poly(float r) {
     __IG_STRICT
-    float p = 1.52449953e-4f;
-    p = __ig_fma(p, r, 1.33916840e-3f);
-    p = __ig_fma(p, r, 9.61882621e-3f);
-    p = __ig_fma(p, r, 5.55035807e-2f);
-    p = __ig_fma(p, r, 0.240226448f);
-    p = __ig_fma(p, r, 0.693147182f);
+    float p = __ig_poly6(r, 1.52449953e-4f, 1.33916840e-3f, 9.61882621e-3f, 5.55035807e-2f, 0.240226448f, 0.693147182f);
     return __ig_fma(p, r, 1.0f);
 }
 
-__IG_FN float __ig_exp2(float x) {
+// x = n + r, exact: r in .a, n in .i.
+__IG_FN __ig_float_int __ig_exp2_split(float x) {
     __IG_STRICT
     x = x < -151.0f ? -151.0f : x;
     x = x > 129.0f ? 129.0f : x;
     float t = x + __IG_MAGIC;
-    int n = (int)(__ig_as_uint(t) - __IG_MAGIC_BITS);
-    float r = x - (t - __IG_MAGIC); // exact
-    return __ig_scale(__ig_exp2_poly(r), n);
+    __ig_float_int s;
+    s.i = (int)(__ig_as_uint(t) - __IG_MAGIC_BITS);
+    s.a = x - (t - __IG_MAGIC);
+    return s;
+}
+
+__IG_FN float __ig_exp2(float x) {
+    __ig_float_int s = __ig_exp2_split(x);
+    return __ig_scale(__ig_exp2_poly(s.a), s.i);
 }
 
 __IG_FN float __ig_exp2_fast(float x) {
     __IG_STRICT
-    x = x < -151.0f ? -151.0f : x;
-    x = x > 129.0f ? 129.0f : x;
-    float t = x + __IG_MAGIC;
-    int n = (int)(__ig_as_uint(t) - __IG_MAGIC_BITS);
-    float r = x - (t - __IG_MAGIC);
-    float p = 1.32751057e-3f; // 2^-23.3
-    p = __ig_fma(p, r, 9.67176538e-3f);
-    p = __ig_fma(p, r, 5.55069931e-2f);
-    p = __ig_fma(p, r, 0.240222380f);
-    p = __ig_fma(p, r, 0.693147004f);
-    p = __ig_fma(p, r, 1.0f);
-    return __ig_scale(p, n);
+    __ig_float_int s = __ig_exp2_split(x);
+    float r = s.a;
+    // 2^-23.3
+    float p = __ig_poly6(r, 1.32751057e-3f, 9.67176538e-3f, 5.55069931e-2f, 0.240222380f, 0.693147004f, 1.0f);
+    return __ig_scale(p, s.i);
 }
 
 __IG_FN float __ig_exp10(float x) {
     __IG_STRICT
     x = x < -45.5f ? -45.5f : x;
     x = x > 39.0f ? 39.0f : x;
-    float t = __ig_fma(x, 3.32192809f, __IG_MAGIC);
-    int n = (int)(__ig_as_uint(t) - __IG_MAGIC_BITS);
-    t = t - __IG_MAGIC;
-    float r = __ig_fma(t, -0x1.344136p-2f, x);
-    r = __ig_fma(t, 0x1.ec10c0p-27f, r);
-    float p = 0.205368638f;
-    p = __ig_fma(p, r, 0.541837573f);
-    p = __ig_fma(p, r, 1.17132342f);
-    p = __ig_fma(p, r, 2.03465581f);
-    p = __ig_fma(p, r, 2.65094852f);
-    p = __ig_fma(p, r, 2.30258512f);
-    p = __ig_fma(p, r, 1.0f);
-    return __ig_scale(p, n);
+    __ig_float_int split = __ig_exp_split(x, 3.32192809f, -0x1.344136p-2f, 0x1.ec10c0p-27f);
+    float r = split.a;
+    float p = __ig_poly7(r, 0.205368638f, 0.541837573f, 1.17132342f, 2.03465581f, 2.65094852f, 2.30258512f, 1.0f);
+    return __ig_scale(p, split.i);
 }
 
 // x > 0 as 2^e * (1 + f) with 1 + f in [2/3, 4/3); f is exact.
@@ -131,15 +119,7 @@ __IG_FN float __ig_log_edges(float x, float r) {
 // ln(2^e (1 + f)), relative error of the polynomial 2^-27.7.
 __IG_FN float __ig_log_kernel(float f, float e) {
     __IG_STRICT
-    float p = -0.128935441f;
-    p = __ig_fma(p, f, 0.139877006f);
-    p = __ig_fma(p, f, -0.121838920f);
-    p = __ig_fma(p, f, 0.140051827f);
-    p = __ig_fma(p, f, -0.166805089f);
-    p = __ig_fma(p, f, 0.200104505f);
-    p = __ig_fma(p, f, -0.249997973f);
-    p = __ig_fma(p, f, 0.333332151f);
-    p = __ig_fma(p, f, -0.5f);
+    float p = __ig_poly9(f, -0.128935441f, 0.139877006f, -0.121838920f, 0.140051827f, -0.166805089f, 0.200104505f, -0.249997973f, 0.333332151f, -0.5f);
     p = __ig_fma(f * f, p, f);
     p = __ig_fma(e, -0x1.05c610p-29f, p);
     return __ig_fma(e, 0x1.62e430p-1f, p);
@@ -155,14 +135,7 @@ __IG_FN float __ig_log_fast(float x) {
     __IG_STRICT
     __ig_pair s = __ig_log_split(x);
     float f = s.a;
-    float p = 0.140197620f;
-    p = __ig_fma(p, f, -0.153843343f);
-    p = __ig_fma(p, f, 0.139972955f);
-    p = __ig_fma(p, f, -0.164169297f);
-    p = __ig_fma(p, f, 0.200110659f);
-    p = __ig_fma(p, f, -0.250077516f);
-    p = __ig_fma(p, f, 0.333332002f);
-    p = __ig_fma(p, f, -0.499999374f);
+    float p = __ig_poly8(f, 0.140197620f, -0.153843343f, 0.139972955f, -0.164169297f, 0.200110659f, -0.250077516f, 0.333332002f, -0.499999374f);
     p = __ig_fma(f * f, p, f);
     return __ig_log_edges(x, __ig_fma(s.b, 0x1.62e430p-1f, p));
 }
@@ -172,15 +145,8 @@ __IG_FN float __ig_log2(float x) {
     __IG_STRICT
     __ig_pair s = __ig_log_split(x);
     float f = s.a;
-    float p = -0.184329838f; // 2^-27.5
-    p = __ig_fma(p, f, 0.202090085f);
-    p = __ig_fma(p, f, -0.176210091f);
-    p = __ig_fma(p, f, 0.201984689f);
-    p = __ig_fma(p, f, -0.240611494f);
-    p = __ig_fma(p, f, 0.288694680f);
-    p = __ig_fma(p, f, -0.360672027f);
-    p = __ig_fma(p, f, 0.480896533f);
-    p = __ig_fma(p, f, -0.721347511f);
+    // 2^-27.5
+    float p = __ig_poly9(f, -0.184329838f, 0.202090085f, -0.176210091f, 0.201984689f, -0.240611494f, 0.288694680f, -0.360672027f, 0.480896533f, -0.721347511f);
     float q = __ig_fma(f * f, p, f * 0x1.4ae0c0p-26f);
     float h = f * 0x1.715476p+0f;
     q = q + __ig_fma(f, 0x1.715476p+0f, -h);
@@ -193,15 +159,8 @@ __IG_FN float __ig_log2_fast(float x) {
     __IG_STRICT
     __ig_pair s = __ig_log_split(x);
     float f = s.a;
-    float p = 0.198076114f; // 2^-24.7
-    p = __ig_fma(p, f, -0.222171322f);
-    p = __ig_fma(p, f, 0.202972487f);
-    p = __ig_fma(p, f, -0.236798093f);
-    p = __ig_fma(p, f, 0.288614094f);
-    p = __ig_fma(p, f, -0.360788763f);
-    p = __ig_fma(p, f, 0.480898947f);
-    p = __ig_fma(p, f, -0.721346557f);
-    p = __ig_fma(p, f, 1.44269502f);
+    // 2^-24.7
+    float p = __ig_poly9(f, 0.198076114f, -0.222171322f, 0.202972487f, -0.236798093f, 0.288614094f, -0.360788763f, 0.480898947f, -0.721346557f, 1.44269502f);
     return __ig_log_edges(x, __ig_fma(p, f, s.b));
 }
 
@@ -209,15 +168,8 @@ __IG_FN float __ig_log10(float x) {
     __IG_STRICT
     __ig_pair s = __ig_log_split(x);
     float f = s.a;
-    float p = -5.62047400e-2f; // 2^-27.7
-    p = __ig_fma(p, f, 6.08123876e-2f);
-    p = __ig_fma(p, f, -5.28495125e-2f);
-    p = __ig_fma(p, f, 6.08086884e-2f);
-    p = __ig_fma(p, f, -7.24496245e-2f);
-    p = __ig_fma(p, f, 8.69053826e-2f);
-    p = __ig_fma(p, f, -0.108572416f);
-    p = __ig_fma(p, f, 0.144764289f);
-    p = __ig_fma(p, f, -0.217147246f);
+    // 2^-27.7
+    float p = __ig_poly9(f, -5.62047400e-2f, 6.08123876e-2f, -5.28495125e-2f, 6.08086884e-2f, -7.24496245e-2f, 8.69053826e-2f, -0.108572416f, 0.144764289f, -0.217147246f);
     float q = __ig_fma(f * f, p, f * -0x1.5b235ep-27f);
     q = __ig_fma(s.b, -0x1.ec10c0p-27f, q);
     float h = __ig_fma(f, 0x1.bcb7b2p-2f, q);
@@ -242,10 +194,8 @@ __IG_FN __ig_pair __ig_ylog2x(float x, float y) {
     float s = f * inv;
     float sl = __ig_fma(-s, dl, __ig_fma(-s, d, f)) * inv;
     float z = s * s;
-    float p = 0.336940229f; // 2^-36
-    p = __ig_fma(p, z, 0.411906183f);
-    p = __ig_fma(p, z, 0.577079058f);
-    p = __ig_fma(p, z, 0.961796701f);
+    // 2^-36
+    float p = __ig_poly4(z, 0.336940229f, 0.411906183f, 0.577079058f, 0.961796701f);
     float h = s * 0x1.715476p+1f;
     float l = __ig_fma(s, 0x1.715476p+1f, -h);
     l = l + __ig_fma(sl, 0x1.715476p+1f, s * 0x1.4ae0c0p-25f);
@@ -306,16 +256,10 @@ __IG_FN float __ig_pow_fast(float x, float y) {
 // its constant term, plus 2^n - 1.
 __IG_FN float __ig_expm1_kernel(float x, int adjust) {
     __IG_STRICT
-    float t = __ig_fma(x, 1.44269504f, __IG_MAGIC);
-    int n = (int)(__ig_as_uint(t) - __IG_MAGIC_BITS) + adjust;
-    t = t - __IG_MAGIC;
-    float r = __ig_fma(t, -0x1.62e430p-1f, x);
-    r = __ig_fma(t, 0x1.05c610p-29f, r);
-    float p = 1.38642872e-3f;
-    p = __ig_fma(p, r, 8.36655591e-3f);
-    p = __ig_fma(p, r, 4.16675061e-2f);
-    p = __ig_fma(p, r, 0.166665435f);
-    p = __ig_fma(p, r, 0.499999970f);
+    __ig_float_int split = __ig_exp_split_e(x);
+    float r = split.a;
+    int n = split.i + adjust;
+    float p = __ig_poly5(r, 1.38642872e-3f, 8.36655591e-3f, 4.16675061e-2f, 0.166665435f, 0.499999970f);
     p = __ig_fma(r * r, p, r);
     float s = __ig_exp2i(n);
     return __ig_fma(s, p, s - __ig_exp2i(adjust));

@@ -82,17 +82,12 @@ __IG_FN __ig_float_int __ig_reduce(float ax) {
 // On [-pi/4, pi/4]: 2^-27.9 and 2^-33.
 __IG_FN float __ig_sin_poly(float r, float z) {
     __IG_STRICT
-    float p = -1.95180575e-4f;
-    p = __ig_fma(p, z, 8.33218824e-3f);
-    p = __ig_fma(p, z, -0.166666552f);
+    float p = __ig_poly3(z, -1.95180575e-4f, 8.33218824e-3f, -0.166666552f);
     return __ig_fma(r * z, p, r);
 }
 __IG_FN float __ig_cos_poly(float z) {
     __IG_STRICT
-    float p = 2.44323310e-5f;
-    p = __ig_fma(p, z, -1.38873095e-3f);
-    p = __ig_fma(p, z, 4.16666456e-2f);
-    p = __ig_fma(p, z, -0.5f);
+    float p = __ig_poly4(z, 2.44323310e-5f, -1.38873095e-3f, 4.16666456e-2f, -0.5f);
     return __ig_fma(p, z, 1.0f);
 }
 
@@ -114,13 +109,7 @@ __IG_FN float __ig_cos(float x) { return __ig_sincos(x).b; }
 __IG_FN float __ig_tan_poly(float r) {
     __IG_STRICT
     float z = r * r;
-    float p = 4.38073138e-3f;
-    p = __ig_fma(p, z, 8.32680598e-5f);
-    p = __ig_fma(p, z, 1.08380504e-2f);
-    p = __ig_fma(p, z, 2.12826841e-2f);
-    p = __ig_fma(p, z, 5.40594533e-2f);
-    p = __ig_fma(p, z, 0.133326724f);
-    p = __ig_fma(p, z, 0.333333492f);
+    float p = __ig_poly7(z, 4.38073138e-3f, 8.32680598e-5f, 1.08380504e-2f, 2.12826841e-2f, 5.40594533e-2f, 0.133326724f, 0.333333492f);
     return __ig_fma(r * z, p, r);
 }
 
@@ -150,11 +139,7 @@ __IG_FN __ig_pair __ig_turns(float x) {
 __IG_FN float __ig_turn_poly(float g) {
     __IG_STRICT
     float z = g * g;
-    float p = 40.0022774f;
-    p = __ig_fma(p, z, -76.6175613f);
-    p = __ig_fma(p, z, 81.6043320f);
-    p = __ig_fma(p, z, -41.3417168f);
-    p = __ig_fma(p, z, 6.28318548f);
+    float p = __ig_poly5(z, 40.0022774f, -76.6175613f, 81.6043320f, -41.3417168f, 6.28318548f);
     return p * g;
 }
 
@@ -214,39 +199,28 @@ __IG_FN __ig_float_int __ig_reduce_pi(float ax) {
 // On [-0.25, 0.25], the linear term with pi in two parts: 2^-27.9 and 2^-30.8.
 __IG_FN float __ig_sinpi_poly(float r, float z) {
     __IG_STRICT
-    float p = -0.589305997f;
-    p = __ig_fma(p, z, 2.54979610f);
-    p = __ig_fma(p, z, -5.16770887f);
+    float p = __ig_poly3(z, -0.589305997f, 2.54979610f, -5.16770887f);
     return __ig_fma(r, __IG_PI_HI, __ig_fma(r * z, p, r * __IG_PI_LO));
 }
 __IG_FN float __ig_cospi_poly(float z) {
     __IG_STRICT
-    float p = 0.229751974f;
-    p = __ig_fma(p, z, -1.33483624f);
-    p = __ig_fma(p, z, 4.05869865f);
-    p = __ig_fma(p, z, -4.93480206f);
+    float p = __ig_poly4(z, 0.229751974f, -1.33483624f, 4.05869865f, -4.93480206f);
     return __ig_fma(p, z, 1.0f);
 }
 
-// Zeros: sinpi(n) has the sign of n, cospi(n + 0.5) is +0.
-__IG_FN float __ig_sinpi(float x) {
+// sin(pi |x|), or with `ahead` 1 a quarter of a turn further: cos. `sign` flips it. Zeros: sinpi(n) has
+// the sign of n, cospi(n + 0.5) is +0.
+__IG_FN float __ig_sinpi_ahead(float x, int ahead, unsigned sign) {
     __IG_STRICT
     __ig_float_int q = __ig_reduce_pi(__ig_fabs(x));
     float z = q.a * q.a;
     float s = __ig_sinpi_poly(q.a, z), c = __ig_cospi_poly(z);
-    float v = (q.i & 1) != 0 ? c : s;
-    unsigned flip = v == 0.0f ? __ig_as_uint(v) : (unsigned)q.i << 30;
-    return __ig_xorsign(v, flip ^ __ig_as_uint(x));
+    float v = ((q.i + ahead) & 1) != 0 ? c : s;
+    unsigned flip = v == 0.0f ? __ig_as_uint(v) : (unsigned)(q.i + ahead) << 30;
+    return __ig_xorsign(v, flip ^ sign);
 }
-__IG_FN float __ig_cospi(float x) {
-    __IG_STRICT
-    __ig_float_int q = __ig_reduce_pi(__ig_fabs(x));
-    float z = q.a * q.a;
-    float s = __ig_sinpi_poly(q.a, z), c = __ig_cospi_poly(z);
-    float v = (q.i & 1) != 0 ? s : c;
-    unsigned flip = v == 0.0f ? __ig_as_uint(v) : (unsigned)(q.i + 1) << 30;
-    return __ig_xorsign(v, flip);
-}
+__IG_FN float __ig_sinpi(float x) { return __ig_sinpi_ahead(x, 0, __ig_as_uint(x)); }
+__IG_FN float __ig_cospi(float x) { return __ig_sinpi_ahead(x, 1, 0u); }
 // Poles: tanpi(n + 0.5) is +inf for even n >= 0, -inf for odd n; odd in x.
 __IG_FN float __ig_tanpi(float x) {
     __IG_STRICT
@@ -262,64 +236,48 @@ __IG_FN float __ig_tanpi(float x) {
 // asin(s) for s = sqrt(z) in [0, 0.5]: 2^-27.6.
 __IG_FN float __ig_asin_poly(float s, float z) {
     __IG_STRICT
-    float p = 4.21570130e-2f;
-    p = __ig_fma(p, z, 2.41855029e-2f);
-    p = __ig_fma(p, z, 4.54690196e-2f);
-    p = __ig_fma(p, z, 7.49531016e-2f);
-    p = __ig_fma(p, z, 0.166667521f);
+    float p = __ig_poly5(z, 4.21570130e-2f, 2.41855029e-2f, 4.54690196e-2f, 7.49531016e-2f, 0.166667521f);
     return __ig_fma(s * z, p, s);
 }
 
 // Above 0.5: asin(x) = pi/2 - 2 asin(sqrt((1 - x) / 2)); the root is NaN beyond 1.
-__IG_FN float __ig_asin(float x) {
+// asin of the smaller of both: .a, and whether |x| is above: .i.
+__IG_FN __ig_float_int __ig_asin_split(float x) {
     __IG_STRICT
     float ax = __ig_fabs(x);
-    int big = ax > 0.5f;
     float zb = __ig_fma(-0.5f, ax, 0.5f);
-    float z = big ? zb : ax * ax;
     float root = __ig_sqrt(zb);
-    float w = __ig_asin_poly(big ? root : ax, z);
-    float b = __ig_fma(-2.0f, w, __IG_PIO2_HI) + __IG_PIO2_LO;
-    return __ig_as_float(__ig_as_uint(big ? b : w) | (__ig_as_uint(x) & __IG_SIGN));
+    __ig_float_int s;
+    s.i = ax > 0.5f;
+    s.a = __ig_asin_poly(s.i ? root : ax, s.i ? zb : ax * ax);
+    return s;
+}
+__IG_FN float __ig_asin(float x) {
+    __IG_STRICT
+    __ig_float_int s = __ig_asin_split(x);
+    float b = __ig_fma(-2.0f, s.a, __IG_PIO2_HI) + __IG_PIO2_LO;
+    return __ig_as_float(__ig_as_uint(s.i ? b : s.a) | (__ig_as_uint(x) & __IG_SIGN));
 }
 __IG_FN float __ig_acos(float x) {
     __IG_STRICT
-    float ax = __ig_fabs(x);
-    int big = ax > 0.5f;
-    float zb = __ig_fma(-0.5f, ax, 0.5f);
-    float z = big ? zb : ax * ax;
-    float root = __ig_sqrt(zb);
-    float w = __ig_asin_poly(big ? root : ax, z);
-    float left = __ig_fma(-2.0f, w, __IG_PI_HI) + __IG_PI_LO;
-    float far = x < 0.0f ? left : w + w;
-    float near = __IG_PIO2_HI - (__ig_xorsign(w, __ig_as_uint(x)) - __IG_PIO2_LO);
-    return big ? far : near;
+    __ig_float_int s = __ig_asin_split(x);
+    float left = __ig_fma(-2.0f, s.a, __IG_PI_HI) + __IG_PI_LO;
+    float far = x < 0.0f ? left : s.a + s.a;
+    float near = __IG_PIO2_HI - (__ig_xorsign(s.a, __ig_as_uint(x)) - __IG_PIO2_LO);
+    return s.i ? far : near;
 }
 
 // On [0, 1]: 2^-25.8 and, for the fast variant, 2^-23.1.
 __IG_FN float __ig_atan_poly(float t) {
     __IG_STRICT
     float z = t * t;
-    float p = 2.92020338e-3f;
-    p = __ig_fma(p, z, -1.63660031e-2f);
-    p = __ig_fma(p, z, 4.32087593e-2f);
-    p = __ig_fma(p, z, -7.55195171e-2f);
-    p = __ig_fma(p, z, 0.106658801f);
-    p = __ig_fma(p, z, -0.142110229f);
-    p = __ig_fma(p, z, 0.199937686f);
-    p = __ig_fma(p, z, -0.333331525f);
+    float p = __ig_poly8(z, 2.92020338e-3f, -1.63660031e-2f, 4.32087593e-2f, -7.55195171e-2f, 0.106658801f, -0.142110229f, 0.199937686f, -0.333331525f);
     return __ig_fma(t * z, p, t);
 }
 __IG_FN float __ig_atan_poly_fast(float t) {
     __IG_STRICT
     float z = t * t;
-    float p = -4.82305884e-3f;
-    p = __ig_fma(p, z, 2.47360021e-2f);
-    p = __ig_fma(p, z, -6.02059700e-2f);
-    p = __ig_fma(p, z, 9.96868163e-2f);
-    p = __ig_fma(p, z, -0.140414074f);
-    p = __ig_fma(p, z, 0.199742287f);
-    p = __ig_fma(p, z, -0.333323926f);
+    float p = __ig_poly7(z, -4.82305884e-3f, 2.47360021e-2f, -6.02059700e-2f, 9.96868163e-2f, -0.140414074f, 0.199742287f, -0.333323926f);
     return __ig_fma(t * z, p, t);
 }
 

@@ -60,22 +60,19 @@ __MSL_GROUP void reduce(thread Source &source, thread Result &destination, Eleme
 }
 } // namespace __ops
 
-template <class ElementType, class SrcExtents, class DstExtents, class SrcLayout, class DstLayout>
-__MSL_GROUP void
-reduce_rows(thread metal::cooperative_tensor<ElementType, SrcExtents, SrcLayout> &source,
-            thread metal::cooperative_tensor<ElementType, DstExtents, DstLayout> &destination,
-            reduction_operation op = reduction_operation::sum,
-            ElementType identity = reduction_operation_identity<ElementType>::sum_identity) {
-    __ops::reduce<true>(source, destination, identity, op);
-}
-template <class ElementType, class SrcExtents, class DstExtents, class SrcLayout, class DstLayout>
-__MSL_GROUP void
-reduce_columns(thread metal::cooperative_tensor<ElementType, SrcExtents, SrcLayout> &source,
-               thread metal::cooperative_tensor<ElementType, DstExtents, DstLayout> &destination,
-               reduction_operation op = reduction_operation::sum,
-               ElementType identity = reduction_operation_identity<ElementType>::sum_identity) {
-    __ops::reduce<false>(source, destination, identity, op);
-}
+#define __MSL_REDUCE(NAME, BY_ROW) \
+    template <class ElementType, class SrcExtents, class DstExtents, class SrcLayout, \
+              class DstLayout> \
+    __MSL_GROUP void NAME( \
+        thread metal::cooperative_tensor<ElementType, SrcExtents, SrcLayout> &source, \
+        thread metal::cooperative_tensor<ElementType, DstExtents, DstLayout> &destination, \
+        reduction_operation op = reduction_operation::sum, \
+        ElementType identity = reduction_operation_identity<ElementType>::sum_identity) { \
+        __ops::reduce<BY_ROW>(source, destination, identity, op); \
+    }
+__MSL_REDUCE(reduce_rows, true)
+__MSL_REDUCE(reduce_columns, false)
+#undef __MSL_REDUCE
 
 // Does destination.map_iterator() find an element for each of the source's?
 template <class SrcElementType, class DstElementType, class SrcExtents, class DstExtents,

@@ -75,22 +75,17 @@ METAL_FUNC float4 unpack_unorm4x8_srgb_to_float(uint x) {
 }
 
 // ---- the same on half
-METAL_FUNC uint pack_half_to_unorm4x8(half4 x) { return pack_float_to_unorm4x8(float4(x)); }
-METAL_FUNC uint pack_half_to_snorm4x8(half4 x) { return pack_float_to_snorm4x8(float4(x)); }
-METAL_FUNC uint pack_half_to_srgb_unorm4x8(half4 x) {
-    return pack_float_to_srgb_unorm4x8(float4(x));
-}
-METAL_FUNC uint pack_half_to_unorm2x16(half2 x) { return pack_float_to_unorm2x16(float2(x)); }
-METAL_FUNC uint pack_half_to_snorm2x16(half2 x) { return pack_float_to_snorm2x16(float2(x)); }
-METAL_FUNC uint pack_half_to_unorm10a2(half4 x) { return pack_float_to_unorm10a2(float4(x)); }
-METAL_FUNC ushort pack_half_to_unorm565(half3 x) { return pack_float_to_unorm565(float3(x)); }
-METAL_FUNC half4 unpack_unorm4x8_to_half(uint x) { return half4(unpack_unorm4x8_to_float(x)); }
-METAL_FUNC half4 unpack_snorm4x8_to_half(uint x) { return half4(unpack_snorm4x8_to_float(x)); }
-METAL_FUNC half4 unpack_unorm4x8_srgb_to_half(uint x) {
-    return half4(unpack_unorm4x8_srgb_to_float(x));
-}
-METAL_FUNC half2 unpack_unorm2x16_to_half(uint x) { return half2(unpack_unorm2x16_to_float(x)); }
-METAL_FUNC half2 unpack_snorm2x16_to_half(uint x) { return half2(unpack_snorm2x16_to_float(x)); }
-METAL_FUNC half4 unpack_unorm10a2_to_half(uint x) { return half4(unpack_unorm10a2_to_float(x)); }
-METAL_FUNC half3 unpack_unorm565_to_half(ushort x) { return half3(unpack_unorm565_to_float(x)); }
+#define __MSL_HALF(TO, FROM, N, BITS) \
+    METAL_FUNC BITS pack_half_to_##TO(half##N x) { return pack_float_to_##TO(float##N(x)); } \
+    METAL_FUNC half##N unpack_##FROM##_to_half(BITS x) { \
+        return half##N(unpack_##FROM##_to_float(x)); \
+    }
+__MSL_HALF(unorm4x8, unorm4x8, 4, uint)
+__MSL_HALF(snorm4x8, snorm4x8, 4, uint)
+__MSL_HALF(srgb_unorm4x8, unorm4x8_srgb, 4, uint)
+__MSL_HALF(unorm2x16, unorm2x16, 2, uint)
+__MSL_HALF(snorm2x16, snorm2x16, 2, uint)
+__MSL_HALF(unorm10a2, unorm10a2, 4, uint)
+__MSL_HALF(unorm565, unorm565, 3, ushort)
+#undef __MSL_HALF
 } // namespace metal

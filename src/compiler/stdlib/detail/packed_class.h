@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // packed_class.h: the class packed_vec<T, N>: N elements without padding, aligned as one element. A
 // storage format: it converts to and from vec<T, N> by itself, and its operators give vectors.
-// Included by vec.h once for each N; macros as for vec_class.h, __MSL_FROM initialises from s.
+// Included by vec.h once for each N, after vec_class.h and with its macros, which end here;
+// __MSL_FROM initialises from s.
 template <class T> struct packed_vec<T, __MSL_N> {
     static_assert(__is_number<T>, "packed vectors have integer or floating-point elements");
     union {
@@ -68,6 +69,7 @@ template <class T> struct packed_vec<T, __MSL_N> {
 #undef __MSL_N
 #undef __MSL_XYZW
 #undef __MSL_RGBA
+#undef __MSL_ASSIGN
 #undef __MSL_FROM
 #undef __MSL_INDEX
 #undef __MSL_T_PARAMS

@@ -132,29 +132,21 @@ __MSL_F(quad_shuffle_and_fill_up, 4) __MSL_F(quad_shuffle_and_fill_down, 4)
 #undef __MSL_EACH_COMPONENT
 
 // ---- votes
-class simd_vote {
-public:
-    typedef ulong vote_t;
-    METAL_FUNC explicit constexpr simd_vote(vote_t v = 0) : bits(v) {}
-    METAL_FUNC explicit constexpr operator vote_t() const { return bits; }
-    // every thread of the group, not only of the active ones
-    METAL_FUNC constexpr bool all() const { return (bits & 0xffffffffu) == 0xffffffffu; }
-    METAL_FUNC constexpr bool any() const { return bits != 0; }
-
-private:
-    vote_t bits;
-};
-class quad_vote {
-public:
-    typedef uint vote_t;
-    METAL_FUNC explicit constexpr quad_vote(vote_t v = 0) : bits(v) {}
-    METAL_FUNC explicit constexpr operator vote_t() const { return bits; }
-    METAL_FUNC constexpr bool all() const { return (bits & 15u) == 15u; }
-    METAL_FUNC constexpr bool any() const { return bits != 0; }
-
-private:
-    vote_t bits;
-};
+// all: every thread of the group, not only of the active ones
+#define __MSL_VOTE(NAME, BITS, ALL) \
+    class NAME { \
+    public: \
+        typedef BITS vote_t; \
+        METAL_FUNC explicit constexpr NAME(vote_t v = 0) : bits(v) {} \
+        METAL_FUNC explicit constexpr operator vote_t() const { return bits; } \
+        METAL_FUNC constexpr bool all() const { return (bits & ALL) == ALL; } \
+        METAL_FUNC constexpr bool any() const { return bits != 0; } \
+    private: \
+        vote_t bits; \
+    };
+__MSL_VOTE(simd_vote, ulong, 0xffffffffu)
+__MSL_VOTE(quad_vote, uint, 15u)
+#undef __MSL_VOTE
 __MSL_GROUP bool simd_all(bool expr) { return __ingot_simd_all(expr); }
 __MSL_GROUP bool simd_any(bool expr) { return __ingot_simd_any(expr); }
 __MSL_GROUP simd_vote simd_ballot(bool expr) { return simd_vote(__ingot_simd_ballot(expr)); }

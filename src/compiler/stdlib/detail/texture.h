@@ -270,125 +270,63 @@ template <uint Op, class T> METAL_FUNC vec<T, 4> __tex_atomic(ulong t, __tex_row
 #define __MSL_GET_AT(NAME, WHICH) \
     METAL_FUNC uint NAME(uint lod = 0) const { return __tex_size(__handle, WHICH, lod); }
 
-// ---- sampled textures: TYPE is the MTLTextureType; POINT the coordinates of sample; AT and ARGS
-// those of read and write; DIMS as in __lod_option, 1 for no options
+// ---- sampled textures: TYPE is the MTLTextureType; DIMS as in __lod_option, 1 for no options, 4
+// for cubes
 #define __MSL_LOD(I) , I lod = 0
 #define __MSL_TEXEL __tex_level(__MSL_TEXEL0, lod)
 
 #define __MSL_NAME texture1d
 #define __MSL_TYPE 0
 #define __MSL_DIMS 1
-#define __MSL_POINT float coord
-#define __MSL_POINT0 __tex_at(coord)
-#define __MSL_AT(I) I coord
-#define __MSL_ARGS coord
-#define __MSL_TEXEL0 __tex_at((uint)coord)
-#define __MSL_HAS_ATOMICS 1
 #include "texture_class.h"
 #define __MSL_NAME texture1d_array
 #define __MSL_TYPE 1
 #define __MSL_DIMS 1
 #define __MSL_ARRAY 1
-#define __MSL_POINT float coord, uint array
-#define __MSL_POINT0 __tex_at(coord, array)
-#define __MSL_AT(I) I coord, I array
-#define __MSL_ARGS coord, array
-#define __MSL_TEXEL0 __tex_at((uint)coord, array)
-#define __MSL_HAS_ATOMICS 1
 #include "texture_class.h"
 #define __MSL_NAME texture2d
 #define __MSL_TYPE 2
 #define __MSL_DIMS 2
-#define __MSL_POINT float2 coord
-#define __MSL_POINT0 __tex_at(coord)
-#define __MSL_AT(I) vec<I, 2> coord
-#define __MSL_ARGS coord
-#define __MSL_TEXEL0 __tex_at(coord)
-#define __MSL_HAS_ATOMICS 1
 #include "texture_class.h"
 #define __MSL_NAME texture2d_array
 #define __MSL_TYPE 3
 #define __MSL_DIMS 2
 #define __MSL_ARRAY 1
-#define __MSL_POINT float2 coord, uint array
-#define __MSL_POINT0 __tex_at(coord, array)
-#define __MSL_AT(I) vec<I, 2> coord, I array
-#define __MSL_ARGS coord, array
-#define __MSL_TEXEL0 __tex_at(coord, array)
-#define __MSL_HAS_ATOMICS 1
 #include "texture_class.h"
 #define __MSL_NAME texture3d
 #define __MSL_TYPE 7
 #define __MSL_DIMS 3
-#define __MSL_POINT float3 coord
-#define __MSL_POINT0 __tex_at(coord)
-#define __MSL_AT(I) vec<I, 3> coord
-#define __MSL_ARGS coord
-#define __MSL_TEXEL0 __tex_at(coord)
-#define __MSL_HAS_ATOMICS 1
 #include "texture_class.h"
 #define __MSL_NAME texturecube
 #define __MSL_TYPE 5
 #define __MSL_DIMS 4
-#define __MSL_POINT float3 coord
-#define __MSL_POINT0 __tex_at(coord)
-#define __MSL_AT(I) vec<I, 2> coord, I face
-#define __MSL_ARGS coord, face
-#define __MSL_TEXEL0 __tex_at(coord, face)
-#define __MSL_HAS_ATOMICS 1
 #include "texture_class.h"
 #define __MSL_NAME texturecube_array
 #define __MSL_TYPE 6
 #define __MSL_DIMS 4
 #define __MSL_ARRAY 1
-#define __MSL_POINT float3 coord, uint array
-#define __MSL_POINT0 __tex_at(coord, array)
-#define __MSL_AT(I) vec<I, 2> coord, I face, I array
-#define __MSL_ARGS coord, face, array
-#define __MSL_TEXEL0 __tex_at(coord, face + 6u * array)
-#define __MSL_HAS_ATOMICS 1
 #include "texture_class.h"
 #define __MSL_NAME depth2d
 #define __MSL_TYPE 2
 #define __MSL_DIMS 2
 #define __MSL_DEPTH 1
-#define __MSL_POINT float2 coord
-#define __MSL_POINT0 __tex_at(coord)
-#define __MSL_AT(I) vec<I, 2> coord
-#define __MSL_ARGS coord
-#define __MSL_TEXEL0 __tex_at(coord)
 #include "texture_class.h"
 #define __MSL_NAME depth2d_array
 #define __MSL_TYPE 3
 #define __MSL_DIMS 2
 #define __MSL_DEPTH 1
 #define __MSL_ARRAY 1
-#define __MSL_POINT float2 coord, uint array
-#define __MSL_POINT0 __tex_at(coord, array)
-#define __MSL_AT(I) vec<I, 2> coord, I array
-#define __MSL_ARGS coord, array
-#define __MSL_TEXEL0 __tex_at(coord, array)
 #include "texture_class.h"
 #define __MSL_NAME depthcube
 #define __MSL_TYPE 5
 #define __MSL_DIMS 4
 #define __MSL_DEPTH 1
-#define __MSL_POINT float3 coord
-#define __MSL_POINT0 __tex_at(coord)
-#define __MSL_AT(I) vec<I, 2> coord, I face
-#define __MSL_ARGS coord, face
-#define __MSL_TEXEL0 __tex_at(coord, face)
 #include "texture_class.h"
 #define __MSL_NAME depthcube_array
 #define __MSL_TYPE 6
 #define __MSL_DIMS 4
 #define __MSL_DEPTH 1
 #define __MSL_ARRAY 1
-#define __MSL_POINT float3 coord, uint array
-#define __MSL_POINT0 __tex_at(coord, array)
-#define __MSL_AT(I) vec<I, 2> coord, I face, I array
-#define __MSL_ARGS coord, face, array
-#define __MSL_TEXEL0 __tex_at(coord, face + 6u * array)
 #include "texture_class.h"
 #undef __MSL_LOD
 #undef __MSL_TEXEL

@@ -11,6 +11,44 @@
 #define __MSL_CONVERT __tex_result<T>
 #define __MSL_ALLOWED (__is_component<T> || __is_same(T, ulong))
 #endif
+// POINT: the coordinates of sample; AT and ARGS: those of read and write, a texel
+#if __MSL_DIMS == 1
+#define __MSL_POINT1 float coord
+#define __MSL_AT1(I) I coord
+#define __MSL_ARGS1 coord
+#elif __MSL_DIMS == 2
+#define __MSL_POINT1 float2 coord
+#define __MSL_AT1(I) vec<I, 2> coord
+#define __MSL_ARGS1 coord
+#elif __MSL_DIMS == 3
+#define __MSL_POINT1 float3 coord
+#define __MSL_AT1(I) vec<I, 3> coord
+#define __MSL_ARGS1 coord
+#else
+#define __MSL_POINT1 float3 coord
+#define __MSL_AT1(I) vec<I, 2> coord, I face
+#define __MSL_ARGS1 coord, face
+#endif
+#ifdef __MSL_ARRAY
+#define __MSL_POINT __MSL_POINT1, uint array
+#define __MSL_POINT0 __tex_at(coord, array)
+#define __MSL_AT(I) __MSL_AT1(I), I array
+#define __MSL_ARGS __MSL_ARGS1, array
+#else
+#define __MSL_POINT __MSL_POINT1
+#define __MSL_POINT0 __tex_at(coord)
+#define __MSL_AT(I) __MSL_AT1(I)
+#define __MSL_ARGS __MSL_ARGS1
+#endif
+#if __MSL_DIMS == 1 && defined __MSL_ARRAY
+#define __MSL_TEXEL0 __tex_at((uint)coord, array)
+#elif __MSL_DIMS == 1
+#define __MSL_TEXEL0 __tex_at((uint)coord)
+#elif __MSL_DIMS == 4 && defined __MSL_ARRAY
+#define __MSL_TEXEL0 __tex_at(coord, face + 6u * array)
+#else
+#define __MSL_TEXEL0 __tex_at(__MSL_ARGS)
+#endif
 #define __MSL_STRING2(X) #X
 #define __MSL_STRING(X) __MSL_STRING2(X)
 
@@ -125,7 +163,7 @@ template <class T, access A = access::sample, class = void> struct __MSL_NAME {
     // What a thread wrote, it reads: the compiler keeps the order of both.
     METAL_FUNC void fence() const { __MSL_MAY_FENCE }
 #endif
-#ifdef __MSL_HAS_ATOMICS
+#ifndef __MSL_DEPTH
     __MSL_ATOMICS(uint)
 #if __MSL_DIMS > 1
     __MSL_ATOMICS(ushort)
@@ -179,9 +217,11 @@ template <class T, access A = access::sample, class = void> struct __MSL_NAME {
 #undef __MSL_DIMS
 #undef __MSL_DEPTH
 #undef __MSL_ARRAY
+#undef __MSL_POINT1
+#undef __MSL_AT1
+#undef __MSL_ARGS1
 #undef __MSL_POINT
 #undef __MSL_POINT0
 #undef __MSL_AT
 #undef __MSL_ARGS
 #undef __MSL_TEXEL0
-#undef __MSL_HAS_ATOMICS

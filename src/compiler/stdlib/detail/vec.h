@@ -94,56 +94,34 @@ template <class T, int N, class U> METAL_FUNC constexpr __nv<T, N> __count(U u) 
 #define __MSL_XYZW x, y
 #define __MSL_RGBA r, g
 #define __MSL_ASSIGN x = n[0]; y = n[1];
-#define __MSL_INDEX return i == 0 ? x : y;
-#define __MSL_T_PARAMS T p, T q
-#define __MSL_T_NAMES p, q
-#define __MSL_SWIZZLES __MSL_SWIZZLES_2
-#include "vec_class.h"
-#define __MSL_N 3
-#define __MSL_XYZW x, y, z
-#define __MSL_RGBA r, g, b
-#define __MSL_ASSIGN x = n[0]; y = n[1]; z = n[2];
-#define __MSL_INDEX return i == 0 ? x : i == 1 ? y : z;
-#define __MSL_T_PARAMS T p, T q, T s
-#define __MSL_T_NAMES p, q, s
-#define __MSL_SWIZZLES __MSL_SWIZZLES_3
-#include "vec_class.h"
-#define __MSL_N 4
-#define __MSL_XYZW x, y, z, w
-#define __MSL_RGBA r, g, b, a
-#define __MSL_ASSIGN x = n[0]; y = n[1]; z = n[2]; w = n[3];
-#define __MSL_INDEX return i == 0 ? x : i == 1 ? y : i == 2 ? z : w;
-#define __MSL_T_PARAMS T p, T q, T s, T t
-#define __MSL_T_NAMES p, q, s, t
-#define __MSL_SWIZZLES __MSL_SWIZZLES_4
-#include "vec_class.h"
-
-#define __MSL_N 2
-#define __MSL_XYZW x, y
-#define __MSL_RGBA r, g
 #define __MSL_FROM x(s[0]), y(s[1])
 #define __MSL_INDEX return i == 0 ? x : y;
 #define __MSL_T_PARAMS T p, T q
 #define __MSL_T_NAMES p, q
 #define __MSL_SWIZZLES __MSL_SWIZZLES_2
+#include "vec_class.h"
 #include "packed_class.h"
 #define __MSL_N 3
 #define __MSL_XYZW x, y, z
 #define __MSL_RGBA r, g, b
+#define __MSL_ASSIGN x = n[0]; y = n[1]; z = n[2];
 #define __MSL_FROM x(s[0]), y(s[1]), z(s[2])
 #define __MSL_INDEX return i == 0 ? x : i == 1 ? y : z;
 #define __MSL_T_PARAMS T p, T q, T s
 #define __MSL_T_NAMES p, q, s
 #define __MSL_SWIZZLES __MSL_SWIZZLES_3
+#include "vec_class.h"
 #include "packed_class.h"
 #define __MSL_N 4
 #define __MSL_XYZW x, y, z, w
 #define __MSL_RGBA r, g, b, a
+#define __MSL_ASSIGN x = n[0]; y = n[1]; z = n[2]; w = n[3];
 #define __MSL_FROM x(s[0]), y(s[1]), z(s[2]), w(s[3])
 #define __MSL_INDEX return i == 0 ? x : i == 1 ? y : i == 2 ? z : w;
 #define __MSL_T_PARAMS T p, T q, T s, T t
 #define __MSL_T_NAMES p, q, s, t
 #define __MSL_SWIZZLES __MSL_SWIZZLES_4
+#include "vec_class.h"
 #include "packed_class.h"
 
 // Packed vectors among themselves and with scalars give vectors; with a vector on one side vec's

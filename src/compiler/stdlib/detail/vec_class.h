@@ -135,11 +135,3 @@ template <class T> struct vec<T, __MSL_N> {
 #undef __MSL_OP
 };
 #undef __MSL_RAW
-#undef __MSL_N
-#undef __MSL_XYZW
-#undef __MSL_RGBA
-#undef __MSL_ASSIGN
-#undef __MSL_INDEX
-#undef __MSL_T_PARAMS
-#undef __MSL_T_NAMES
-#undef __MSL_SWIZZLES
