@@ -4,6 +4,7 @@
 // function constants each entry point can reach, removes what only served reflection, writes
 // bitcode. Requires: reflection is complete. Breaks: the module's calling conventions become C.
 #include "compiler/frontend/frontend_int.h"
+#include "base/hash_table.h"
 #include <llvm-c/BitWriter.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/Error.h>
@@ -16,6 +17,7 @@
 
 // A node is a function or a global variable; edges are references.
 typedef struct Node {
+    HashNode base; // of the table, by value
     LLVMValueRef value;
     uint32_t first_edge, n_edges;
     uint32_t constant; // index in RfLibrary.constants, or NONE
@@ -30,26 +32,24 @@ typedef struct Graph {
     uint32_t n_nodes;
     uint32_t *edges; // node numbers
     size_t n_edges, capacity_edges;
-    uint32_t *table; // open addressing: node + 1
-    uint32_t table_size;
+    HashTable table;
     bool failed;
 } Graph;
 
-static uint32_t slot_of(const Graph *g, LLVMValueRef v) {
-    uint64_t h = (uint64_t)(uintptr_t)v * 0x9e3779b97f4a7c15u;
-    uint32_t i = (uint32_t)(h >> 33) & (g->table_size - 1);
-    while (g->table[i] && g->nodes[g->table[i] - 1].value != v) i = (i + 1) & (g->table_size - 1);
-    return i;
+static uint64_t hash_of(LLVMValueRef v) {
+    return (uint64_t)(uintptr_t)v * 0x9e3779b97f4a7c15u >> 33;
 }
 
 static uint32_t node_of(const Graph *g, LLVMValueRef v) {
-    uint32_t s = g->table[slot_of(g, v)];
-    return s ? s - 1 : NONE;
+    for (const HashNode *n = hash_chain(&g->table, hash_of(v)); n; n = n->next)
+        if (((const Node *)n)->value == v) return (uint32_t)((const Node *)n - g->nodes);
+    return NONE;
 }
 
 static void add_node(Graph *g, LLVMValueRef v) {
-    g->nodes[g->n_nodes] = (Node){.value = v, .constant = NONE, .entry = NONE};
-    g->table[slot_of(g, v)] = ++g->n_nodes;
+    Node *n = &g->nodes[g->n_nodes++];
+    *n = (Node){.base.hash = hash_of(v), .value = v, .constant = NONE, .entry = NONE};
+    if (!hash_add(&g->table, &n->base)) g->failed = true;
 }
 
 static void add_edge(Graph *g, uint32_t to) {
@@ -81,11 +81,8 @@ static bool build_graph(Graph *g, LLVMModuleRef m) {
     uint32_t n = 0;
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) n++;
     for (LLVMValueRef v = LLVMGetFirstGlobal(m); v; v = LLVMGetNextGlobal(v)) n++;
-    g->table_size = 16;
-    while (g->table_size < n * 2) g->table_size *= 2;
     g->nodes = calloc(n ? n : 1, sizeof *g->nodes);
-    g->table = calloc(g->table_size, sizeof *g->table);
-    if (!g->nodes || !g->table) return false;
+    if (!g->nodes) return false;
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) add_node(g, f);
     for (LLVMValueRef v = LLVMGetFirstGlobal(m); v; v = LLVMGetNextGlobal(v)) add_node(g, v);
     for (uint32_t i = 0; i < g->n_nodes; i++) {
@@ -385,6 +382,6 @@ bool module_finish(struct LLVMOpaqueModule *m, BridgeJob *job, RfLibrary *lib, b
 done:
     free(g.nodes);
     free(g.edges);
-    free(g.table);
+    free(g.table.buckets); // its records are the nodes
     return ok;
 }

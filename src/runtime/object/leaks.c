@@ -6,22 +6,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/hash_table.h"
 #include "runtime/object/async.h"
 
-enum { N_BUCKETS = 4096, MAX_LINES = 200, TEXT_BYTES = 1 << 16, MAX_WAIT_MS = 5000 };
+enum { MAX_LINES = 200, TEXT_BYTES = 1 << 16, MAX_WAIT_MS = 5000 };
 
 typedef struct Node {
-    struct Node *next;
+    HashNode base;
     const RtObject *object;
 } Node;
 
 atomic_int rt_leaks_state;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static Node *buckets[N_BUCKETS]; // under lock
+static HashTable living; // under lock
 
-static Node **bucket_of(const RtObject *object) {
+static uint64_t hash_of(const RtObject *object) {
     uintptr_t h = (uintptr_t)object >> 4;
-    return &buckets[(h ^ h >> 12) % N_BUCKETS];
+    return h ^ h >> 12;
 }
 
 static void at_exit(void) {
@@ -47,18 +48,18 @@ bool rt_leaks_ask(void) {
 void rt_leaks_born(RtObject *object) {
     Node *node = malloc(sizeof *node);
     if (!node) return; // the report will lack it
+    *node = (Node){.base.hash = hash_of(object), .object = object};
     pthread_mutex_lock(&lock);
-    Node **at = bucket_of(object);
-    *node = (Node){*at, object};
-    *at = node;
+    bool added = hash_add(&living, &node->base);
     pthread_mutex_unlock(&lock);
+    if (!added) free(node);
 }
 
 void rt_leaks_died(RtObject *object) {
     pthread_mutex_lock(&lock);
-    Node **at = bucket_of(object), *found = NULL;
-    while (*at && (*at)->object != object) at = &(*at)->next;
-    if ((found = *at)) *at = found->next;
+    HashNode *found = hash_chain(&living, hash_of(object));
+    while (found && ((Node *)found)->object != object) found = found->next;
+    if (found) hash_remove(&living, found);
     pthread_mutex_unlock(&lock);
     free(found);
 }
@@ -84,9 +85,10 @@ static int by_name(const void *a, const void *b) {
 // Under lock. Returns how many lines there are; what does not fit is counted in *n only.
 static size_t collect(Line *lines, size_t *n) {
     size_t n_lines = 0;
-    for (size_t b = 0; b < N_BUCKETS; b++)
-        for (const Node *node = buckets[b]; node; node = node->next) {
-            const char *name = node->object->cls->name, *label = label_of(node->object);
+    for (size_t b = 0; b < living.n_buckets; b++)
+        for (const HashNode *node = living.buckets[b]; node; node = node->next) {
+            const RtObject *object = ((const Node *)node)->object;
+            const char *name = object->cls->name, *label = label_of(object);
             // The device lives as long as the process; some objects are others' own affair.
             if (!strcmp(name, "MTLDevice") || strncmp(name, "MTL", 3)) continue;
             size_t k = 0;
