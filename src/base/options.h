@@ -10,8 +10,7 @@
 //         {"-q", NULL, "say nothing", OPT_FLAG, OPT_AT(Job, quiet)},
 //     };
 //     static const CommandLine line = {.program = "tool", .usage = "FILE [options]",
-//                                      .rows = rows, .n_rows = 2,
-//                                      .words = {offsetof(Job, file)}, .n_words = 1};
+//                                      OPT_ROWS(rows), OPT_WORD(Job, file)};
 //     Job job = {0};
 //     int status = options_read(&line, &job, argc, argv);
 //     if (status != OPTIONS_GO_ON) return status;
@@ -67,6 +66,9 @@ struct Option {
     .at = offsetof(TYPE, FIRST),                                                                   \
     .bytes = offsetof(TYPE, LAST) + sizeof(((TYPE *)0)->LAST) - offsetof(TYPE, FIRST)
 #define OPT_GIVEN(TYPE, FIELD) .given = offsetof(TYPE, FIELD) + 1
+// Of a CommandLine: its rows, and its one word.
+#define OPT_ROWS(ROWS) .rows = ROWS, .n_rows = sizeof ROWS / sizeof *ROWS
+#define OPT_WORD(TYPE, FIELD) .words = {offsetof(TYPE, FIELD)}, .n_words = 1
 
 struct CommandLine {
     const char *program; // "ingot run"

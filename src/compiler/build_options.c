@@ -91,10 +91,8 @@ int build_options(int argc, char **argv, BuildOptions *o) {
             "Without -o, --emit or --check nothing is written: the file is only looked at for "
             "errors.\n"
             "FILE may also be a .metallib (for --emit and --check) or - for standard input.",
-        .rows = rows,
-        .n_rows = sizeof rows / sizeof *rows,
-        .words = {offsetof(BuildOptions, input)},
-        .n_words = 1,
+        OPT_ROWS(rows),
+        OPT_WORD(BuildOptions, input),
         .tail = "Exit status: 0 fine, 1 the source is wrong, 2 the command line is wrong.",
     };
     const char *layout = getenv("INGOT_TENSOR_LAYOUT");

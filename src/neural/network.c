@@ -69,22 +69,22 @@ size_t neural_network_table_size(const NeuralNetwork *net) {
     return g->table ? (size_t)g->n_levels * g->n_features << (g->log2_size & 63u) : 0;
 }
 
-static double gaussian(NeuralRandom *r) { // Box and Muller
-    double u = (neural_random_u32(r) + 1.0) / 4294967297.0, v = neural_random_u32(r) / 4294967296.0;
-    return sqrt(-2 * log(u)) * cos(2 * 3.14159265358979323846 * v);
+// Layers from n_in numbers to a colour, with at least so many hidden ones.
+static bool init_layers(NeuralNetwork *net, uint32_t n_in, uint32_t hidden, uint32_t n_hidden,
+                        uint32_t least, char *message) {
+    uint32_t widths[NEURAL_MAX_LAYERS + 1] = {n_in};
+    if (n_hidden < least || n_hidden > NEURAL_MAX_LAYERS - 1)
+        return neural_fail(message, "%u to %d hidden layers, not %u", least, NEURAL_MAX_LAYERS - 1,
+                           n_hidden);
+    for (uint32_t i = 0; i < n_hidden; i++) widths[i + 1] = hidden;
+    widths[n_hidden + 1] = 3;
+    return neural_network_init(net, n_hidden + 1, widths, NEURAL_RELU, NEURAL_SIGMOID, message);
 }
 
 bool neural_network_init_fourier(NeuralNetwork *net, uint32_t n_frequencies, double sigma,
                                  uint32_t hidden, uint32_t n_hidden, uint64_t seed, char *message) {
-    uint32_t sizes[NEURAL_MAX_LAYERS + 1] = {n_frequencies * 2};
     memset(net, 0, sizeof *net);
-    if (n_hidden > NEURAL_MAX_LAYERS - 1)
-        return neural_fail(message, "0 to %d hidden layers, not %u", NEURAL_MAX_LAYERS - 1,
-                           n_hidden);
-    for (uint32_t i = 0; i < n_hidden; i++) sizes[i + 1] = hidden;
-    sizes[n_hidden + 1] = 3;
-    if (!neural_network_init(net, n_hidden + 1, sizes, NEURAL_RELU, NEURAL_SIGMOID, message))
-        return false;
+    if (!init_layers(net, n_frequencies * 2, hidden, n_hidden, 0, message)) return false;
     net->model = NEURAL_FOURIER;
     net->n_coordinates = 2;
     net->fourier.n_frequencies = n_frequencies;
@@ -96,7 +96,7 @@ bool neural_network_init_fourier(NeuralNetwork *net, uint32_t n_frequencies, dou
     NeuralRandom r;
     neural_random_init(&r, seed, 2);
     for (size_t i = 0; i < (size_t)n_frequencies * 2; i++)
-        net->fourier.matrix[i] = (float)(sigma * gaussian(&r));
+        net->fourier.matrix[i] = (float)(sigma * neural_random_gaussian(&r));
     for (uint32_t i = 0; i < net->n_layers; i++) {
         const NeuralLayer *l = net->layers + i;
         const float bound = sqrtf(6.0f / (float)l->n_in);
@@ -108,7 +108,6 @@ bool neural_network_init_fourier(NeuralNetwork *net, uint32_t n_frequencies, dou
 
 bool neural_network_init_grid(NeuralNetwork *net, const NeuralHashGrid *sizes, uint32_t hidden,
                               uint32_t n_hidden, uint64_t seed, char *message) {
-    uint32_t widths[NEURAL_MAX_LAYERS + 1] = {sizes->n_levels * sizes->n_features};
     memset(net, 0, sizeof *net);
     if (!sizes->n_levels || sizes->n_levels > NEURAL_MAX_LEVELS || !sizes->n_features ||
         sizes->n_features > 8 || !sizes->log2_size || sizes->log2_size > 22)
@@ -116,12 +115,7 @@ bool neural_network_init_grid(NeuralNetwork *net, const NeuralHashGrid *sizes, u
                            "a hash grid has 1 to %d levels, 1 to 8 features and 2^1 to "
                            "2^22 entries a level",
                            NEURAL_MAX_LEVELS);
-    if (!n_hidden || n_hidden > NEURAL_MAX_LAYERS - 1)
-        return neural_fail(message, "1 to %d hidden layers, not %u", NEURAL_MAX_LAYERS - 1,
-                           n_hidden);
-    for (uint32_t i = 0; i < n_hidden; i++) widths[i + 1] = hidden;
-    widths[n_hidden + 1] = 3;
-    if (!neural_network_init(net, n_hidden + 1, widths, NEURAL_RELU, NEURAL_SIGMOID, message))
+    if (!init_layers(net, sizes->n_levels * sizes->n_features, hidden, n_hidden, 1, message))
         return false;
     net->model = NEURAL_INSTANT_NGP;
     net->coordinates = NEURAL_UNIT_ENDS;
@@ -201,6 +195,11 @@ uint32_t neural_random_u32(NeuralRandom *r) {
 float neural_random_uniform(NeuralRandom *r, float low, float high) {
     float x = low + (high - low) * ((float)(neural_random_u32(r) >> 8) * 0x1p-24f);
     return x < high ? x : low; // the sum may round up
+}
+
+double neural_random_gaussian(NeuralRandom *r) { // Box and Muller
+    double u = (neural_random_u32(r) + 1.0) / 4294967297.0, v = neural_random_u32(r) / 4294967296.0;
+    return sqrt(-2 * log(u)) * cos(2 * 3.14159265358979323846 * v);
 }
 
 bool neural_random_selects(NeuralRandom *r, uint64_t left, uint64_t wanted) {

@@ -95,6 +95,7 @@ typedef struct NeuralRandom {
 void neural_random_init(NeuralRandom *r, uint64_t seed, uint64_t stream);
 uint32_t neural_random_u32(NeuralRandom *r);
 float neural_random_uniform(NeuralRandom *r, float low, float high); // low <= x < high
+double neural_random_gaussian(NeuralRandom *r);                      // mean 0, deviation 1
 // Whether the next of `left` things is one of the `wanted` to choose (Knuth's selection sampling).
 bool neural_random_selects(NeuralRandom *r, uint64_t left, uint64_t wanted);
 #endif

@@ -42,8 +42,7 @@ static const CommandLine line = {
     .about = "Measures the tensor library: products of matrices, element-wise operations,\n"
              "sums, transfers, fused against separate operations, pooled against fresh\n"
              "memory, the cost of small operations and a training loop.",
-    .rows = rows,
-    .n_rows = sizeof rows / sizeof *rows,
+    OPT_ROWS(rows),
     .column = 20,
     .tail = "Columns: mean, shortest and longest time of a run in ms, from the first call\n"
             "until the result is there; GFLOPS and GB/s (bytes read and written once) of\n"

@@ -47,13 +47,9 @@ static const CommandLine line = {
         "code in a binary archive. A program that opens the archive "
         "(mtl_device_new_binary_archive)\n"
         "and the library needs no compiler. `ingot reflect OUT.binarchive` lists what is inside.",
-    .rows = rows,
-    .n_rows = sizeof rows / sizeof *rows,
-    .shared = source_rows,
-    .n_shared = N_SOURCE_ROWS,
-    .shared_at = offsetof(Options, source),
-    .words = {offsetof(Options, path)},
-    .n_words = 1,
+    OPT_ROWS(rows),
+    SOURCE_ROWS(Options, source),
+    OPT_WORD(Options, path),
     .tail = SOURCE_HELP,
 };
 

@@ -37,8 +37,7 @@ static const CommandLine line = {
     .about = "Measures this machine: how long it takes to start work, to compile, and\n"
              "how fast kernels, copies and textures are. Takes some seconds.\n"
              "`ingot bench tensors --help` tells of the tensor library's own.",
-    .rows = rows,
-    .n_rows = 2,
+    OPT_ROWS(rows),
 };
 
 typedef struct Bench {

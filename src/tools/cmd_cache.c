@@ -29,8 +29,7 @@ static const CommandLine line = {
              "\n"
              "The folder is $INGOT_CACHE_DIR, $XDG_CACHE_HOME/ingot or ~/.cache/ingot.\n"
              "INGOT_CACHE_DIR=off keeps nothing; INGOT_CACHE_LIMIT_MB (1024) bounds its size.",
-    .words = {offsetof(Job, what)},
-    .n_words = 1,
+    OPT_WORD(Job, what),
 };
 
 static const char *const kinds[] = {"libraries", "kernels", "pch", "locks"};

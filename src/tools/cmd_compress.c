@@ -4,10 +4,8 @@
 // and a compute kernel makes the picture from them. JPEG files of the same picture stand beside it
 // in the table: small networks win where JPEG's blocks fall apart, and lose above.
 #include "base/files.h"
-#include "base/progress.h"
 #include "neural/packed.h"
 #include "base/chart.h"
-#include "neural/train.h"
 #include "tools/implicit.h"
 #include <errno.h>
 #include <math.h>
@@ -51,10 +49,8 @@ static const CommandLine line = {
              "       ingot compress FILE.ingot [-o OUT.png] [--size WxH]  network to picture",
     .about = "Trains a small network to be the picture and stores its weights with a few bits "
              "each.",
-    .rows = rows,
-    .n_rows = sizeof rows / sizeof *rows,
-    .words = {offsetof(Job, input)},
-    .n_words = 1,
+    OPT_ROWS(rows),
+    OPT_WORD(Job, input),
     .column = 23,
 };
 
@@ -102,19 +98,7 @@ static bool train(const Job *job, NeuralNetwork *net, char *message) {
                                         .seed = job->seed};
     NeuralTrainer *trainer = neural_trainer_new(job->device, net, &data, &options, message);
     if (!trainer) return false;
-    Progress progress;
-    progress_begin(&progress, "training", job->steps);
-    bool ok = true;
-    for (uint64_t done = 0; ok && done < job->steps;) {
-        uint32_t now = job->steps - done < 32 ? (uint32_t)(job->steps - done) : 32;
-        ok = neural_trainer_step(trainer, now, NULL, message);
-        done += now;
-        progress_step(&progress, done, NULL);
-    }
-    progress_end(&progress);
-    if (ok) neural_trainer_get_network(trainer, net);
-    neural_trainer_free(trainer);
-    return ok;
+    return train_to_end(trainer, net, job->steps, 32, NULL, message);
 }
 
 static bool measure(const Job *job, const NeuralNetwork *net, double *psnr, NeuralImage *keep,

@@ -3,9 +3,7 @@
 // noisy and clean pixels are made from the picture itself: the network sees the noisy surroundings
 // of a pixel and learns by how much its colour is wrong. It learns from every other block of the
 // picture; the figures are those of the blocks it has not seen, under noise it has not seen.
-#include "base/progress.h"
 #include "base/chart.h"
-#include "neural/train.h"
 #include "tools/implicit.h"
 #include <errno.h>
 #include <math.h>
@@ -48,24 +46,18 @@ static const CommandLine line = {
              "again,\n"
              "and says how well that works on the other half. A demonstration of training with "
              "tensors.",
-    .rows = rows,
-    .n_rows = sizeof rows / sizeof *rows,
-    .words = {offsetof(Job, input)},
-    .n_words = 1,
+    OPT_ROWS(rows),
+    OPT_WORD(Job, input),
     .column = 24,
 };
-
-static double gaussian(NeuralRandom *r) {
-    double u = (neural_random_u32(r) + 1.0) / 4294967297.0, v = neural_random_u32(r) / 4294967296.0;
-    return sqrt(-2 * log(u)) * cos(2 * 3.14159265358979323846 * v);
-}
 
 static void add_noise(Job *job, uint64_t stream) {
     NeuralRandom r;
     neural_random_init(&r, job->seed, stream);
     const size_t n = (size_t)job->width * job->height * 3;
     for (size_t i = 0; i < n; i++)
-        job->noisy[i] = (float)(job->clean.rgb[i] / 255.0 + job->sigma / 255 * gaussian(&r));
+        job->noisy[i] =
+            (float)(job->clean.rgb[i] / 255.0 + job->sigma / 255 * neural_random_gaussian(&r));
 }
 
 // Every other block is for training.
@@ -143,22 +135,7 @@ static bool train(Job *job, NeuralNetwork *net, ChartCurve *curve, char *message
     NeuralTrainer *trainer = neural_trainer_new(job->device, net, &data, &options, message);
     free(inputs), free(targets);
     if (!trainer) return false;
-    Progress progress;
-    progress_begin(&progress, "training", job->steps);
-    bool ok = true;
-    for (uint64_t done = 0; ok && done < job->steps;) {
-        float losses[16];
-        uint32_t now = job->steps - done < 16 ? (uint32_t)(job->steps - done) : 16;
-        ok = neural_trainer_step(trainer, now, losses, message);
-        for (uint32_t i = 0; ok && i < now; i++)
-            chart_curve_add(curve, (double)(done + i + 1), (double)losses[i]);
-        done += now;
-        progress_step(&progress, done, NULL);
-    }
-    progress_end(&progress);
-    if (ok) neural_trainer_get_network(trainer, net);
-    neural_trainer_free(trainer);
-    return ok;
+    return train_to_end(trainer, net, job->steps, 16, curve, message);
 }
 
 static unsigned char to_byte(float v) {

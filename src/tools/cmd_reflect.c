@@ -26,13 +26,9 @@ static const CommandLine line = {
         "access,\n"
         "the layout of structs, and the function constants. Of a binary archive: the code it "
         "holds.",
-    .rows = rows,
-    .n_rows = 1,
-    .shared = source_rows,
-    .n_shared = N_SOURCE_ROWS,
-    .shared_at = offsetof(Job, source),
-    .words = {offsetof(Job, path)},
-    .n_words = 1,
+    OPT_ROWS(rows),
+    SOURCE_ROWS(Job, source),
+    OPT_WORD(Job, path),
     .column = 11,
 };
 

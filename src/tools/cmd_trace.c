@@ -38,8 +38,7 @@ static const CommandLine line = {
         "chrome://tracing. The exit status is the program's (128 + N if signal N ended it); what "
         "was\n"
         "recorded until then is in the file.",
-    .rows = rows,
-    .n_rows = 2,
+    OPT_ROWS(rows),
     .rest = offsetof(Job, program) + 1,
     .column = 12,
     .tail = "Processes that the program starts get files of their own, with their number in the "

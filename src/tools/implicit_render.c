@@ -61,12 +61,10 @@ static const CommandLine render_line = {
         "files of\n"
         "train_siren and of other trainers: SIREN, instant-ngp, fourier; up to 16 layers of any "
         "width.",
-    .rows = render_rows,
-    .n_rows = sizeof render_rows / sizeof *render_rows,
+    OPT_ROWS(render_rows),
     .shared = shared,
     .n_shared = N_SHARED,
-    .words = {offsetof(Job, weights)},
-    .n_words = 1,
+    OPT_WORD(Job, weights),
     .column = 24,
 };
 
@@ -79,12 +77,10 @@ static const CommandLine eval_line = {
     .program = "ingot implicit eval",
     .usage = "WEIGHTS.json [options]",
     .about = "Compares a network with the samples in its file and with a picture.",
-    .rows = eval_rows,
-    .n_rows = sizeof eval_rows / sizeof *eval_rows,
+    OPT_ROWS(eval_rows),
     .shared = shared,
     .n_shared = N_SHARED,
-    .words = {offsetof(Job, weights)},
-    .n_words = 1,
+    OPT_WORD(Job, weights),
     .column = 24,
 };
 
@@ -97,8 +93,7 @@ static const CommandLine picture_line = {
     .program = "ingot implicit picture",
     .usage = "[-o FILE.png] [--size WxH] [--detail X]",
     .about = "Paints a landscape (the one of the demos) to try networks on.",
-    .rows = picture_rows,
-    .n_rows = sizeof picture_rows / sizeof *picture_rows,
+    OPT_ROWS(picture_rows),
 };
 
 static const char *kernel_name(NeuralKernel kernel) {

@@ -2,9 +2,7 @@
 // implicit_sdf.c: `ingot implicit sdf`: a network that knows how far it is to a shape: learnt from
 // a formula or from a silhouette, and drawn: lines of equal distance in the plane, sphere tracing
 // in space.
-#include "base/progress.h"
 #include "neural/sdf.h"
-#include "neural/train.h"
 #include "tools/implicit.h"
 #include <math.h>
 #include <stdio.h>
@@ -52,10 +50,8 @@ static const CommandLine line = {
     .usage = "--shape NAME | --image FILE [options]   train and draw\n"
              "       ingot implicit sdf WEIGHTS.json [-o FILE.png] [--size WxH]  draw",
     .about = "A network that computes the signed distance to a shape (negative inside).",
-    .rows = rows,
-    .n_rows = sizeof rows / sizeof *rows,
-    .words = {offsetof(Job, file)},
-    .n_words = 1,
+    OPT_ROWS(rows),
+    OPT_WORD(Job, file),
     .column = 24,
 };
 
@@ -148,15 +144,7 @@ static bool train(Job *job, char *message) {
                                         .final_rate = 0.02f,
                                         .seed = job->seed};
     if (ok) ok = (t = neural_trainer_new(job->device, &job->w.net, &data, &options, message));
-    Progress progress;
-    progress_begin(&progress, "training", job->steps);
-    for (uint64_t done = 0; ok && done < job->steps;) {
-        uint32_t now = job->steps - done < 16 ? (uint32_t)(job->steps - done) : 16;
-        ok = neural_trainer_step(t, now, NULL, message);
-        done += now;
-        progress_step(&progress, done, NULL);
-    }
-    progress_end(&progress);
+    ok = ok && train_steps(t, job->steps, 16, NULL, message);
     NeuralEvaluation e;
     ok = ok && neural_trainer_evaluate(t, &e, NULL, NULL, message);
     if (ok) {

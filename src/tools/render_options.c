@@ -198,13 +198,9 @@ static const CommandLine command_line = {
     .program = "ingot render",
     .usage = "FILE.metal --vertex V --fragment F -o OUT.png [options]",
     .about = "Draws once with a vertex and a fragment function and writes the picture.",
-    .rows = rows,
-    .n_rows = sizeof rows / sizeof *rows,
-    .shared = source_rows,
-    .n_shared = N_SOURCE_ROWS,
-    .shared_at = offsetof(RenderOptions, source),
-    .words = {offsetof(RenderOptions, path)},
-    .n_words = 1,
+    OPT_ROWS(rows),
+    SOURCE_ROWS(RenderOptions, source),
+    OPT_WORD(RenderOptions, path),
     .column = 23,
     .tail = SOURCE_HELP
     "\n\n"

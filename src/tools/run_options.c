@@ -108,11 +108,8 @@ static const CommandLine command_line = {
     .program = "ingot run",
     .usage = "FILE.metal KERNEL --grid X[,Y[,Z]] [options]",
     .about = "Runs a kernel over a grid of threads and prints what it wrote and how long it took.",
-    .rows = rows,
-    .n_rows = sizeof rows / sizeof *rows,
-    .shared = source_rows,
-    .n_shared = N_SOURCE_ROWS,
-    .shared_at = offsetof(RunOptions, source),
+    OPT_ROWS(rows),
+    SOURCE_ROWS(RunOptions, source),
     .words = {offsetof(RunOptions, path), offsetof(RunOptions, kernel)},
     .n_words = 2,
     .tail = SOURCE_HELP

@@ -46,7 +46,10 @@ typedef struct SourceOptions {
     MTLPreprocessorMacro *macros;
 } SourceOptions;
 enum { N_SOURCE_ROWS = 4 };
-extern const Option source_rows[N_SOURCE_ROWS]; // for CommandLine.shared
+extern const Option source_rows[N_SOURCE_ROWS];
+// Of a CommandLine: those rows, for the SourceOptions in a struct.
+#define SOURCE_ROWS(TYPE, FIELD)                                                                   \
+    .shared = source_rows, .n_shared = N_SOURCE_ROWS, .shared_at = offsetof(TYPE, FIELD)
 // OPT_CALL: KEY=VALUE into the Strings at its place.
 int take_constant(const CommandLine *line, const Option *row, void *options, char *value);
 // To be said in a help of theirs.
