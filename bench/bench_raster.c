@@ -10,6 +10,7 @@
 #include <time.h>
 #include "abi/texture_layout.h"
 #include "raster_functions.h"
+#include "scene_quad.h"
 
 #define N_TRIANGLES 100000
 #define N_QUADS 200
@@ -141,18 +142,9 @@ static uint32_t grid(float *v, uint32_t *index) {
 
 static void quads(const Scene *s, float *v) {
     for (int i = 0; i < N_QUADS; i++) {
-        float cx = (float)s->width * (0.2f + 0.6f * unit()), hw = 300 + 250 * unit();
-        float cy = (float)s->height * (0.2f + 0.6f * unit()), hh = 300 + 250 * unit();
-        float a = unit() * 6.2831853f, us = 1 + 0.5f * unit();
-        static const int order[6] = {0, 1, 2, 0, 2, 3};
-        static const float sx[4] = {-1, 1, 1, -1}, sy[4] = {-1, -1, 1, 1};
-        for (int k = 0; k < 6; k++, v += 4) {
-            int c = order[k];
-            float x = cx + sx[c] * hw * cosf(a) - sy[c] * hh * sinf(a);
-            float y = cy + sx[c] * hw * sinf(a) + sy[c] * hh * cosf(a);
-            v[0] = x * 2 / (float)s->width - 1, v[1] = y * 2 / (float)s->height - 1;
-            v[2] = (sx[c] * 0.5f + 0.5f) * us, v[3] = (sy[c] * 0.5f + 0.5f) * us;
-        }
+        float r[6];
+        for (int k = 0; k < 6; k++) r[k] = unit();
+        v = scene_quad(v, (float)s->width, (float)s->height, r);
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // graphics_scenes.c: see graphics_scenes.h.
 #include "graphics_scenes.h"
+#include "scene_quad.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,18 +90,9 @@ static void quads(const Scene *s, SceneData *d, uint32_t *seed) {
     d->vertex_bytes = 16;
     float *v = d->vertices = take(d->n_vertices * d->vertex_bytes);
     for (int i = 0; i < SCENE_QUADS; i++) {
-        float cx = (float)s->width * (0.2f + 0.6f * unit(seed)), hw = 300 + 250 * unit(seed);
-        float cy = (float)s->height * (0.2f + 0.6f * unit(seed)), hh = 300 + 250 * unit(seed);
-        float a = unit(seed) * 6.2831853f, us = 1 + 0.5f * unit(seed);
-        static const int order[6] = {0, 1, 2, 0, 2, 3};
-        static const float sx[4] = {-1, 1, 1, -1}, sy[4] = {-1, -1, 1, 1};
-        for (int k = 0; k < 6; k++, v += 4) {
-            int c = order[k];
-            float x = cx + sx[c] * hw * cosf(a) - sy[c] * hh * sinf(a);
-            float y = cy + sx[c] * hw * sinf(a) + sy[c] * hh * cosf(a);
-            v[0] = x * 2 / (float)s->width - 1, v[1] = y * 2 / (float)s->height - 1;
-            v[2] = (sx[c] * 0.5f + 0.5f) * us, v[3] = (sy[c] * 0.5f + 0.5f) * us;
-        }
+        float r[6];
+        for (int k = 0; k < 6; k++) r[k] = unit(seed);
+        v = scene_quad(v, (float)s->width, (float)s->height, r);
     }
 }
 

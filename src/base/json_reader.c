@@ -41,6 +41,14 @@ __attribute__((format(printf, 2, 3))) static bool say(JsonReader *r, const char 
     return false;
 }
 
+bool json_message(char *message, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    vsnprintf(message, JSON_MESSAGE_BYTES, format, list);
+    va_end(list);
+    return false;
+}
+
 bool json_fail(JsonReader *r, const char *format, ...) {
     if (r->failed) return false;
     r->failed = true;

@@ -38,6 +38,8 @@ bool json_ok(const JsonReader *r);
 bool json_finish(JsonReader *r);
 // "name: path: text". Only the first failure counts. False.
 bool json_fail(JsonReader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// The same where there is no reader: a message of JSON_MESSAGE_BYTES, and false.
+bool json_message(char *message, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // The same for a key under the place at hand.
 bool json_fail_key(JsonReader *r, const char *key, const char *what);
 

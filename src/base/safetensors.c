@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // safetensors.c: headers of safetensors files, see safetensors.h.
 #include "base/safetensors.h"
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,14 +30,6 @@ typedef struct Reader {
     char *message, *scratch; // scratch: as long as the header, so that any text in it fits
     size_t n_scratch;
 } Reader;
-
-__attribute__((format(printf, 2, 3))) static bool fail(char *message, const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    vsnprintf(message, JSON_MESSAGE_BYTES, format, list);
-    va_end(list);
-    return false;
-}
 
 static bool grow(void *items, size_t *capacity, size_t n, size_t size) {
     if (n < *capacity) return true;
@@ -79,7 +70,7 @@ static bool take_shape(Reader *r, SafeTensor *t, const uint64_t *lengths) {
     uint64_t product = 1, n = 1; // product: without those that are 0, which must be sane, too
     for (size_t i = 0; i < t->rank; i++) {
         if (lengths[i] > INT32_MAX || (product *= lengths[i] ? lengths[i] : 1) > INT32_MAX)
-            return fail(r->message, "%s: a shape that is too large", r->name);
+            return json_message(r->message, "%s: a shape that is too large", r->name);
         n *= lengths[i];
         t->shape[i] = (int64_t)lengths[i];
     }
@@ -105,8 +96,9 @@ static bool read_item(Reader *r, SafeTensor *t) {
     }
     if (!json_ok(r->json)) return false;
     if (!seen[0] || !seen[1] || n != 2)
-        return fail(r->message, "%s: tensor '%s' lacks a dtype, a shape or two data_offsets",
-                    r->name, t->name);
+        return json_message(r->message,
+                            "%s: tensor '%s' lacks a dtype, a shape or two data_offsets", r->name,
+                            t->name);
     t->begin = offsets[0], t->end = offsets[1];
     return take_shape(r, t, lengths);
 }
@@ -171,14 +163,16 @@ static int by_place(const void *a, const void *b) {
 static bool check_item(Reader *r, const SafeTensor *t, uint64_t at) {
     const uint64_t n = (uint64_t)t->n_elements * t->n_bytes;
     if (t->end < t->begin || (t->kind && t->end - t->begin != n))
-        return fail(r->message,
-                    "%s: tensor '%s' of %lld elements of %s has %llu bytes, its offsets are %llu "
-                    "and %llu",
-                    r->name, t->name, (long long)t->n_elements, t->dtype, (unsigned long long)n,
-                    (unsigned long long)t->begin, (unsigned long long)t->end);
+        return json_message(
+            r->message,
+            "%s: tensor '%s' of %lld elements of %s has %llu bytes, its offsets are %llu "
+            "and %llu",
+            r->name, t->name, (long long)t->n_elements, t->dtype, (unsigned long long)n,
+            (unsigned long long)t->begin, (unsigned long long)t->end);
     if (t->begin != at)
-        return fail(r->message, "%s: tensor '%s' begins at %llu, the one before it ends at %llu",
-                    r->name, t->name, (unsigned long long)t->begin, (unsigned long long)at);
+        return json_message(r->message,
+                            "%s: tensor '%s' begins at %llu, the one before it ends at %llu",
+                            r->name, t->name, (unsigned long long)t->begin, (unsigned long long)at);
     return true;
 }
 
@@ -192,7 +186,7 @@ static bool check_items(Reader *r, uint64_t n_data) {
     bool ok = true;
     for (size_t i = 1; ok && i < s->n; i++)
         if (!strcmp(order[i]->name, order[i - 1]->name))
-            ok = fail(r->message, "%s: tensor '%s' comes twice", r->name, order[i]->name);
+            ok = json_message(r->message, "%s: tensor '%s' comes twice", r->name, order[i]->name);
     qsort(order, s->n, sizeof *order, by_place);
     uint64_t at = 0;
     for (size_t i = 0; ok && i < s->n; i++) {
@@ -201,21 +195,22 @@ static bool check_items(Reader *r, uint64_t n_data) {
     }
     free(order);
     if (!ok || at == n_data) return ok;
-    return fail(r->message, "%s: the tensors take %llu bytes, the file has %llu", r->name,
-                (unsigned long long)at, (unsigned long long)n_data);
+    return json_message(r->message, "%s: the tensors take %llu bytes, the file has %llu", r->name,
+                        (unsigned long long)at, (unsigned long long)n_data);
 }
 
 // The length of the header, checked.
 static bool read_length(const char *name, const unsigned char *bytes, size_t n_bytes, size_t *n,
                         char *message) {
     uint64_t length = 0;
-    if (n_bytes < 8) return fail(message, "%s: it is no safetensors file", name);
+    if (n_bytes < 8) return json_message(message, "%s: it is no safetensors file", name);
     for (int i = 0; i < 8; i++) length |= (uint64_t)bytes[i] << 8 * i;
     if (length > SAFETENSORS_MAX_HEADER || length > n_bytes - 8)
-        return fail(message,
-                    "%s: it is truncated, or no safetensors file: a header of %llu bytes, and "
-                    "%zu in the file",
-                    name, (unsigned long long)length, n_bytes);
+        return json_message(
+            message,
+            "%s: it is truncated, or no safetensors file: a header of %llu bytes, and "
+            "%zu in the file",
+            name, (unsigned long long)length, n_bytes);
     *n = (size_t)length;
     return true;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // plan.c: sizes of a network's values, from its inputs on, and places for them in the
 // intermediates heap: a value's bytes are free again after the last step that reads it.
-#include <stdarg.h>
 #include <stdio.h>
 #include "network/network.h"
 
@@ -9,14 +8,6 @@
 #define PLACE_ALIGN 256u
 // Kernels read whole vectors: behind a value there is a little more memory.
 #define PLACE_SLACK 64u
-
-__attribute__((format(printf, 2, 3))) static bool fail(char *message, const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    vsnprintf(message, JSON_MESSAGE_BYTES, format, list);
-    va_end(list);
-    return false;
-}
 
 static const char *text_of(const NetShape *s, char text[128]) {
     size_t at = 0;
@@ -137,24 +128,25 @@ static bool size_inputs(const Network *net, const MTL4MachineLearningPipelineDes
                                      net->values[i].index != d->input_dimensions[k].buffer_index))
             i++;
         if (i == net->n_values)
-            return fail(message, "the network has no input at buffer index %zu",
-                        d->input_dimensions[k].buffer_index);
+            return json_message(message, "the network has no input at buffer index %zu",
+                                d->input_dimensions[k].buffer_index);
         if (e->rank == 0 || e->rank > NET_MAX_RANK)
-            return fail(message, "input '%s': networks have tensors of rank 1 to %d",
-                        net->values[i].name, NET_MAX_RANK);
+            return json_message(message, "input '%s': networks have tensors of rank 1 to %d",
+                                net->values[i].name, NET_MAX_RANK);
         shapes[i] = shape_of((uint32_t)e->rank, 1, 1);
         int64_t total = 1;
         for (size_t x = 0; x < e->rank; x++) {
             if (e->extents[x] < 1 || e->extents[x] > MAX_ELEMENTS ||
                 (total *= e->extents[x]) > MAX_ELEMENTS)
-                return fail(message, "input '%s': a size is 0, or too large", net->values[i].name);
+                return json_message(message, "input '%s': a size is 0, or too large",
+                                    net->values[i].name);
             shapes[i].n[x] = e->extents[x];
         }
     }
     for (size_t i = 0; i < net->n_values; i++)
         if (net->values[i].kind == NET_INPUT && shapes[i].rank == 0)
-            return fail(message, "input '%s' (buffer index %u) has no dimensions",
-                        net->values[i].name, net->values[i].index);
+            return json_message(message, "input '%s' (buffer index %u) has no dimensions",
+                                net->values[i].name, net->values[i].index);
     return true;
 }
 
@@ -244,10 +236,10 @@ bool network_plan(const Network *net, const MTL4MachineLearningPipelineDescripto
         if (!wrong) continue;
         char a[128], b[128];
         const NetShape *second = s->n_inputs > 1 ? &plan->shapes[s->inputs[1]] : NULL;
-        return fail(message, "operation %zu, '%s' that makes '%s': %s; inputs are %s%s%s", i,
-                    network_op_name(s->op), net->values[s->output].name, wrong,
-                    text_of(&plan->shapes[s->inputs[0]], a), second ? " and " : "",
-                    second ? text_of(second, b) : "");
+        return json_message(message, "operation %zu, '%s' that makes '%s': %s; inputs are %s%s%s",
+                            i, network_op_name(s->op), net->values[s->output].name, wrong,
+                            text_of(&plan->shapes[s->inputs[0]], a), second ? " and " : "",
+                            second ? text_of(second, b) : "");
     }
     return place_all(net, plan);
 }
