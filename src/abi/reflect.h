@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "abi/stage.h"
 #include "base/wire.h"
 
 typedef enum RfStage { // stored: never renumber
@@ -176,6 +177,18 @@ typedef struct RfValue {
     uint8_t primitive;       // mesh functions: of a primitive, not of a vertex
     uint8_t pull;            // fragment inputs: an interpolant<T, P>
 } RfValue;
+
+// The row that a vertex or mesh function writes the value to.
+static inline uint32_t rf_vertex_row(const RfValue *v) {
+    switch (v->role) {
+    case RF_POSITION: return ABI_VERTEX_POSITION;
+    case RF_POINT_SIZE: return ABI_VERTEX_POINT_SIZE;
+    case RF_LAYER: return ABI_VERTEX_LAYER;
+    case RF_VIEWPORT: return ABI_VERTEX_VIEWPORT;
+    case RF_CLIP_DISTANCE: return ABI_VERTEX_CLIP;
+    default: return ABI_VERTEX_FIRST + v->row;
+    }
+}
 
 // What a mesh function writes, in bytes from the beginning: count (uint), indices (uchar),
 // vertices, primitives.

@@ -28,6 +28,24 @@ typedef enum AbiTensorType { // MTLTensorDataType
     ABI_TENSOR_UINT4 = 144,
 } AbiTensorType;
 
+// Bytes of an element; 0 for those of four bits, and for none.
+static inline unsigned abi_tensor_element_bytes(uint32_t type) {
+    switch (type) {
+    case ABI_TENSOR_INT8:
+    case ABI_TENSOR_UINT8: return 1;
+    case ABI_TENSOR_FLOAT16:
+    case ABI_TENSOR_BFLOAT16:
+    case ABI_TENSOR_INT16:
+    case ABI_TENSOR_UINT16: return 2;
+    case ABI_TENSOR_FLOAT32:
+    case ABI_TENSOR_INT32:
+    case ABI_TENSOR_UINT32: return 4;
+    case ABI_TENSOR_INT64:
+    case ABI_TENSOR_UINT64: return 8;
+    default: return 0;
+    }
+}
+
 // A tensor. Immutable once made; alive while its MTLTensor is.
 typedef struct AbiTensor {
     unsigned char *data; // element (0, 0, ...)

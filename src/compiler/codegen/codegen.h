@@ -135,7 +135,15 @@ uint64_t msl_tensor_stack(LLVMValueRef call); // bytes of stack of such a call, 
 void msl_lower_texture_info(Cg *cg);          // size queries become loads
 // handle.c
 void msl_describe_handles(Cg *cg);
-void msl_lower_handle_words(Cg *cg); // what tensor handles stand for becomes loads
+void msl_lower_handle_words(Cg *cg);   // what tensor handles stand for becomes loads
+void msl_allow_motion(LLVMValueRef f); // calls of it are each thread's own business
+// What both lowerings are made of: a constant of zeros that stands for what is not there, a handle
+// as a pointer, or `none`, loads from memory that never changes, and such a load of the word that a
+// call (handle, word) asks for, in the place of the call.
+LLVMValueRef msl_zeros(Cg *cg, LLVMTypeRef word, unsigned n, const char *name);
+LLVMValueRef msl_pointer_or(Cg *cg, LLVMValueRef handle, LLVMValueRef none);
+void msl_set_invariant(Cg *cg, LLVMValueRef load);
+void msl_replace_by_word(Cg *cg, LLVMValueRef call, LLVMTypeRef type, LLVMValueRef p);
 unsigned msl_texture_call(LLVMValueRef instruction, unsigned *op); // 's'ample, 'r'ead, ...; 0: no
 
 // validate.c
@@ -145,6 +153,9 @@ void msl_validation_free(Cg *cg);
 // wrap.c, barrier.c, lanes.c: from the thread function to ingot_kernel
 void msl_wrap(Cg *cg);
 void msl_load_slots(Cg *cg, LLVMValueRef launch, LLVMValueRef *out);
+// A function that device code (`file`) declares, as one of this module, with the builder at its
+// beginning; args gets the slots of the launch, which is its first parameter.
+LLVMValueRef msl_define(Cg *cg, const char *name, const char *file, LLVMValueRef *args);
 void msl_copy_slot_attributes(Cg *cg, LLVMValueRef to);
 void msl_redirect_logs(Cg *cg); // to ingot_log of the device code
 void msl_make_coroutine(Cg *cg, LLVMValueRef f);

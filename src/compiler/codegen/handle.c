@@ -6,14 +6,46 @@
 #include "compiler/codegen/codegen.h"
 #include "abi/cpu_tensor.h"
 
-// Words of a tensor that is not there: zeros.
-static LLVMValueRef no_tensor(Cg *cg, LLVMTypeRef i64) {
-    LLVMTypeRef words = LLVMArrayType2(i64, sizeof(AbiTensor) / 8);
-    LLVMValueRef none = LLVMAddGlobal(cg->cx.module, words, "no_tensor");
-    LLVMSetInitializer(none, LLVMConstNull(words));
-    LLVMSetGlobalConstant(none, 1);
-    LLVMSetLinkage(none, LLVMInternalLinkage);
-    return none;
+LLVMValueRef msl_zeros(Cg *cg, LLVMTypeRef word, unsigned n, const char *name) {
+    LLVMTypeRef words = LLVMArrayType2(word, n);
+    LLVMValueRef zeros = LLVMAddGlobal(cg->cx.module, words, name);
+    LLVMSetInitializer(zeros, LLVMConstNull(words));
+    LLVMSetGlobalConstant(zeros, 1);
+    LLVMSetLinkage(zeros, LLVMInternalLinkage);
+    return zeros;
+}
+
+LLVMValueRef msl_pointer_or(Cg *cg, LLVMValueRef handle, LLVMValueRef none) {
+    LLVMBuilderRef b = cg->cx.builder;
+    LLVMValueRef is_none =
+        LLVMBuildICmp(b, LLVMIntEQ, handle, LLVMConstNull(LLVMTypeOf(handle)), "");
+    LLVMValueRef p = LLVMBuildIntToPtr(b, handle, msl_ptr(&cg->cx), "");
+    return LLVMBuildSelect(b, is_none, none, p, "");
+}
+
+void msl_set_invariant(Cg *cg, LLVMValueRef load) {
+    LLVMContextRef llvm = cg->cx.llvm;
+    LLVMSetMetadata(load, LLVMGetMDKindIDInContext(llvm, "invariant.load", 14),
+                    LLVMMetadataAsValue(llvm, LLVMMDNodeInContext2(llvm, NULL, 0)));
+}
+
+void msl_replace_by_word(Cg *cg, LLVMValueRef call, LLVMTypeRef type, LLVMValueRef p) {
+    LLVMBuilderRef b = cg->cx.builder;
+    LLVMValueRef word = LLVMBuildZExt(b, LLVMGetOperand(call, 1), msl_int(&cg->cx, 64), "");
+    p = LLVMBuildInBoundsGEP2(b, type, p, &word, 1, "");
+    LLVMValueRef value = LLVMBuildLoad2(b, type, p, "");
+    msl_set_invariant(cg, value);
+    LLVMReplaceAllUsesWith(call, value);
+    LLVMInstructionEraseFromParent(call);
+}
+
+void msl_allow_motion(LLVMValueRef f) {
+    unsigned convergent = LLVMGetEnumAttributeKindForName("convergent", 10);
+    LLVMRemoveEnumAttributeAtIndex(f, LLVMAttributeFunctionIndex, convergent);
+    for (LLVMUseRef use = LLVMGetFirstUse(f); use; use = LLVMGetNextUse(use))
+        if (LLVMIsACallInst(LLVMGetUser(use)))
+            LLVMRemoveCallSiteEnumAttribute(LLVMGetUser(use), LLVMAttributeFunctionIndex,
+                                            convergent);
 }
 
 // May be moved out of a loop that does not run: a handle that is null reads zeros, one that was a
@@ -21,12 +53,7 @@ static LLVMValueRef no_tensor(Cg *cg, LLVMTypeRef i64) {
 void msl_describe_handles(Cg *cg) {
     LLVMValueRef f = LLVMGetNamedFunction(cg->cx.module, "__ingot_handle_word");
     if (!f) return;
-    unsigned convergent = LLVMGetEnumAttributeKindForName("convergent", 10);
-    LLVMRemoveEnumAttributeAtIndex(f, LLVMAttributeFunctionIndex, convergent);
-    for (LLVMUseRef use = LLVMGetFirstUse(f); use; use = LLVMGetNextUse(use))
-        if (LLVMIsACallInst(LLVMGetUser(use)))
-            LLVMRemoveCallSiteEnumAttribute(LLVMGetUser(use), LLVMAttributeFunctionIndex,
-                                            convergent);
+    msl_allow_motion(f);
     msl_add_attribute(&cg->cx, f, LLVMAttributeFunctionIndex, "speculatable", 0);
 }
 
@@ -34,22 +61,10 @@ void msl_lower_handle_words(Cg *cg) {
     MslContext *cx = &cg->cx;
     LLVMValueRef f = LLVMGetNamedFunction(cx->module, "__ingot_handle_word"), none = NULL;
     LLVMTypeRef i64 = msl_int(cx, 64);
-    unsigned invariant = LLVMGetMDKindIDInContext(cx->llvm, "invariant.load", 14);
-    LLVMValueRef empty = LLVMMetadataAsValue(cx->llvm, LLVMMDNodeInContext2(cx->llvm, NULL, 0));
     for (LLVMUseRef use; f && (use = LLVMGetFirstUse(f));) {
-        LLVMValueRef call = LLVMGetUser(use), handle = LLVMGetOperand(call, 0),
-                     word = LLVMGetOperand(call, 1);
-        if (!none) none = no_tensor(cg, i64);
+        LLVMValueRef call = LLVMGetUser(use);
+        if (!none) none = msl_zeros(cg, i64, sizeof(AbiTensor) / 8, "no_tensor");
         LLVMPositionBuilderBefore(cx->builder, call);
-        LLVMValueRef is_none =
-            LLVMBuildICmp(cx->builder, LLVMIntEQ, handle, LLVMConstNull(i64), "");
-        LLVMValueRef p = LLVMBuildIntToPtr(cx->builder, handle, msl_ptr(cx), "");
-        p = LLVMBuildSelect(cx->builder, is_none, none, p, "");
-        word = LLVMBuildZExt(cx->builder, word, i64, "");
-        p = LLVMBuildInBoundsGEP2(cx->builder, i64, p, &word, 1, "");
-        LLVMValueRef value = LLVMBuildLoad2(cx->builder, i64, p, "");
-        LLVMSetMetadata(value, invariant, empty);
-        LLVMReplaceAllUsesWith(call, value);
-        LLVMInstructionEraseFromParent(call);
+        msl_replace_by_word(cg, call, i64, msl_pointer_or(cg, LLVMGetOperand(call, 0), none));
     }
 }

@@ -450,22 +450,11 @@ LLVMValueRef msl_build_stage_input(Cg *cg, uint32_t param, LLVMTypeRef want, LLV
     return memory_type == want ? value : LLVMBuildTrunc(cx->builder, value, want, "");
 }
 
-static unsigned vertex_row(const RfValue *v) {
-    switch (v->role) {
-    case RF_POSITION: return ABI_VERTEX_POSITION;
-    case RF_POINT_SIZE: return ABI_VERTEX_POINT_SIZE;
-    case RF_LAYER: return ABI_VERTEX_LAYER;
-    case RF_VIEWPORT: return ABI_VERTEX_VIEWPORT;
-    case RF_CLIP_DISTANCE: return ABI_VERTEX_CLIP;
-    default: return ABI_VERTEX_FIRST + v->row;
-    }
-}
-
 // Offset in the step of the pointer to the rows a value goes to, and the first row.
 static uint64_t rows_of(Cg *cg, const RfValue *v, unsigned *row) {
     *row = 0;
     if (cg->fn->stage == RF_VERTEX) {
-        *row = vertex_row(v);
+        *row = rf_vertex_row(v);
         return offsetof(CpuVertexStep, out);
     }
     switch (v->role) {

@@ -364,12 +364,8 @@ void msl_settle_stage(Cg *cg) {
 // ingot_step(launch, step, mask): the vectorised function with the slots of the launch.
 static void define_step(Cg *cg, LLVMValueRef simd) {
     MslContext *cx = &cg->cx;
-    LLVMValueRef f = LLVMGetNamedFunction(cx->module, "ingot_step"), args[300];
-    if (!f) msl_fail(cx, "internal error: stage.c has no 'ingot_step'");
-    LLVMSetLinkage(f, LLVMInternalLinkage);
-    LLVMPositionBuilderAtEnd(cx->builder, LLVMAppendBasicBlockInContext(cx->llvm, f, "entry"));
+    LLVMValueRef args[300], f = msl_define(cg, "ingot_step", "stage.c", args);
     unsigned n = cg->fn->n_slots;
-    msl_load_slots(cg, LLVMGetParam(f, 0), args);
     args[n++] = LLVMGetParam(f, 1);
     args[n++] = LLVMGetParam(f, 0);
     for (unsigned i = 0; i < 7; i++) // group 0, 0, 0 of 32 x 1 x 1 threads, from the first on

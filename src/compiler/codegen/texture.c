@@ -20,16 +20,6 @@ unsigned msl_texture_call(LLVMValueRef i, unsigned *op) {
     return (unsigned char)what[0];
 }
 
-// All but an implicit level of detail is each thread's own business.
-static void allow_motion(LLVMValueRef f) {
-    unsigned convergent = LLVMGetEnumAttributeKindForName("convergent", 10);
-    LLVMRemoveEnumAttributeAtIndex(f, LLVMAttributeFunctionIndex, convergent);
-    for (LLVMUseRef use = LLVMGetFirstUse(f); use; use = LLVMGetNextUse(use))
-        if (LLVMIsACallInst(LLVMGetUser(use)))
-            LLVMRemoveCallSiteEnumAttribute(LLVMGetUser(use), LLVMAttributeFunctionIndex,
-                                            convergent);
-}
-
 void msl_describe_textures(Cg *cg) {
     MslContext *cx = &cg->cx;
     static const struct {
@@ -49,17 +39,17 @@ void msl_describe_textures(Cg *cg) {
             msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, "memory", table[k].memory);
             for (size_t c = 0; c < sizeof common / sizeof *common; c++)
                 msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, common[c], 0);
-            if (!msl_starts(at, "__ingot_texture_sampleI")) allow_motion(f);
+            // All but an implicit level of detail.
+            if (!msl_starts(at, "__ingot_texture_sampleI")) msl_allow_motion(f);
             break;
         }
     }
 }
 
 // The texture in a pool that a handle stands for, if it stands for one (abi/cpu_texture.h).
-static LLVMValueRef pooled_texture(Cg *cg, LLVMValueRef handle, LLVMValueRef empty) {
+static LLVMValueRef pooled_texture(Cg *cg, LLVMValueRef handle) {
     MslContext *cx = &cg->cx;
     LLVMTypeRef ptr = msl_ptr(cx), i64 = msl_int(cx, 64), type = LLVMFunctionType(ptr, NULL, 0, 0);
-    unsigned invariant = LLVMGetMDKindIDInContext(cx->llvm, "invariant.load", 14);
     LLVMValueRef launch = LLVMGetNamedFunction(cx->module, "__ingot_launch");
     if (!launch) launch = LLVMAddFunction(cx->module, "__ingot_launch", type);
     LLVMValueRef p = LLVMBuildCall2(cx->builder, type, launch, NULL, 0, "");
@@ -68,7 +58,7 @@ static LLVMValueRef pooled_texture(Cg *cg, LLVMValueRef handle, LLVMValueRef emp
         LLVMValueRef offset = LLVMConstInt(i64, path[k], 0);
         p = LLVMBuildInBoundsGEP2(cx->builder, msl_int(cx, 8), p, &offset, 1, "");
         p = LLVMBuildLoad2(cx->builder, ptr, p, "");
-        LLVMSetMetadata(p, invariant, empty);
+        msl_set_invariant(cg, p);
     }
     LLVMValueRef at =
         LLVMBuildAnd(cx->builder, handle, LLVMConstInt(i64, ABI_VIEW_POOL_SLOTS - 1, 0), "");
@@ -79,38 +69,20 @@ static LLVMValueRef pooled_texture(Cg *cg, LLVMValueRef handle, LLVMValueRef emp
 // u32 __ingot_texture_info(texture, word): a load from the texture, or, where there is none, from
 // zeros.
 void msl_lower_texture_info(Cg *cg) {
+    enum { N_WORDS = offsetof(AbiTexture, n_samples) / 4 + 1 };
     MslContext *cx = &cg->cx;
     LLVMValueRef f = LLVMGetNamedFunction(cx->module, "__ingot_texture_info"), none = NULL;
-    LLVMTypeRef i32 = msl_int(cx, 32);
-    unsigned invariant = LLVMGetMDKindIDInContext(cx->llvm, "invariant.load", 14);
-    LLVMValueRef empty = LLVMMetadataAsValue(cx->llvm, LLVMMDNodeInContext2(cx->llvm, NULL, 0));
+    LLVMTypeRef i32 = msl_int(cx, 32), i64 = msl_int(cx, 64);
     for (LLVMUseRef use; f && (use = LLVMGetFirstUse(f));) {
-        LLVMValueRef call = LLVMGetUser(use), handle = LLVMGetOperand(call, 0),
-                     word = LLVMGetOperand(call, 1);
-        if (!none) {
-            enum { N_WORDS = offsetof(AbiTexture, n_samples) / 4 + 1 };
-            LLVMTypeRef words = LLVMArrayType2(i32, N_WORDS);
-            none = LLVMAddGlobal(cx->module, words, "no_texture");
-            LLVMSetInitializer(none, LLVMConstNull(words));
-            LLVMSetGlobalConstant(none, 1);
-            LLVMSetLinkage(none, LLVMInternalLinkage);
-        }
+        LLVMValueRef call = LLVMGetUser(use), handle = LLVMGetOperand(call, 0);
+        if (!none) none = msl_zeros(cg, i32, N_WORDS, "no_texture");
         LLVMPositionBuilderBefore(cx->builder, call);
-        LLVMValueRef is_none =
-            LLVMBuildICmp(cx->builder, LLVMIntEQ, handle, LLVMConstNull(LLVMTypeOf(handle)), "");
-        LLVMValueRef p = LLVMBuildIntToPtr(cx->builder, handle, msl_ptr(cx), "");
-        p = LLVMBuildSelect(cx->builder, is_none, none, p, "");
-        LLVMTypeRef i64 = msl_int(cx, 64);
+        LLVMValueRef p = msl_pointer_or(cg, handle, none);
         LLVMValueRef mark =
             LLVMBuildAnd(cx->builder, handle, LLVMConstInt(i64, ~(ABI_VIEW_POOL_SLOTS - 1), 0), "");
         LLVMValueRef is_pooled = LLVMBuildICmp(cx->builder, LLVMIntEQ, mark,
                                                LLVMConstInt(i64, ABI_TEXTURE_POOLED, 0), "");
-        p = LLVMBuildSelect(cx->builder, is_pooled, pooled_texture(cg, handle, empty), p, "");
-        word = LLVMBuildZExt(cx->builder, word, msl_int(cx, 64), "");
-        p = LLVMBuildInBoundsGEP2(cx->builder, i32, p, &word, 1, "");
-        LLVMValueRef value = LLVMBuildLoad2(cx->builder, i32, p, "");
-        LLVMSetMetadata(value, invariant, empty);
-        LLVMReplaceAllUsesWith(call, value);
-        LLVMInstructionEraseFromParent(call);
+        p = LLVMBuildSelect(cx->builder, is_pooled, pooled_texture(cg, handle), p, "");
+        msl_replace_by_word(cg, call, i32, p);
     }
 }

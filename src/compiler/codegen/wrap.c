@@ -47,16 +47,22 @@ void msl_copy_slot_attributes(Cg *cg, LLVMValueRef to) {
         }
 }
 
+LLVMValueRef msl_define(Cg *cg, const char *name, const char *file, LLVMValueRef *args) {
+    MslContext *cx = &cg->cx;
+    LLVMValueRef f = LLVMGetNamedFunction(cx->module, name);
+    if (!f) msl_fail(cx, "internal error: %s has no '%s'", file, name);
+    LLVMSetLinkage(f, LLVMInternalLinkage);
+    LLVMPositionBuilderAtEnd(cx->builder, LLVMAppendBasicBlockInContext(cx->llvm, f, "entry"));
+    msl_load_slots(cg, LLVMGetParam(f, 0), args);
+    return f;
+}
+
 // Gives a function that group.c declares its body: a call of `simd` with the slots of the launch.
 //   (launch, memory, gx, gy, gz, sx, sy, sz, first[, mask][, frame or large])
 static LLVMValueRef define_version(Cg *cg, const char *name, LLVMValueRef simd, bool has_mask) {
     MslContext *cx = &cg->cx;
-    LLVMValueRef f = LLVMGetNamedFunction(cx->module, name), args[300];
-    if (!f) msl_fail(cx, "internal error: group.c has no '%s'", name);
-    LLVMSetLinkage(f, LLVMInternalLinkage);
-    LLVMPositionBuilderAtEnd(cx->builder, LLVMAppendBasicBlockInContext(cx->llvm, f, "entry"));
+    LLVMValueRef args[300], f = msl_define(cg, name, "group.c", args);
     unsigned n = cg->fn->n_slots;
-    msl_load_slots(cg, LLVMGetParam(f, 0), args);
     args[n++] = LLVMGetParam(f, 1);
     args[n++] = LLVMGetParam(f, 0);
     for (unsigned i = 2; i < 9; i++) args[n++] = LLVMGetParam(f, i);

@@ -2,6 +2,7 @@
 // frontend_int.h: what the C files of the front end share.
 #ifndef INGOT_FRONTEND_INT_H
 #define INGOT_FRONTEND_INT_H
+#include <stdarg.h>
 #include "abi/data_types.h"
 #include "abi/reflect.h"
 #include "base/arena.h"
@@ -60,6 +61,8 @@ typedef struct ReflectBuilder {
     bool failed; // out of memory
 } ReflectBuilder;
 // An error at a place in the source.
+void reflect_report_list(BridgeJob *job, uint32_t at, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
 void reflect_report(BridgeJob *job, uint32_t at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 bool reflect_begin(ReflectBuilder *b, BaseArena *arena);

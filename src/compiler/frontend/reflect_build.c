@@ -12,13 +12,17 @@
 enum { MAX_INDEX = 30 };
 #define NO_TYPE UINT32_MAX
 
-void reflect_report(BridgeJob *job, uint32_t at, const char *format, ...) {
+void reflect_report_list(BridgeJob *job, uint32_t at, const char *format, va_list args) {
     char text[512];
+    vsnprintf(text, sizeof text, format, args);
+    bridge_report(job, 3, at, text);
+}
+
+void reflect_report(BridgeJob *job, uint32_t at, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    reflect_report_list(job, at, format, args);
     va_end(args);
-    bridge_report(job, 3, at, text);
 }
 
 static void *grow(void *at, uint32_t *capacity, uint32_t n, size_t size) {

@@ -34,12 +34,10 @@ void tp_string(TokenPass *p, const char *text, uint32_t location) {
 }
 
 void tp_report(TokenPass *p, size_t i, const char *format, ...) {
-    char text[256];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    reflect_report_list(p->job, tp_at(p, i)->location, format, args);
     va_end(args);
-    bridge_report(p->job, 3, tp_at(p, i)->location, text);
 }
 
 void tp_warn(TokenPass *p, size_t i, const char *text) {

@@ -10,6 +10,7 @@
 // shuffles for fragments of 16 x 16, a loop for the rest.
 #include "compiler/passes/passes_int.h"
 #include "abi/cpu_kernel.h"
+#include "abi/tensor.h"
 #include "compiler/tensor_call.h"
 
 enum { SIMD_LANES = ABI_SIMD_WIDTH };
@@ -19,21 +20,6 @@ Op msl_tensor_op(Value call) {
     if (!strstr(n, "__ingot_tensor_")) return OP_NONE;
     if (strstr(n, TENSOR_MATMUL)) return OP_TENSOR_MATMUL;
     return strstr(n, TENSOR_CONVOLUTION) ? OP_TENSOR_CONVOLUTION : OP_NONE;
-}
-
-static unsigned type_bytes(unsigned type) {
-    switch (type) {
-    case ABI_TENSOR_INT8:
-    case ABI_TENSOR_UINT8: return 1;
-    case ABI_TENSOR_FLOAT16:
-    case ABI_TENSOR_BFLOAT16:
-    case ABI_TENSOR_INT16:
-    case ABI_TENSOR_UINT16: return 2;
-    case ABI_TENSOR_FLOAT32:
-    case ABI_TENSOR_INT32:
-    case ABI_TENSOR_UINT32: return 4;
-    default: return 0;
-    }
 }
 
 static uint32_t constant(Vec *x, Value call, int k) {
@@ -58,12 +44,13 @@ int msl_tensor_element_bytes(Vec *x, Value call, Value pointer) {
         if (operand(call, TENSOR_DESTINATION) != pointer ||
             !constant(x, call, TENSOR_CONVOLUTION_LAYOUT))
             return -1;
-        return (int)type_bytes(constant(x, call, TENSOR_CONVOLUTION_TYPES) >> 16 & 0xff);
+        uint32_t types = constant(x, call, TENSOR_CONVOLUTION_TYPES);
+        return (int)abi_tensor_element_bytes(types >> 16 & 0xff);
     }
     if (msl_tensor_op(call) != OP_TENSOR_MATMUL) return -1;
     for (int m = 0; m < 3; m++) {
         if (operand(call, data_of(m)) != pointer) continue;
-        int n = layout_of(x, call, m) ? (int)type_bytes(type_of(x, call, m)) : -1;
+        int n = layout_of(x, call, m) ? (int)abi_tensor_element_bytes(type_of(x, call, m)) : -1;
         if (n <= 0 || (bytes && bytes != n)) return -1;
         bytes = n;
     }
@@ -264,7 +251,8 @@ static void emit_matmul(Vec *x, Value i) {
         uint32_t layout = layout_of(x, i, m);
         Value p = operand(i, data_of(m));
         data[m] =
-            layout ? slab_of(x, p, type_bytes(type_of(x, i, m)), layout, &copies[m]) : shared(x, p);
+            layout ? slab_of(x, p, abi_tensor_element_bytes(type_of(x, i, m)), layout, &copies[m])
+                   : shared(x, p);
     }
     Value op = begin_op(x, sizeof(CpuMatmul));
     for (int m = 0; m < 3; m++) {
@@ -299,7 +287,7 @@ static void emit_convolution(Vec *x, Value i) {
                                     offsetof(CpuConvolution, destination)};
     uint32_t layout = constant(x, i, TENSOR_CONVOLUTION_LAYOUT),
              types = constant(x, i, TENSOR_CONVOLUTION_TYPES);
-    unsigned bytes = type_bytes(types >> 16 & 0xff);
+    unsigned bytes = abi_tensor_element_bytes(types >> 16 & 0xff);
     Copy copy = {0};
     Value to = operand(i, TENSOR_DESTINATION);
     if (layout) { // position `first` of the tile is the first of the slab

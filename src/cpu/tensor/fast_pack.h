@@ -16,22 +16,7 @@ static inline int cpu_kind_elements(CpuKind kind) {
     return kind == CPU_KIND_BYTE ? 4 : kind == CPU_KIND_SHORT || kind == CPU_KIND_BFLOAT ? 2 : 1;
 }
 
-// Bytes of an element; 0 for those of four bits.
-static inline int cpu_element_bytes(uint32_t type) {
-    switch (type) {
-    case ABI_TENSOR_INT4:
-    case ABI_TENSOR_UINT4: return 0;
-    case ABI_TENSOR_INT8:
-    case ABI_TENSOR_UINT8: return 1;
-    case ABI_TENSOR_FLOAT16:
-    case ABI_TENSOR_BFLOAT16:
-    case ABI_TENSOR_INT16:
-    case ABI_TENSOR_UINT16: return 2;
-    case ABI_TENSOR_INT64:
-    case ABI_TENSOR_UINT64: return 8;
-    default: return 4;
-    }
-}
+static inline int cpu_element_bytes(uint32_t type) { return (int)abi_tensor_element_bytes(type); }
 
 #define CPU_PACK_LANES 64  // at most, in one call
 #define CPU_PACK_STEPS 128 // words along k

@@ -64,16 +64,9 @@ uint8_t rt_mesh_value_type(uint32_t data_type) {
 }
 
 static uint16_t value_row(const RfValue *v) {
-    switch (v->role) {
-    case RF_POSITION: return ABI_VERTEX_POSITION;
-    case RF_POINT_SIZE: return ABI_VERTEX_POINT_SIZE;
-    case RF_LAYER: return ABI_VERTEX_LAYER;
-    case RF_VIEWPORT: return ABI_VERTEX_VIEWPORT;
-    case RF_CLIP_DISTANCE: return ABI_VERTEX_CLIP;
-    case RF_PRIMITIVE_ID: return DEV_MESH_ROW_ID;
-    case RF_CULLED: return DEV_MESH_ROW_CULLED;
-    default: return (uint16_t)(ABI_VERTEX_FIRST + v->row);
-    }
+    return v->role == RF_PRIMITIVE_ID ? DEV_MESH_ROW_ID
+           : v->role == RF_CULLED     ? DEV_MESH_ROW_CULLED
+                                      : (uint16_t)rf_vertex_row(v);
 }
 
 static void add_value(RtMeshPipeline *m, const RfValue *v) {

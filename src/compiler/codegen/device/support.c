@@ -60,20 +60,16 @@ EXPORT float __extendhfsf2(_Float16 h) {
     memcpy(&u, &h, 2);
     return half_to_float(u);
 }
-EXPORT _Float16 __truncsfhf2(float f) {
-    uint16_t u = float_to_half(f);
-    _Float16 h;
-    memcpy(&h, &u, 2);
-    return h;
-}
-EXPORT _Float16 __truncdfhf2(double d) { return __truncsfhf2(double_to_float_odd(d)); }
-EXPORT __bf16 __truncsfbf2(float f) {
-    uint16_t u = float_to_bfloat(f);
-    __bf16 b;
-    memcpy(&b, &u, 2);
-    return b;
-}
-EXPORT __bf16 __truncdfbf2(double d) { return __truncsfbf2(double_to_float_odd(d)); }
+#define NARROW(type, from_float, from_double, bits)                                                \
+    EXPORT type from_float(float f) {                                                              \
+        uint16_t u = bits(f);                                                                      \
+        type n;                                                                                    \
+        memcpy(&n, &u, 2);                                                                         \
+        return n;                                                                                  \
+    }                                                                                              \
+    EXPORT type from_double(double d) { return from_float(double_to_float_odd(d)); }
+NARROW(_Float16, __truncsfhf2, __truncdfhf2, float_to_half)
+NARROW(__bf16, __truncsfbf2, __truncdfbf2, float_to_bfloat)
 
 // The product of two floats is exact in double; the sum is rounded to odd there, then to float.
 EXPORT float fmaf(float a, float b, float c) {
