@@ -7,58 +7,28 @@
 
 enum { X = 1, Y = 2, Z = 4, RESULT = 8 }; // what a rule needs
 
+static const unsigned char rule_needs[IG_N_OPS] = {
+    // clang-format off
+    [IG_OP_abs] = X, [IG_OP_square] = X, [IG_OP_log] = X, [IG_OP_sin] = X, [IG_OP_cos] = X,
+    [IG_OP_log2] = X, [IG_OP_log10] = X, [IG_OP_log1p] = X, [IG_OP_asin] = X, [IG_OP_acos] = X,
+    [IG_OP_atan] = X, [IG_OP_sinh] = X, [IG_OP_cosh] = X, [IG_OP_erf] = X, [IG_OP_softplus] = X,
+    [IG_OP_gelu] = X, [IG_OP_silu] = X, [IG_OP_clamp] = X, [IG_OP_pow_scalar] = X,
+    [IG_OP_minimum_scalar] = X, [IG_OP_maximum_scalar] = X, [IG_OP_where] = X, [IG_OP_mask] = X,
+    [IG_OP_mask_not] = X,
+    [IG_OP_reciprocal] = RESULT, [IG_OP_sqrt] = RESULT, [IG_OP_rsqrt] = RESULT,
+    [IG_OP_exp] = RESULT, [IG_OP_exp2] = RESULT, [IG_OP_expm1] = RESULT, [IG_OP_tan] = RESULT,
+    [IG_OP_tanh] = RESULT, [IG_OP_sigmoid] = RESULT, [IG_OP_relu] = RESULT,
+    [IG_OP_div] = X | Y, [IG_OP_minimum] = X | Y, [IG_OP_maximum] = X | Y,
+    [IG_OP_remainder] = X | Y, [IG_OP_atan2] = X | Y, [IG_OP_tanh_grad] = X | Y,
+    [IG_OP_sigmoid_grad] = X | Y, [IG_OP_gelu_grad] = X | Y, [IG_OP_silu_grad] = X | Y,
+    [IG_OP_relu_grad] = Y, [IG_OP_clamp_grad] = Y,
+    [IG_OP_less_grad] = Y | Z,
+    [IG_OP_pow] = X | Y | RESULT,
+    // clang-format on
+};
 static unsigned needs(IgOp op, const IgGradNode *node) {
-    switch (op) {
-    case IG_OP_abs:
-    case IG_OP_square:
-    case IG_OP_log:
-    case IG_OP_sin:
-    case IG_OP_cos:
-    case IG_OP_log2:
-    case IG_OP_log10:
-    case IG_OP_log1p:
-    case IG_OP_asin:
-    case IG_OP_acos:
-    case IG_OP_atan:
-    case IG_OP_sinh:
-    case IG_OP_cosh:
-    case IG_OP_erf:
-    case IG_OP_softplus:
-    case IG_OP_gelu:
-    case IG_OP_silu:
-    case IG_OP_clamp:
-    case IG_OP_pow_scalar:
-    case IG_OP_minimum_scalar:
-    case IG_OP_maximum_scalar:
-    case IG_OP_where:
-    case IG_OP_mask:
-    case IG_OP_mask_not: return X;
-    case IG_OP_reciprocal:
-    case IG_OP_sqrt:
-    case IG_OP_rsqrt:
-    case IG_OP_exp:
-    case IG_OP_exp2:
-    case IG_OP_expm1:
-    case IG_OP_tan:
-    case IG_OP_tanh:
-    case IG_OP_sigmoid:
-    case IG_OP_relu: return RESULT;
-    case IG_OP_mul: return (node->inputs[0] ? Y : 0u) | (node->inputs[1] ? X : 0u);
-    case IG_OP_div:
-    case IG_OP_minimum:
-    case IG_OP_maximum:
-    case IG_OP_remainder:
-    case IG_OP_atan2:
-    case IG_OP_tanh_grad:
-    case IG_OP_sigmoid_grad:
-    case IG_OP_gelu_grad:
-    case IG_OP_silu_grad: return X | Y;
-    case IG_OP_relu_grad:
-    case IG_OP_clamp_grad: return Y;
-    case IG_OP_less_grad: return Y | Z;
-    case IG_OP_pow: return X | Y | RESULT;
-    default: return 0;
-    }
+    if (op == IG_OP_mul) return (node->inputs[0] ? Y : 0u) | (node->inputs[1] ? X : 0u);
+    return rule_needs[op];
 }
 
 static IgTensor *zero(const IgGradNode *input, MTLError **error) {

@@ -334,6 +334,60 @@ INLINE vi v_quad_both_y(vi m) { return m & (vi)_mm_shuffle_epi32((__m128i)m, 0x4
 INLINE vw w_load_u16(const void *p) { return (vw)v_load_words(p); }
 INLINE vw w_to_float(vw v) { return (vw)v_to_float((vi)v); }
 
+// Intrinsics of this width, and words as floats.
+#if V_WIDTH == 16
+#define W(op) _mm512_##op
+#define W_FLOATS(v) _mm512_castsi512_ps(v)
+#define W_WORDS(v) _mm512_castps_si512(v)
+#elif V_WIDTH == 8
+#define W(op) _mm256_##op
+#define W_FLOATS(v) _mm256_castsi256_ps(v)
+#define W_WORDS(v) _mm256_castps_si256(v)
+#else
+#define W(op) _mm_##op
+#define W_FLOATS(v) _mm_castsi128_ps(v)
+#define W_WORDS(v) _mm_castps_si128(v)
+#endif
+
+INLINE vw w_all(const void *p) { // one word to every lane
+    float f;
+    memcpy(&f, p, 4);
+    return W_WORDS(W(set1_ps)(f));
+}
+INLINE vw w_add_float(vw a, vw b) { return W_WORDS(W(add_ps)(W_FLOATS(a), W_FLOATS(b))); }
+INLINE vw w_add_int(vw a, vw b) { return W(add_epi32)(a, b); }
+INLINE vw w_mul_shorts(vw a, vw b) { return W(madd_epi16)(a, b); }
+#if V_WIDTH > 4
+INLINE vw w_fma(vw sum, vw x, vw y) {
+    return W_WORDS(W(fmadd_ps)(W_FLOATS(x), W_FLOATS(y), W_FLOATS(sum)));
+}
+INLINE vw w_mul_int(vw a, vw b) { return W(mullo_epi32)(a, b); }
+#else
+INLINE vw w_fma(vw sum, vw x, vw y) {
+    return w_add_float(sum, W_WORDS(W(mul_ps)(W_FLOATS(x), W_FLOATS(y))));
+}
+INLINE vw w_mul_int(vw a, vw b) {
+    vw even = _mm_mul_epu32(a, b),
+       odd = _mm_mul_epu32(_mm_srli_epi64(a, 32), _mm_srli_epi64(b, 32));
+    return _mm_unpacklo_epi32(_mm_shuffle_epi32(even, 8), _mm_shuffle_epi32(odd, 8));
+}
+#endif
+
+// Squares of 4 by 4 words, in rows of V_WIDTH, become columns.
+INLINE void w_transpose_squares(vw v[V_WIDTH]) {
+    vw t[V_WIDTH];
+    for (int i = 0; i < V_WIDTH; i += 2) {
+        t[i] = W(unpacklo_epi32)(v[i], v[i + 1]);
+        t[i + 1] = W(unpackhi_epi32)(v[i], v[i + 1]);
+    }
+    for (int i = 0; i < V_WIDTH; i += 4) {
+        v[i] = W(unpacklo_epi64)(t[i], t[i + 2]);
+        v[i + 1] = W(unpackhi_epi64)(t[i], t[i + 2]);
+        v[i + 2] = W(unpacklo_epi64)(t[i + 1], t[i + 3]);
+        v[i + 3] = W(unpackhi_epi64)(t[i + 1], t[i + 3]);
+    }
+}
+
 #if V_WIDTH == 16
 
 INLINE vw w_zero(void) { return _mm512_setzero_si512(); }
@@ -352,21 +406,6 @@ INLINE void w_store(void *p, vw v) { _mm512_storeu_si512(p, v); }
 INLINE void w_store_some(void *p, uint32_t mask, vw v) {
     _mm512_mask_storeu_epi32(p, (__mmask16)mask, v);
 }
-INLINE vw w_all(const void *p) { // one word to every lane
-    float f;
-    memcpy(&f, p, 4);
-    return _mm512_castps_si512(_mm512_set1_ps(f));
-}
-INLINE vw w_fma(vw sum, vw x, vw y) {
-    return _mm512_castps_si512(
-        _mm512_fmadd_ps(_mm512_castsi512_ps(x), _mm512_castsi512_ps(y), _mm512_castsi512_ps(sum)));
-}
-INLINE vw w_add_float(vw a, vw b) {
-    return _mm512_castps_si512(_mm512_add_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b)));
-}
-INLINE vw w_add_int(vw a, vw b) { return _mm512_add_epi32(a, b); }
-INLINE vw w_mul_int(vw a, vw b) { return _mm512_mullo_epi32(a, b); }
-INLINE vw w_mul_shorts(vw a, vw b) { return _mm512_madd_epi16(a, b); }
 INLINE vw w_half_to_float(const void *p) {
     return _mm512_castps_si512(_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)p)));
 }
@@ -375,16 +414,7 @@ INLINE vw w_shift_left(vw v, int n) { return _mm512_slli_epi32(v, (unsigned)n); 
 // 16 rows of 16 words become columns.
 INLINE void w_transpose(vw v[16]) {
     vw t[16];
-    for (int i = 0; i < 16; i += 2) {
-        t[i] = _mm512_unpacklo_epi32(v[i], v[i + 1]);
-        t[i + 1] = _mm512_unpackhi_epi32(v[i], v[i + 1]);
-    }
-    for (int i = 0; i < 16; i += 4) {
-        v[i] = _mm512_unpacklo_epi64(t[i], t[i + 2]);
-        v[i + 1] = _mm512_unpackhi_epi64(t[i], t[i + 2]);
-        v[i + 2] = _mm512_unpacklo_epi64(t[i + 1], t[i + 3]);
-        v[i + 3] = _mm512_unpackhi_epi64(t[i + 1], t[i + 3]);
-    }
+    w_transpose_squares(v);
     for (int i = 0; i < 16; i += 8)
         for (int j = 0; j < 4; j++) {
             t[i + j] = _mm512_shuffle_i32x4(v[i + j], v[i + 4 + j], 0x88);
@@ -409,36 +439,11 @@ INLINE vw w_load_bfloats(const void *p, uint32_t mask) {
     return _mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p)), 16);
 }
 INLINE void w_store(void *p, vw v) { _mm256_storeu_si256((__m256i *)p, v); }
-INLINE vw w_all(const void *p) {
-    float f;
-    memcpy(&f, p, 4);
-    return _mm256_castps_si256(_mm256_set1_ps(f));
-}
-INLINE vw w_fma(vw sum, vw x, vw y) {
-    return _mm256_castps_si256(
-        _mm256_fmadd_ps(_mm256_castsi256_ps(x), _mm256_castsi256_ps(y), _mm256_castsi256_ps(sum)));
-}
-INLINE vw w_add_float(vw a, vw b) {
-    return _mm256_castps_si256(_mm256_add_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b)));
-}
-INLINE vw w_add_int(vw a, vw b) { return _mm256_add_epi32(a, b); }
-INLINE vw w_mul_int(vw a, vw b) { return _mm256_mullo_epi32(a, b); }
-INLINE vw w_mul_shorts(vw a, vw b) { return _mm256_madd_epi16(a, b); }
 INLINE vw w_half_to_float(const void *p) { return w_load_halfs(p, 0); }
 INLINE vw w_shift_left(vw v, int n) { return _mm256_slli_epi32(v, n); }
 
 INLINE void w_transpose(vw v[8]) {
-    vw t[8];
-    for (int i = 0; i < 8; i += 2) {
-        t[i] = _mm256_unpacklo_epi32(v[i], v[i + 1]);
-        t[i + 1] = _mm256_unpackhi_epi32(v[i], v[i + 1]);
-    }
-    for (int i = 0; i < 8; i += 4) {
-        v[i] = _mm256_unpacklo_epi64(t[i], t[i + 2]);
-        v[i + 1] = _mm256_unpackhi_epi64(t[i], t[i + 2]);
-        v[i + 2] = _mm256_unpacklo_epi64(t[i + 1], t[i + 3]);
-        v[i + 3] = _mm256_unpackhi_epi64(t[i + 1], t[i + 3]);
-    }
+    w_transpose_squares(v);
     for (int j = 0; j < 4; j++) {
         vw a = v[j], b = v[4 + j];
         v[j] = _mm256_permute2x128_si256(a, b, 0x20);
@@ -461,35 +466,12 @@ INLINE vw w_load_halfs(const void *p, uint32_t mask) {
     return w_half_to_float(p);
 }
 INLINE void w_store(void *p, vw v) { _mm_storeu_si128((__m128i *)p, v); }
-INLINE vw w_all(const void *p) {
-    float f;
-    memcpy(&f, p, 4);
-    return _mm_castps_si128(_mm_set1_ps(f));
-}
-INLINE vw w_add_float(vw a, vw b) {
-    return _mm_castps_si128(_mm_add_ps(_mm_castsi128_ps(a), _mm_castsi128_ps(b)));
-}
-INLINE vw w_fma(vw sum, vw x, vw y) {
-    return w_add_float(sum, _mm_castps_si128(_mm_mul_ps(_mm_castsi128_ps(x), _mm_castsi128_ps(y))));
-}
-INLINE vw w_add_int(vw a, vw b) { return _mm_add_epi32(a, b); }
-INLINE vw w_mul_int(vw a, vw b) {
-    vw even = _mm_mul_epu32(a, b),
-       odd = _mm_mul_epu32(_mm_srli_epi64(a, 32), _mm_srli_epi64(b, 32));
-    return _mm_unpacklo_epi32(_mm_shuffle_epi32(even, 8), _mm_shuffle_epi32(odd, 8));
-}
-INLINE vw w_mul_shorts(vw a, vw b) { return _mm_madd_epi16(a, b); }
-
-INLINE void w_transpose(vw v[4]) {
-    vw a = _mm_unpacklo_epi32(v[0], v[1]), b = _mm_unpackhi_epi32(v[0], v[1]),
-       c = _mm_unpacklo_epi32(v[2], v[3]), d = _mm_unpackhi_epi32(v[2], v[3]);
-    v[0] = _mm_unpacklo_epi64(a, c);
-    v[1] = _mm_unpackhi_epi64(a, c);
-    v[2] = _mm_unpacklo_epi64(b, d);
-    v[3] = _mm_unpackhi_epi64(b, d);
-}
+INLINE void w_transpose(vw v[4]) { w_transpose_squares(v); }
 
 #endif
+#undef W
+#undef W_FLOATS
+#undef W_WORDS
 
 #if !V_HAS_MASKS // never called: partial vectors go through padded scratch
 INLINE vw w_load_some(const void *p, uint32_t mask) {

@@ -98,17 +98,23 @@ Worker *raster_worker_take(Pass *p) {
     return w;
 }
 
+// Puts an item into a list of what is kept, or ends it where that has `most` bytes already.
+#define KEEP(item, list, list_bytes, n_bytes, most, end)                                           \
+    do {                                                                                           \
+        pthread_mutex_lock(&kept.lock);                                                            \
+        size_t bytes = n_bytes(item);                                                              \
+        bool keep = kept.list_bytes + bytes <= (most);                                             \
+        if (keep) {                                                                                \
+            (item)->next = kept.list;                                                              \
+            kept.list = (item);                                                                    \
+            kept.list_bytes += bytes;                                                              \
+        }                                                                                          \
+        pthread_mutex_unlock(&kept.lock);                                                          \
+        if (!keep) end(item);                                                                      \
+    } while (0)
+
 void raster_worker_give(Worker *w) {
-    pthread_mutex_lock(&kept.lock);
-    size_t bytes = worker_bytes(w);
-    bool keep = kept.worker_bytes + bytes <= KEPT_WORKER_BYTES;
-    if (keep) {
-        w->next = kept.workers;
-        kept.workers = w;
-        kept.worker_bytes += bytes;
-    }
-    pthread_mutex_unlock(&kept.lock);
-    if (!keep) worker_free(w);
+    KEEP(w, workers, worker_bytes, worker_bytes, KEPT_WORKER_BYTES, worker_free);
 }
 
 static size_t unit_bytes(const Unit *u) {
@@ -135,16 +141,7 @@ Unit *raster_unit_take(void) {
 }
 
 void raster_unit_give(Unit *unit) {
-    pthread_mutex_lock(&kept.lock);
-    size_t bytes = unit_bytes(unit);
-    bool keep = kept.unit_bytes + bytes <= KEPT_UNIT_BYTES;
-    if (keep) {
-        unit->next = kept.units;
-        kept.units = unit;
-        kept.unit_bytes += bytes;
-    }
-    pthread_mutex_unlock(&kept.lock);
-    if (!keep) unit_free(unit);
+    KEEP(unit, units, unit_bytes, unit_bytes, KEPT_UNIT_BYTES, unit_free);
 }
 
 static void pass_free(PassMemory *m) {

@@ -178,14 +178,10 @@ static void run_chunk(const CpuWork *w, Scratch *s, const CpuBlock *chunk, Dot d
 static __attribute__((noinline)) void run_all(const CpuWork *w, Dot dot) {
     Scratch s;
     configure();
-    for (int64_t row = 0; row < w->n_rows; row += CPU_CHUNK_ROWS)
-        for (int64_t lane = 0; lane < w->n_lanes; lane += CPU_CHUNK_LANES)
-            run_chunk(w, &s,
-                      &(CpuBlock){.row = row,
-                                  .lane = lane,
-                                  .n_rows = (int)cpu_least(CPU_CHUNK_ROWS, w->n_rows - row),
-                                  .n_lanes = (int)cpu_least(CPU_CHUNK_LANES, w->n_lanes - lane)},
-                      dot);
+    CPU_EACH_CHUNK(w, row, lane) {
+        const CpuBlock chunk = cpu_chunk(w, row, lane);
+        run_chunk(w, &s, &chunk, dot);
+    }
     _tile_release();
 }
 

@@ -185,13 +185,10 @@ static void run_chunk(const CpuWork *w, Scratch *s, const CpuBlock *chunk) {
 // Of its own, for its stack frame.
 static __attribute__((noinline)) void run_packed(const CpuWork *w) {
     Scratch s;
-    for (int64_t row = 0; row < w->n_rows; row += CPU_CHUNK_ROWS)
-        for (int64_t lane = 0; lane < w->n_lanes; lane += CPU_CHUNK_LANES)
-            run_chunk(w, &s,
-                      &(CpuBlock){.row = row,
-                                  .lane = lane,
-                                  .n_rows = (int)cpu_least(CPU_CHUNK_ROWS, w->n_rows - row),
-                                  .n_lanes = (int)cpu_least(CPU_CHUNK_LANES, w->n_lanes - lane)});
+    CPU_EACH_CHUNK(w, row, lane) {
+        const CpuBlock chunk = cpu_chunk(w, row, lane);
+        run_chunk(w, &s, &chunk);
+    }
 }
 
 static bool is_bits8(uint32_t type) {

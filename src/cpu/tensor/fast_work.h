@@ -26,6 +26,16 @@ typedef struct CpuBlock {
 
 static inline int64_t cpu_least(int64_t a, int64_t b) { return a < b ? a : b; }
 
+static inline CpuBlock cpu_chunk(const CpuWork *w, int64_t row, int64_t lane) {
+    return (CpuBlock){.row = row,
+                      .lane = lane,
+                      .n_rows = (int)cpu_least(CPU_CHUNK_ROWS, w->n_rows - row),
+                      .n_lanes = (int)cpu_least(CPU_CHUNK_LANES, w->n_lanes - lane)};
+}
+#define CPU_EACH_CHUNK(w, row, lane)                                                               \
+    for (int64_t row = 0; row < (w)->n_rows; row += CPU_CHUNK_ROWS)                                \
+        for (int64_t lane = 0; lane < (w)->n_lanes; lane += CPU_CHUNK_LANES)
+
 // fast_vector.c: a few lanes, all along k. False: not for this one.
 bool ISA(cpu_vector_run)(const CpuWork *work);
 
