@@ -1,27 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// util.h: what the examples need beside Metal: a clock, a median, a way to give up.
+// util.h: what the examples need beside Metal: a clock (clock.h), a way to give up.
 #ifndef EXAMPLES_UTIL_H
 #define EXAMPLES_UTIL_H
 #include <ingot/metal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
-
-static inline double now_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
-static inline int compare_doubles(const void *x, const void *y) {
-    double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
-
-static inline double median(double *values, int n) {
-    qsort(values, (size_t)n, sizeof *values, compare_doubles);
-    return values[n / 2];
-}
+#include "clock.h"
 
 // Ends the example with what Metal says is wrong.
 static inline void require(const void *object, const MTLError *error, const char *what) {

@@ -20,8 +20,11 @@
 
 enum { QUAD = 4 };
 
+static bool is_reduction(Op op) { return op >= OP_SUM && op <= OP_XOR; }
+
 Class msl_builtin_class(Vec *x, Value i, Builtin which) {
     Class uniform = msl_linear(0, true, true), vary = {VARYING, .max = UINT64_MAX};
+    if (is_reduction(which.op)) return which.quad ? vary : uniform;
     switch (which.op) {
     case OP_LAUNCH:
     case OP_NEVER:
@@ -30,13 +33,6 @@ Class msl_builtin_class(Vec *x, Value i, Builtin which) {
     case OP_TENSOR_CONVOLUTION:
     case OP_BARRIER:
     case OP_SIMD_BARRIER: return uniform;
-    case OP_SUM:
-    case OP_PRODUCT:
-    case OP_MIN:
-    case OP_MAX:
-    case OP_AND:
-    case OP_OR:
-    case OP_XOR:
     case OP_BALLOT:
     case OP_ALL:
     case OP_ANY:
@@ -433,19 +429,16 @@ static void emit_mma(Vec *x, Value i, Val *o) {
 }
 
 void msl_emit_builtin(Vec *x, Value i, Val *o, Builtin which) {
+    if (is_reduction(which.op)) {
+        emit_reduce(x, i, o, which);
+        return;
+    }
     switch (which.op) {
     case OP_BARRIER: msl_clone(x, i, false, 0); return;
     case OP_SIMD_BARRIER: return; // the lanes run in step
     case OP_LAUNCH: o->base[0] = x->launch; return;
     case OP_NEVER: o->base[0] = LLVMConstNull(x->i1); return;
     case OP_INSIDE: msl_emit_inside(x, i, o); return;
-    case OP_SUM:
-    case OP_PRODUCT:
-    case OP_MIN:
-    case OP_MAX:
-    case OP_AND:
-    case OP_OR:
-    case OP_XOR: emit_reduce(x, i, o, which); return;
     case OP_SCAN_SUM:
     case OP_SCAN_SUM_EX:
     case OP_SCAN_PRODUCT:

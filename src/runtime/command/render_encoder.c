@@ -422,15 +422,18 @@ void mtl_render_command_encoder_wait_for_fence(MTLRenderCommandEncoder *encoder,
         rt_encoder_wait_for_fence(encoder, &rt_render_encoder_class, fence, __func__);
 }
 
+static bool valid_barrier(MTLRenderCommandEncoder *encoder, MTLRenderStages after,
+                          MTLRenderStages before, const char *call, RtSite *site) {
+    return rt_render_valid_stages(encoder, after, call) &&
+           rt_render_valid_stages(encoder, before, call) && rt_render_valid(encoder, call, site);
+}
+
 void mtl_render_command_encoder_memory_barrier_with_scope(MTLRenderCommandEncoder *encoder,
                                                           MTLBarrierScope scope,
                                                           MTLRenderStages after,
                                                           MTLRenderStages before) {
     RtSite site;
-    if (!rt_render_valid_stages(encoder, after, __func__) ||
-        !rt_render_valid_stages(encoder, before, __func__) ||
-        !rt_render_valid(encoder, __func__, &site))
-        return;
+    if (!valid_barrier(encoder, after, before, __func__, &site)) return;
     if (scope == 0 || scope > 7)
         rt_misuse_at(&site, RT_RULE_barrier_scope, "scope %u", scope);
     else
@@ -442,10 +445,7 @@ void mtl_render_command_encoder_memory_barrier_with_resources(MTLRenderCommandEn
                                                               size_t count, MTLRenderStages after,
                                                               MTLRenderStages before) {
     RtSite site;
-    if (!rt_render_valid_stages(encoder, after, __func__) ||
-        !rt_render_valid_stages(encoder, before, __func__) ||
-        !rt_render_valid(encoder, __func__, &site))
-        return;
+    if (!valid_barrier(encoder, after, before, __func__, &site)) return;
     if (!resources && count > 0)
         rt_misuse_at(&site, RT_RULE_null_argument, "resources");
     else if (count > 0)
