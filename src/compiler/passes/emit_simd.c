@@ -72,22 +72,19 @@ static Value neutral(Op op, Type t, bool is_unsigned) {
 }
 
 static Value combine(Vec *x, Op op, Value a, Value b, bool is_unsigned) {
+    static const char *const extremes[2][3] = {{"llvm.minimumnum", "llvm.umin", "llvm.smin"},
+                                               {"llvm.maximumnum", "llvm.umax", "llvm.smax"}};
     Type t = LLVMTypeOf(a);
     bool fp = !is_integer(LLVMGetElementType(t));
     Value args[] = {a, b};
     switch (op) {
     case OP_PRODUCT: return fp ? LLVMBuildFMul(x->b, a, b, "") : LLVMBuildMul(x->b, a, b, "");
     case OP_MIN:
-        return msl_intrinsic(x,
-                             fp            ? "llvm.minimumnum"
-                             : is_unsigned ? "llvm.umin"
-                                           : "llvm.smin",
-                             &t, 1, args, 2);
     case OP_MAX:
         return msl_intrinsic(x,
-                             fp            ? "llvm.maximumnum"
-                             : is_unsigned ? "llvm.umax"
-                                           : "llvm.smax",
+                             extremes[op == OP_MAX][fp            ? 0
+                                                    : is_unsigned ? 1
+                                                                  : 2],
                              &t, 1, args, 2);
     case OP_AND: return LLVMBuildAnd(x->b, a, b, "");
     case OP_OR: return LLVMBuildOr(x->b, a, b, "");

@@ -213,30 +213,30 @@ static bool valid_stages(MTL4MachineLearningCommandEncoder *e, MTLStages own, MT
     return false;
 }
 
-// Networks of an encoder run one after the other: these only check.
+// Networks of an encoder run one after the other: barriers only check.
+static void check_order(MTL4MachineLearningCommandEncoder *e, MTLStages own, MTLStages other,
+                        MTL4VisibilityOptions options, const char *call) {
+    (void)options;
+    if (valid(e, call)) valid_stages(e, own, other, call);
+}
+
 void mtl4_machine_learning_command_encoder_barrier_after_encoder_stages(
     MTL4MachineLearningCommandEncoder *encoder, MTLStages after_encoder_stages,
     MTLStages before_encoder_stages, MTL4VisibilityOptions visibility_options) {
-    (void)visibility_options;
-    if (valid(encoder, __func__))
-        valid_stages(encoder, after_encoder_stages, before_encoder_stages & MTLStageMachineLearning,
-                     __func__);
+    check_order(encoder, after_encoder_stages, before_encoder_stages & MTLStageMachineLearning,
+                visibility_options, __func__);
 }
 
 void mtl4_machine_learning_command_encoder_barrier_after_queue_stages(
     MTL4MachineLearningCommandEncoder *encoder, MTLStages after_queue_stages,
     MTLStages before_stages, MTL4VisibilityOptions visibility_options) {
-    (void)visibility_options;
-    if (valid(encoder, __func__))
-        valid_stages(encoder, before_stages, after_queue_stages, __func__);
+    check_order(encoder, before_stages, after_queue_stages, visibility_options, __func__);
 }
 
 void mtl4_machine_learning_command_encoder_barrier_after_stages(
     MTL4MachineLearningCommandEncoder *encoder, MTLStages after_stages,
     MTLStages before_queue_stages, MTL4VisibilityOptions visibility_options) {
-    (void)visibility_options;
-    if (valid(encoder, __func__))
-        valid_stages(encoder, after_stages, before_queue_stages, __func__);
+    check_order(encoder, after_stages, before_queue_stages, visibility_options, __func__);
 }
 
 void mtl4_machine_learning_command_encoder_update_fence(MTL4MachineLearningCommandEncoder *encoder,
