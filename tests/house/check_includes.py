@@ -51,6 +51,7 @@ ALLOWED = {
     "foundation": "objc",  # invocations
     "face": "objc",
     "appkit": "",
+    "mps": "",
     "metalkit": "neural",  # readers of pictures
     "tensor": "base",
     "neural": "base",
