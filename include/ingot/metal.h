@@ -650,6 +650,7 @@ typedef struct MTLComputePassDescriptor {
     MTLPassSampleBufferAttachment sample_buffer_attachments[4];
 } MTLComputePassDescriptor;
 
+typedef struct MTLStageInputOutputDescriptor MTLStageInputOutputDescriptor; // metal_stage_in.h
 typedef struct MTLComputePipelineDescriptor {
     const char *label;             // NULL: none
     MTLFunction *compute_function; // required, a kernel
@@ -665,7 +666,8 @@ typedef struct MTLComputePipelineDescriptor {
     bool support_indirect_command_buffers;
     MTLBinaryArchive *const *binary_archives; // searched in order before the compiler is asked
     size_t binary_archive_count;
-    MTLShaderValidation shader_validation; // 0: as MTL_SHADER_VALIDATION says
+    MTLShaderValidation shader_validation;                       // 0: as MTL_SHADER_VALIDATION says
+    const MTLStageInputOutputDescriptor *stage_input_descriptor; // NULL: no [[stage_in]]
 } MTLComputePipelineDescriptor;
 
 typedef struct MTLLogStateDescriptor {
@@ -1168,6 +1170,7 @@ MTL_API MTLPurgeableState mtl_resource_set_purgeable_state(MTLResource *resource
 #include "ingot/metal_texture.h"
 #include "ingot/metal_render.h"
 #include "ingot/metal_mesh.h"
+#include "ingot/metal_stage_in.h"
 #include "ingot/metal_tile.h"
 #include "ingot/metal_render_parallel.h"
 #include "ingot/metal_render_pipeline.h"

@@ -97,7 +97,7 @@ MTL_API void mtl_indirect_compute_command_set_compute_pipeline_state(
 MTL_API void mtl_indirect_compute_command_set_kernel_buffer(MTLIndirectComputeCommand *command,
                                                             MTLBuffer *buffer, size_t offset,
                                                             size_t index);
-// With the stride of stage-in attributes, which no kernel has here.
+// With a stride, which indirect commands have no place for: their layouts say it.
 MTL_API void mtl_indirect_compute_command_set_kernel_buffer_with_stride(
     MTLIndirectComputeCommand *command, MTLBuffer *buffer, size_t offset, size_t stride,
     size_t index);

@@ -34,13 +34,14 @@ typedef struct AbiIndirectCommand {
     uint32_t barrier; // not 0: what comes before it must have ended
     uint64_t pipeline;
     uint32_t grid[3], group[3];
+    uint32_t origin[3], size[3]; // the region of stage inputs; of size 0: the grid
     uint64_t addresses[];
 } AbiIndirectCommand;
 
 _Static_assert(sizeof(AbiIndirectHead) == 64 && offsetof(AbiIndirectCommand, pipeline) == 8 &&
                    offsetof(AbiIndirectCommand, grid) == 16 &&
                    offsetof(AbiIndirectCommand, group) == 28 &&
-                   offsetof(AbiIndirectCommand, addresses) == 40,
+                   offsetof(AbiIndirectCommand, addresses) == 64,
                "stdlib/detail/command_buffer.h knows this layout");
 
 static inline uint32_t *abi_indirect_lengths(AbiIndirectCommand *command, uint32_t n_buffers) {

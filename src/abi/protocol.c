@@ -295,6 +295,9 @@ static void put_vertex(WireOut *w, const MslVertexDescriptor *d) {
         wire_u32(w, d->layouts[i].rate);
     }
     for (int i = 0; d && i < 4; i++) wire_u32(w, d->flat[i]);
+    if (!d) return;
+    wire_u32(w, d->index_buffer);
+    wire_u32(w, d->index_bytes);
 }
 
 static const MslVertexDescriptor *get_vertex(WireIn *r, BaseArena *a) {
@@ -310,6 +313,9 @@ static const MslVertexDescriptor *get_vertex(WireIn *r, BaseArena *a) {
         if (d->attributes[i].buffer >= MSL_MAX_VERTEX) r->failed = true;
     }
     for (int i = 0; d && i < 4; i++) d->flat[i] = wire_get_u32(r);
+    if (!d) return NULL;
+    d->index_buffer = wire_get_u32(r);
+    d->index_bytes = wire_get_u32(r);
     return d;
 }
 

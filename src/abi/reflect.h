@@ -26,10 +26,10 @@ typedef enum RfStage { // stored: never renumber
 typedef enum RfArgKind {
     RF_ARG_BUFFER =
         0, // device/constant pointer or reference (also array<device T *, N>: `count` slots)
-    RF_ARG_THREADGROUP, // threadgroup pointer parameter, [[threadgroup(n)]]
-    RF_ARG_TEXTURE,     // [[texture(n)]]; an array of textures takes `count` indices and slots
-    RF_ARG_SAMPLER,     // [[sampler(n)]]; arrays likewise
-    RF_ARG_STAGE_IN,
+    RF_ARG_THREADGROUP,    // threadgroup pointer parameter, [[threadgroup(n)]]
+    RF_ARG_TEXTURE,        // [[texture(n)]]; an array of textures takes `count` indices and slots
+    RF_ARG_SAMPLER,        // [[sampler(n)]]; arrays likewise
+    RF_ARG_STRIDE,         // of the buffer at this index: a number in a slot (stage_in.h)
     RF_ARG_BUILTIN,        // thread position and friends: `builtin` says which
     RF_ARG_FUNCTION_TABLE, // visible_function_table<...>, [[buffer(n)]]
     RF_ARG_TENSOR, // tensor<...>, [[buffer(n)]]; arrays: `count` indices. A slot holds the handle
@@ -209,7 +209,7 @@ typedef struct RfFunction {
     uint32_t n_slots;             // entries of CpuLaunch.args
     uint32_t n_args;
     RfArg *args;
-    uint32_t n_inputs, n_outputs; // vertex and fragment functions
+    uint32_t n_inputs, n_outputs; // vertex and fragment functions; kernels: attributes
     RfValue *inputs, *outputs;
     uint32_t input_rows, output_rows; // planes of a fragment function, rows of a vertex function
     uint8_t early_tests;              // [[early_fragment_tests]]

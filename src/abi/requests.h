@@ -81,12 +81,17 @@ typedef struct MslLinkedFunction { // a visible function of the pipeline
     bool by_name_only; // a private function: tables cannot hold it
 } MslLinkedFunction;
 
-typedef enum MslVertexStep { // MTLVertexStepFunction
+typedef enum MslVertexStep { // MTLStepFunction
     MSL_STEP_CONSTANT = 0,
     MSL_STEP_PER_VERTEX = 1,
     MSL_STEP_PER_INSTANCE = 2,
     MSL_STEP_PER_PATCH = 3,
     MSL_STEP_PER_CONTROL_POINT = 4,
+    // Of kernels:
+    MSL_STEP_THREAD_X = 5,
+    MSL_STEP_THREAD_Y = 6,
+    MSL_STEP_THREAD_X_INDEXED = 7,
+    MSL_STEP_THREAD_Y_INDEXED = 8,
 } MslVertexStep;
 typedef enum MslVertexFormat {
 #define V(name, value, n, bits, kind) MSL_VERTEX_##name = value,
@@ -94,8 +99,8 @@ typedef enum MslVertexFormat {
 #undef V
 } MslVertexFormat;
 
-// Where a vertex function's attributes come from. Numbers are Apple's: MTLVertexFormat,
-// MTLVertexStepFunction.
+// Where the attributes of a vertex function or kernel come from. Numbers are Apple's:
+// MTLVertexFormat, MTLStepFunction.
 enum { MSL_MAX_VERTEX = 31 };
 #define MSL_STRIDE_DYNAMIC UINT32_MAX
 typedef struct MslVertexAttribute {
@@ -108,6 +113,7 @@ typedef struct MslVertexDescriptor {
     MslVertexAttribute attributes[MSL_MAX_VERTEX];
     MslVertexLayout layouts[MSL_MAX_VERTEX]; // by buffer index
     uint32_t flat[4]; // fragment functions: bit r: the input in row r is a value of primitives
+    uint32_t index_buffer, index_bytes; // kernels: of the steps that are indexed; 2 or 4, 0: none
 } MslVertexDescriptor;
 
 typedef struct MslKernelRequest {
@@ -125,8 +131,8 @@ typedef struct MslKernelRequest {
     size_t n_dynamic;    // numbers as MslLinkedFunction.library: where
                          // functions without a body are looked for, in this order
     uint32_t call_depth; // of calls through tables inside visible functions; 0: the default, 1
-    const MslVertexDescriptor *vertex; // of vertex functions, of fragment functions behind a mesh
-                                       // function; NULL: none
+    const MslVertexDescriptor *vertex; // of vertex functions, of kernels with stage inputs, of
+                                       // fragment functions behind a mesh function; NULL: none
     uint32_t shape[3];                 // threadgroup size to specialise for; 0,0,0: any
     const char *cpu;                   // LLVM CPU name, e.g. "x86-64-v3"; NULL: this machine
     const char *features;              // LLVM feature string; NULL: those of cpu

@@ -164,6 +164,8 @@ static void prepare(Share *share, DevRun *run, const DevDispatch *dispatches, si
         memcpy(launch->threads_per_grid, d->threads_per_grid, sizeof d->threads_per_grid);
         memcpy(launch->groups_per_grid, d->groups_per_grid, sizeof d->groups_per_grid);
         memcpy(launch->group_size, d->group_size, sizeof d->group_size);
+        memcpy(launch->grid_origin, d->grid_origin, sizeof d->grid_origin);
+        memcpy(launch->grid_size, d->grid_size, sizeof d->grid_size);
         if (share->threadgroup_bytes < d->threadgroup_bytes)
             share->threadgroup_bytes = d->threadgroup_bytes;
         size_t threads = (size_t)d->group_size[0] * d->group_size[1] * d->group_size[2];

@@ -73,7 +73,8 @@ typedef struct DevDispatch {
     // the handle. Constants may lie in memory of the command buffer (DEV_ARGUMENTS).
     void *const *args;
     uint32_t threads_per_grid[3], groups_per_grid[3], group_size[3];
-    uint32_t threadgroup_bytes; // static and dynamic together
+    uint32_t grid_origin[3], grid_size[3]; // the region of stage inputs; or 0 and threads_per_grid
+    uint32_t threadgroup_bytes;            // static and dynamic together
     // For code that checks its accesses, else NULL.
     // [code->n_slots] bytes from args[i] to the end of the buffer; threadgroup parameters: the
     // length set; 0 for the rest.

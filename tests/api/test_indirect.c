@@ -600,7 +600,7 @@ static uint32_t *record(MTLIndirectCommandBuffer *icb, size_t index) {
 
 static void test_bad_commands(void **state) {
     (void)state;
-    enum { KIND = 0, PIPELINE = 2, GRID = 4, GROUP = 7, ADDRESS = 10, LENGTHS = 14 };
+    enum { KIND = 0, PIPELINE = 2, GRID = 4, GROUP = 7, ADDRESS = 16, LENGTHS = 20 };
     MTLIndirectCommandBuffer *icb = new_icb(3);
     MTLBuffer *x = mtl_device_new_buffer(device, 64, 0), *amounts = words((uint32_t[]){1}, 1);
     static const struct {
@@ -807,8 +807,8 @@ static void test_misuse(void **state) {
     mtl_indirect_compute_command_concurrent_dispatch_threadgroups(c, one, mtl_size_make(33, 32, 1));
     expect("dispatch_threadgroup_limit");
     mtl_indirect_compute_command_set_imageblock_width(c, 1, 1), expect("indirect_unsupported");
-    mtl_indirect_compute_command_set_stage_in_region(c, mtl_region_make_1d(0, 1));
-    expect("indirect_unsupported");
+    mtl_indirect_compute_command_set_stage_in_region(c, mtl_region_make_1d(0, 1ull << 32));
+    expect("dispatch_grid_limit");
     mtl_indirect_compute_command_set_barrier(NULL), expect("null_object");
     mtl_indirect_compute_command_reset((MTLIndirectComputeCommand *)x), expect("wrong_class");
     mtl_indirect_compute_command_set_kernel_buffer(NULL, x, 0, 0), expect("null_object");

@@ -50,7 +50,8 @@ class Launch(ctypes.Structure):
                 ("groups_per_grid", ctypes.c_uint32 * 3), ("group_size", ctypes.c_uint32 * 3),
                 ("grid_origin", ctypes.c_uint32 * 3), ("log", ctypes.c_void_p), ("log_context", ctypes.c_void_p),
                 ("textures", ctypes.c_void_p), ("lengths", ctypes.c_void_p), ("report", ctypes.c_void_p),
-                ("spans", ctypes.c_void_p), ("n_spans", ctypes.c_uint64), ("tensors", ctypes.c_void_p)]
+                ("spans", ctypes.c_void_p), ("n_spans", ctypes.c_uint64), ("tensors", ctypes.c_void_p),
+                ("grid_size", ctypes.c_uint32 * 3)]
 
 
 def tensor_ops():
@@ -185,6 +186,7 @@ def execute(run, so, arrays, tensors={}):
     groups = 1
     for d in range(3):
         launch.threads_per_grid[d], launch.group_size[d] = run.grid[d], run.group[d]
+        launch.grid_size[d] = run.grid[d]
         launch.groups_per_grid[d] = -(-run.grid[d] // run.group[d])
         groups *= launch.groups_per_grid[d]
     frames = info.frame_stride * -(-run.group[0] * run.group[1] * run.group[2] // 32)

@@ -13,7 +13,10 @@ static NSString *const source =
      "data[i] *= 2; }\n"
      "struct Table { device int *a; device int *b; };\n"
      "kernel void through(constant Table &t [[buffer(0)]], uint i [[thread_position_in_grid]]) {\n"
-     "    t.b[i] = t.a[i] + 1; }\n";
+     "    t.b[i] = t.a[i] + 1; }\n"
+     "struct In { float2 p [[attribute(1)]]; };\n"
+     "kernel void fetched(In in [[stage_in]], device float *out [[buffer(0)]],\n"
+     "                    uint i [[thread_position_in_grid]]) { out[i] = in.p.x - in.p.y; }\n";
 
 static void libraries(id<MTLDevice> device) {
     NSError *error = (NSError *)@"not an error"; // a program may leave it uninitialised
@@ -359,6 +362,54 @@ static void indirect_commands(id<MTLDevice> device, id<MTLLibrary> library,
     RELEASE(descriptor);
 }
 
+static void stage_inputs(id<MTLDevice> device, id<MTLLibrary> library, id<MTLCommandQueue> queue) {
+    NSError *error = nil;
+    MTLStageInputOutputDescriptor *in = [MTLStageInputOutputDescriptor stageInputOutputDescriptor];
+    CHECK_EQUAL(in.layouts[2].stepFunction, MTLStepFunctionPerVertex);
+    in.attributes[1].format = MTLAttributeFormatUChar2;
+    in.attributes[1].offset = 2;
+    in.attributes[1].bufferIndex = 2;
+    in.layouts[2].stride = 4;
+    in.layouts[2].stepFunction = MTLStepFunctionThreadPositionInGridXIndexed;
+    in.indexType = MTLIndexTypeUInt32;
+    in.indexBufferIndex = 3;
+    MTLComputePipelineDescriptor *descriptor = [MTLComputePipelineDescriptor new];
+    id<MTLFunction> function = [library newFunctionWithName:@"fetched"];
+    descriptor.computeFunction = function;
+    id<MTLComputePipelineState> state =
+        [device newComputePipelineStateWithDescriptor:descriptor
+                                              options:MTLPipelineOptionNone
+                                           reflection:nil
+                                                error:&error];
+    CHECK(state == nil && error != nil); // it has stage inputs
+    descriptor.stageInputDescriptor = in;
+    state = [device newComputePipelineStateWithDescriptor:descriptor
+                                                  options:MTLPipelineOptionNone
+                                               reflection:nil
+                                                    error:&error];
+    CHECK(state != nil && error == nil);
+    const unsigned char bytes[16] = {0, 0, 9, 1, 0, 0, 20, 5, 0, 0, 7, 7, 0, 0, 200, 100};
+    const uint32_t indices[4] = {1, 0, 2, 1};
+    id<MTLBuffer> out = [device newBufferWithLength:16 options:MTLResourceStorageModeShared];
+    id<MTLCommandBuffer> commands = [queue commandBuffer];
+    id<MTLComputeCommandEncoder> encoder = [commands computeCommandEncoder];
+    [encoder setComputePipelineState:state];
+    [encoder setBuffer:out offset:0 atIndex:0];
+    [encoder setBytes:bytes length:sizeof bytes atIndex:2];
+    [encoder setBytes:indices length:sizeof indices atIndex:3];
+    [encoder setStageInRegion:MTLRegionMake1D(1, 3)];
+    [encoder dispatchThreads:MTLSizeMake(4, 1, 1) threadsPerThreadgroup:MTLSizeMake(4, 1, 1)];
+    [encoder endEncoding];
+    [commands commit];
+    [commands waitUntilCompleted];
+    const float *got = out.contents;
+    CHECK(got[0] == 0 && got[1] == 15 && got[2] == 100 && got[3] == 0);
+    RELEASE(out);
+    RELEASE(state);
+    RELEASE(function);
+    RELEASE(descriptor);
+}
+
 static void counters(id<MTLDevice> device, id<MTLCommandQueue> queue) {
     id<MTLCounterSet> set = device.counterSets[0];
     CHECK_TEXT(set.name, MTLCommonCounterSetTimestamp);
@@ -395,6 +446,7 @@ static void with_kernels(id<MTLDevice> device, id<MTLLibrary> library, id<MTLCom
     pointers_in_buffers(device, library, queue);
     argument_encoders(device, library, queue);
     indirect_commands(device, library, queue);
+    stage_inputs(device, library, queue);
     counters(device, queue);
 }
 

@@ -441,7 +441,8 @@ static bool compare(int k, int mode) {
     launch = (CpuLaunch){.threads_per_grid = {3 * SX, 2 * SY, 2 * SZ},
                          .groups_per_grid = {3, 2, 2},
                          .group_size = {SX, SY, SZ},
-                         .grid_origin = {1, 2, 3}};
+                         .grid_origin = {1, 2, 3},
+                         .grid_size = {3 * SX, 2 * SY, 2 * SZ}};
     for (int d = 0; d < 3; d++) {
         group[d] = (uint32_t)(mode + 1 + d) % launch.groups_per_grid[d];
         size[d] = mode == 1 ? (shape[d] * 2 + 2) / 3 : shape[d];

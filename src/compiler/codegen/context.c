@@ -56,6 +56,7 @@ void msl_context_close(Cg *cg) {
     if (cg->features) LLVMDisposeMessage(cg->features);
     msl_validation_free(cg);
     free(cg->constant_set);
+    free(cg->stage_in);
     free(cg->parts);
     free(cg->dynamic_parts);
     free(cg->scratch);

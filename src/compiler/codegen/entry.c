@@ -9,6 +9,7 @@
 #include "compiler/codegen/codegen.h"
 #include "abi/cpu_texture.h"
 #include "abi/data_types.h"
+#include "abi/stage_in.h"
 #include "compiler/frontend/bridge.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,9 +155,6 @@ static LLVMValueRef build_absent(Cg *cg, const RfArg *arg, LLVMTypeRef want, LLV
 static LLVMValueRef build_resource(Cg *cg, const RfArg *arg, LLVMTypeRef want,
                                    LLVMTypeRef memory_type) {
     MslContext *cx = &cg->cx;
-    if (arg->kind == RF_ARG_STAGE_IN)
-        msl_fail(cx, "parameter '%s' of '%s': a kernel has no stage inputs", arg->name,
-                 cg->fn->name);
     if (!msl_argument_enabled(cg, arg)) return build_absent(cg, arg, want, memory_type);
     if (arg->slot >= cg->fn->n_slots || arg->count > cg->fn->n_slots - arg->slot)
         msl_fail(cx, "internal error: parameter '%s' has no slot", arg->name);
@@ -214,6 +212,7 @@ static void build_arguments(Cg *cg, LLVMValueRef *args, unsigned n_params) {
     MslContext *cx = &cg->cx;
     for (uint32_t a = 0; a < cg->fn->n_args; a++) {
         const RfArg *arg = &cg->fn->args[a];
+        if (arg->param == ABI_STAGE_IN_PARAM) continue;
         if (arg->param >= n_params)
             msl_fail(cx, "internal error: '%s' has no parameter %u", cg->fn->name, arg->param);
         if (!arg->member)
@@ -222,7 +221,7 @@ static void build_arguments(Cg *cg, LLVMValueRef *args, unsigned n_params) {
             args[arg->param] = build_structure(cg, arg->param);
     }
     for (unsigned i = 0; i < n_params; i++) {
-        if (!args[i] && msl_is_graphics(cg))
+        if (!args[i] && (msl_is_graphics(cg) || cg->fn->n_inputs))
             args[i] = msl_build_stage_input(cg, i, parameter_type(cg, i), byval_type(cg, i));
         if (!args[i])
             msl_fail(cx, "internal error: parameter %u of '%s' is not described", i, cg->fn->name);

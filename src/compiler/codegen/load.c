@@ -5,6 +5,7 @@
 // module: the linker reads an internal function only when something refers to it. LLVM-C cannot
 // materialise a function otherwise.
 #include "compiler/codegen/codegen.h"
+#include "abi/stage_in.h"
 #include <llvm-c/BitReader.h>
 #include <llvm-c/Linker.h>
 #include <stdio.h>
@@ -60,6 +61,11 @@ void msl_load(Cg *cg) {
     if (!cg->fn) msl_fail(cx, "the library has no function '%s'", cg->request->function);
     if (cg->fn->stage > RF_MESH)
         msl_fail(cx, "'%s' is not an entry point of a pipeline", cg->request->function);
+    if (cg->fn->stage == RF_KERNEL && cg->request->vertex) {
+        cg->stage_in = abi_stage_in_function(cg->fn, cg->request->vertex);
+        if (!cg->stage_in) msl_fail(cx, "out of memory");
+        cg->fn = cg->stage_in;
+    }
     LLVMModuleRef library = msl_open_lazily(cg, cg->request->bitcode, cg->request->bitcode_bytes);
     LLVMValueRef kernel = LLVMGetNamedFunction(library, cg->fn->symbol);
     if (!kernel || LLVMIsDeclaration(kernel)) {

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// stage_fetch.c: vertex attributes. The pipeline's vertex descriptor is part of the request, so
-// that formats, offsets and strides are constants of the code.
-//   address = buffer + offset + stride * index; index: the vertex, the instance / rate, or 0
-//   an attribute that does not lie in its buffer as a whole is not read: its bits are 0
+// stage_fetch.c: attributes of vertices, and of a kernel's threads. The pipeline's descriptor is
+// part of the request, so that formats, offsets and strides are constants of the code.
+//   address = buffer + offset + stride * index; index: the vertex, the instance / rate, or 0; of a
+//   kernel: the thread's x or y, or what the index buffer holds there, from the region's origin on
+//   an attribute that does not lie in its buffer as a whole is not read, nor by a thread outside
+//   the region of a kernel's stage inputs: its bits are 0
 // Formats of whole words are read as words and taken apart by shifts. Conversion as Metal has it:
 // any format to float or half; integers to wider integers of the same sign; missing components are
 // 0, 0, 0, 1.
 #include "compiler/codegen/stage_int.h"
 #include "abi/cpu_kernel.h"
+#include "abi/stage_in.h"
 #include <stddef.h>
 #include <string.h>
 
@@ -32,6 +35,9 @@ static const Format *find_format(uint32_t value) {
 
 static unsigned format_bytes(const Format *f) { return f->kind == PACKED ? 4 : f->n * f->bits / 8; }
 
+static bool is_kernel(const Cg *cg) { return cg->fn->stage == RF_KERNEL; }
+static const char *stage_word(const Cg *cg) { return is_kernel(cg) ? "kernel" : "vertex"; }
+
 // The place of a buffer among those attributes are fetched from.
 static unsigned buffer_place(Cg *cg, uint32_t buffer) {
     unsigned n = cg->n_vertex_buffers;
@@ -49,30 +55,29 @@ static const MslVertexAttribute *find_attribute(Cg *cg, const RfValue *v, const 
     MslContext *cx = &cg->cx;
     const MslVertexDescriptor *d = cg->request->vertex;
     if (!d)
-        msl_fail(cx, "vertex function '%s' has stage inputs: it needs a vertex descriptor",
-                 cg->fn->name);
+        msl_fail(cx, "%s function '%s' has stage inputs: it needs a %s descriptor", stage_word(cg),
+                 cg->fn->name, is_kernel(cg) ? "stage input" : "vertex");
     const MslVertexAttribute *a = &d->attributes[v->index];
     if (!a->format)
         msl_fail(cx,
-                 "the vertex descriptor has no attribute %u, which '%s' of vertex function "
-                 "'%s' is read from",
-                 v->index, v->name, cg->fn->name);
+                 "the descriptor has no attribute %u, which '%s' of %s function '%s' is read from",
+                 v->index, v->name, stage_word(cg), cg->fn->name);
     *format = find_format(a->format);
     if (!*format)
-        msl_fail(cx, "attribute %u of the vertex descriptor has the unknown format %u", v->index,
+        msl_fail(cx, "attribute %u of the descriptor has the unknown format %u", v->index,
                  a->format);
     if (a->buffer > 30)
-        msl_fail(cx, "attribute %u of the vertex descriptor is in buffer %u: the last one is 30",
-                 v->index, a->buffer);
+        msl_fail(cx, "attribute %u of the descriptor is in buffer %u: the last one is 30", v->index,
+                 a->buffer);
     Kind k = (*format)->kind;
     if (!s->is_float) {
         bool whole = k == UINT || k == SINT;
         if (!whole || (k == SINT) != s->is_signed || (*format)->bits > s->bits)
             msl_fail(cx,
-                     "attribute %u ('%s') of vertex function '%s': MTLVertexFormat%s cannot be "
+                     "attribute %u ('%s') of %s function '%s': MTLVertexFormat%s cannot be "
                      "read as %s%s integers of %u bits",
-                     v->index, v->name, cg->fn->name, (*format)->name, s->is_signed ? "" : "un",
-                     "signed", s->bits);
+                     v->index, v->name, stage_word(cg), cg->fn->name, (*format)->name,
+                     s->is_signed ? "" : "un", "signed", s->bits);
     }
     return a;
 }
@@ -110,6 +115,56 @@ typedef struct Place {
     LLVMValueRef address, inside; // inside: i1
 } Place;
 
+static LLVMValueRef slot_of(Cg *cg, RfArgKind kind, uint32_t buffer) {
+    uint32_t slot = abi_stage_in_slot(cg->fn, kind, buffer);
+    if (slot == UINT32_MAX) msl_fail(&cg->cx, "internal error: no slot of buffer %u", buffer);
+    return LLVMGetParam(cg->thread, slot);
+}
+
+// The element at p + at * bytes as i64.
+static LLVMValueRef load_element(Cg *cg, LLVMValueRef p, LLVMValueRef at, unsigned bytes) {
+    MslContext *cx = &cg->cx;
+    LLVMTypeRef type = msl_int(cx, 8 * bytes);
+    LLVMValueRef element = LLVMBuildGEP2(cx->builder, type, p, &at, 1, "");
+    element = LLVMBuildLoad2(cx->builder, type, element, "");
+    LLVMSetAlignment(element, 1);
+    return LLVMBuildZExt(cx->builder, element, msl_int(cx, 64), "");
+}
+
+// Where the attribute of a kernel's thread lies. The index buffer is read here, so everything
+// happens behind the check whether the thread is in the region; *outside gets to the end.
+static LLVMValueRef find_in_kernel(Cg *cg, const MslVertexAttribute *a, LLVMBasicBlockRef outside) {
+    MslContext *cx = &cg->cx;
+    const MslVertexDescriptor *d = cg->request->vertex;
+    const MslVertexLayout *l = &d->layouts[a->buffer];
+    LLVMValueRef index = msl_const(cx, 64, 0), base = slot_of(cg, RF_ARG_BUFFER, a->buffer);
+    if (l->step != MSL_STEP_CONSTANT) {
+        bool indexed = l->step >= MSL_STEP_THREAD_X_INDEXED;
+        unsigned dim = l->step == MSL_STEP_THREAD_Y || l->step == MSL_STEP_THREAD_Y_INDEXED;
+        LLVMValueRef at = msl_call_position(cg, RF_THREAD_POSITION_IN_GRID, dim);
+        LLVMValueRef size = msl_call_position(cg, RF_GRID_SIZE, dim);
+        LLVMBasicBlockRef in = LLVMAppendBasicBlockInContext(cx->llvm, cg->thread, "region");
+        LLVMBuildCondBr(cx->builder, LLVMBuildICmp(cx->builder, LLVMIntULT, at, size, ""), in,
+                        outside);
+        LLVMPositionBuilderAtEnd(cx->builder, in);
+        if (l->rate > 1) at = LLVMBuildUDiv(cx->builder, at, msl_const(cx, 32, l->rate), "");
+        index = LLVMBuildZExt(cx->builder, at, msl_int(cx, 64), "");
+        if (indexed)
+            index = load_element(cg, slot_of(cg, RF_ARG_BUFFER, d->index_buffer), index,
+                                 d->index_bytes);
+        LLVMValueRef origin = msl_call_position(cg, RF_GRID_ORIGIN, dim);
+        origin = LLVMBuildZExt(cx->builder, origin, msl_int(cx, 64), "");
+        index = LLVMBuildAdd(cx->builder, index, origin, "");
+    }
+    LLVMValueRef stride = msl_const(cx, 64, l->stride);
+    if (l->stride == MSL_STRIDE_DYNAMIC)
+        stride = LLVMBuildPtrToInt(cx->builder, slot_of(cg, RF_ARG_STRIDE, a->buffer),
+                                   msl_int(cx, 64), "");
+    LLVMValueRef at = LLVMBuildAdd(cx->builder, LLVMBuildMul(cx->builder, index, stride, ""),
+                                   msl_const(cx, 64, a->offset), "");
+    return LLVMBuildGEP2(cx->builder, msl_int(cx, 8), base, &at, 1, "");
+}
+
 static Place find_place(Cg *cg, const MslVertexAttribute *a, uint32_t point, unsigned bytes) {
     MslContext *cx = &cg->cx;
     LLVMTypeRef i64 = msl_int(cx, 64);
@@ -138,12 +193,18 @@ static Place find_place(Cg *cg, const MslVertexAttribute *a, uint32_t point, uns
 static unsigned load_words(Cg *cg, const MslVertexAttribute *a, uint32_t point, unsigned bytes,
                            LLVMValueRef *words) {
     MslContext *cx = &cg->cx;
-    Place p = find_place(cg, a, point, bytes);
     LLVMBasicBlockRef before = LLVMGetInsertBlock(cx->builder);
-    LLVMBasicBlockRef in = LLVMAppendBasicBlockInContext(cx->llvm, cg->thread, "fetch");
     LLVMBasicBlockRef join = LLVMAppendBasicBlockInContext(cx->llvm, cg->thread, "fetched");
-    LLVMBuildCondBr(cx->builder, p.inside, in, join);
-    LLVMPositionBuilderAtEnd(cx->builder, in);
+    Place p = {0};
+    if (is_kernel(cg)) {
+        p.address = find_in_kernel(cg, a, join);
+    } else {
+        p = find_place(cg, a, point, bytes);
+        LLVMBasicBlockRef in = LLVMAppendBasicBlockInContext(cx->llvm, cg->thread, "fetch");
+        LLVMBuildCondBr(cx->builder, p.inside, in, join);
+        LLVMPositionBuilderAtEnd(cx->builder, in);
+    }
+    LLVMBasicBlockRef in = LLVMGetInsertBlock(cx->builder);
     unsigned n = (bytes + 3) / 4;
     uint32_t stride = cg->request->vertex->layouts[a->buffer].stride; // dynamic: odd
     for (unsigned i = 0; i < n; i++) {
@@ -170,8 +231,8 @@ static unsigned load_words(Cg *cg, const MslVertexAttribute *a, uint32_t point, 
     LLVMPositionBuilderAtEnd(cx->builder, join);
     for (unsigned i = 0; i < n; i++) {
         LLVMValueRef phi = LLVMBuildPhi(cx->builder, msl_int(cx, 32), "");
-        LLVMAddIncoming(phi, (LLVMValueRef[]){msl_const(cx, 32, 0), words[i]},
-                        (LLVMBasicBlockRef[]){before, in}, 2);
+        LLVMAddIncoming(phi, (LLVMValueRef[]){words[i], msl_const(cx, 32, 0)},
+                        (LLVMBasicBlockRef[]){in, before}, in == before ? 1 : 2);
         words[i] = phi;
     }
     return n;

@@ -92,6 +92,8 @@ uint32_t reflect_count_members(const ReflectBuilder *b, uint32_t type);
 
 // reflect_stage.c
 // Whether a parameter of a vertex or fragment function is a stage input, not a resource.
+void reflect_kernel_inputs(ReflectBuilder *b, BridgeJob *job, RfFunction *f,
+                           const BridgeFunction *from);
 bool reflect_is_stage_input(const ReflectBuilder *b, const RfFunction *f, const BridgeDecl *p);
 // Inputs and outputs of a vertex or fragment function.
 void reflect_stage_values(ReflectBuilder *b, BridgeJob *job, RfFunction *f,

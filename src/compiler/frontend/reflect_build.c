@@ -606,11 +606,13 @@ void reflect_function(ReflectBuilder *b, BridgeJob *job, const BridgeFunction *f
     if (!compute && !graphics) return; // listed by name and stage
     if (graphics)
         reflect_stage_values(b, job, f, from);
-    else if (b->infos[from->decl.type].kind != BRIDGE_TYPE_VOID)
+    else if (f->stage == RF_KERNEL)
+        reflect_kernel_inputs(b, job, f, from);
+    if (!graphics && b->infos[from->decl.type].kind != BRIDGE_TYPE_VOID)
         reflect_report(job, from->decl.location, "%s function '%s' must have void return type",
                        stage_word(f->stage), f->name);
     for (uint32_t i = 0; i < from->n_params; i++)
-        if (!graphics || !reflect_is_stage_input(b, f, &from->params[i]))
+        if (!reflect_is_stage_input(b, f, &from->params[i]))
             add_arguments(b, job, f, &from->params[i], i, false, 0);
     if (compute) check_positions(b, job, f, from);
     reflect_mesh_check(job, f, from);
@@ -619,7 +621,7 @@ void reflect_function(ReflectBuilder *b, BridgeJob *job, const BridgeFunction *f
     assign_indices(job, f, from, RF_ARG_TEXTURE);
     assign_indices(job, f, from, RF_ARG_SAMPLER);
     for (uint32_t i = 0; i < f->n_args; i++)
-        if (f->args[i].kind != RF_ARG_BUILTIN && f->args[i].kind != RF_ARG_STAGE_IN) {
+        if (f->args[i].kind != RF_ARG_BUILTIN) {
             f->args[i].slot = slot;
             slot += f->args[i].count;
         }

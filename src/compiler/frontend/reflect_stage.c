@@ -19,6 +19,7 @@ enum { // where a role may stand
     FRAGMENT_OUT = 8,
     MESH_VERTEX = 16,
     MESH_PRIMITIVE = 32,
+    KERNEL_IN = 64,
 };
 typedef enum Shape { // types a role may have
     ANY,             // scalar or vector, none of 64 bits, no bool
@@ -39,7 +40,7 @@ static const struct {
     const char *name;
     uint8_t role, where, shape;
 } roles[] = {
-    {"attribute", RF_ATTRIBUTE, VERTEX_IN, ANY},
+    {"attribute", RF_ATTRIBUTE, VERTEX_IN | KERNEL_IN, ANY},
     {"position", RF_POSITION, VERTEX_OUT | MESH_VERTEX | FRAGMENT_IN, FLOAT4},
     {"point_size", RF_POINT_SIZE, VERTEX_OUT | MESH_VERTEX | FRAGMENT_IN, FLOAT1},
     {"clip_distance", RF_CLIP_DISTANCE, VERTEX_OUT | MESH_VERTEX | FRAGMENT_IN, FLOATS},
@@ -103,6 +104,7 @@ typedef struct Side {
 static const char *stage_name(const Side *s) {
     return s->where & (VERTEX_IN | VERTEX_OUT)         ? "vertex"
            : s->where & (MESH_VERTEX | MESH_PRIMITIVE) ? "mesh"
+           : s->where == KERNEL_IN                     ? "kernel"
                                                        : "fragment";
 }
 
@@ -222,11 +224,11 @@ static void check_twice(Side *s, const RfValue *v, uint32_t at, const char *name
 }
 
 static bool needs_attribute(Side *s, const BridgeDecl *d, uint32_t at) {
-    if (s->where == VERTEX_IN)
+    if (s->where & (VERTEX_IN | KERNEL_IN))
         reflect_report(s->job, at,
-                       "member '%s' of the stage_in structure of vertex function '%s' must have "
+                       "member '%s' of the stage_in structure of %s function '%s' must have "
                        "the attribute 'attribute(n)'",
-                       d->name, s->f->name);
+                       d->name, stage_name(s), s->f->name);
     else
         reflect_report(s->job, at,
                        "member '%s' of the result of fragment function '%s' must have an "
@@ -284,7 +286,7 @@ static void add_leaf(Side *s, const BridgeDecl *d, uint32_t type, uint32_t param
     for (int i = 0; k < 0 && bare && i < N_ROLES; i++)
         if (roles[i].role == bare) k = i;
     const char *role_name = k >= 0 ? roles[k].name : "stage_in";
-    if (v->role == RF_VALUE && (s->where == VERTEX_IN || s->where == FRAGMENT_OUT)) {
+    if (v->role == RF_VALUE && (s->where & (VERTEX_IN | KERNEL_IN | FRAGMENT_OUT))) {
         needs_attribute(s, d, at);
         s->n--;
         free(v->name);
@@ -455,14 +457,16 @@ static bool is_structure_of_roles(const ReflectBuilder *b, uint32_t type, unsign
 // Resources may carry [[user(...)]] too: cross-compilers give those without an index such names.
 bool reflect_is_stage_input(const ReflectBuilder *b, const RfFunction *f, const BridgeDecl *p) {
     uint32_t n;
-    bool number = rf_scalar_of(b->lib->types[p->type].data_type, &n) != 0;
-    unsigned where = f->stage == RF_VERTEX ? VERTEX_IN : FRAGMENT_IN;
+    bool graphics = f->stage == RF_VERTEX || f->stage == RF_FRAGMENT;
+    bool number = graphics && rf_scalar_of(b->lib->types[p->type].data_type, &n) != 0;
+    unsigned where = f->stage == RF_VERTEX ? VERTEX_IN : graphics ? FRAGMENT_IN : 0;
     if (has_role(p, where)) return true;
+    if (!graphics && f->stage != RF_KERNEL) return false;
     for (size_t i = 0; i < p->n_attrs; i++) {
         if (strcmp(p->attrs[i].name, "stage_in") == 0) return true;
         if (strcmp(p->attrs[i].name, "user") == 0 && number) return true;
     }
-    return is_structure_of_roles(b, p->type, where, 0);
+    return graphics && is_structure_of_roles(b, p->type, where, 0);
 }
 
 static void add_parameter(Side *s, const BridgeDecl *p, uint32_t ordinal, uint32_t *stage_ins) {
@@ -613,4 +617,17 @@ void reflect_stage_values(ReflectBuilder *b, BridgeJob *job, RfFunction *f,
     check_rows(&out, from->decl.location);
     f->inputs = in.values, f->n_inputs = in.n, f->input_rows = in.rows;
     f->outputs = out.values, f->n_outputs = out.n, f->output_rows = out.rows;
+}
+
+// Attributes of a kernel; how they lie in buffers is said by the pipeline's descriptor.
+void reflect_kernel_inputs(ReflectBuilder *b, BridgeJob *job, RfFunction *f,
+                           const BridgeFunction *from) {
+    Side in = {.b = b, .job = job, .f = f, .where = KERNEL_IN};
+    uint32_t stage_ins = 0;
+    for (uint32_t i = 0; i < from->n_params; i++) {
+        if (!reflect_is_stage_input(b, f, &from->params[i])) continue;
+        if (!in.values && !open_side(&in)) return;
+        add_parameter(&in, &from->params[i], i, &stage_ins);
+    }
+    f->inputs = in.values, f->n_inputs = in.n;
 }

@@ -278,8 +278,8 @@ Value msl_position_base(Vec *x, Value call, unsigned segment) {
     case RF_THREADGROUP_POSITION_IN_GRID: return x->group[d];
     case RF_THREADS_PER_THREADGROUP: return actual_size(x, d);
     case RF_DISPATCH_THREADS_PER_THREADGROUP: return dispatched_size(x, d);
-    case RF_THREADS_PER_GRID:
-    case RF_GRID_SIZE: return launch_field(x, offsetof(CpuLaunch, threads_per_grid), d);
+    case RF_THREADS_PER_GRID: return launch_field(x, offsetof(CpuLaunch, threads_per_grid), d);
+    case RF_GRID_SIZE: return launch_field(x, offsetof(CpuLaunch, grid_size), d);
     case RF_THREADGROUPS_PER_GRID: return launch_field(x, offsetof(CpuLaunch, groups_per_grid), d);
     case RF_GRID_ORIGIN: return launch_field(x, offsetof(CpuLaunch, grid_origin), d);
     case RF_THREAD_INDEX_IN_SIMDGROUP:

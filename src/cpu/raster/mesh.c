@@ -82,6 +82,7 @@ bool raster_run_group(Worker *w, const KernelGroup *g) {
         launch.launch.group_size[k] = g->size[k];
         launch.launch.threads_per_grid[k] =
             g->threads[k] ? g->threads[k] : g->groups[k] * g->size[k];
+        launch.launch.grid_size[k] = launch.launch.threads_per_grid[k];
         threads *= g->size[k];
     }
     size_t frames = (threads + LANES - 1) / LANES * cpu_code(f->code)->info.frame_stride;

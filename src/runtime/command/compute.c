@@ -213,6 +213,8 @@ static bool snapshot(MTLComputeCommandEncoder *e, RtDispatch *d) {
             if (!length && p->arg_use[i] == RT_ARG_REQUIRED) length = RT_MAX_THREADGROUP_MEMORY;
             d->threadgroup_args[d->n_threadgroup_args++] = (RtThreadgroupArg){arg->slot, length};
             if (d->validated) d->validated->lengths[arg->slot] = e->threadgroup_bytes[arg->index];
+        } else if (arg->kind == RF_ARG_STRIDE && arg->index < RT_MAX_BUFFERS) {
+            d->args[arg->slot] = (void *)(uintptr_t)e->strides[arg->index];
         } else if (arg->kind == RF_ARG_TEXTURE || arg->kind == RF_ARG_SAMPLER) {
             if (!rt_snapshot_texture(e, arg, f->n_slots, d->args)) return false;
         } else if (arg->kind == RF_ARG_BUFFER || arg->kind == RF_ARG_FUNCTION_TABLE ||
@@ -260,6 +262,7 @@ static RtDispatch *new_dispatch(MTLComputeCommandEncoder *e, const char *call, M
     }
     d->pipeline = e->pipeline;
     d->args = args;
+    d->region = e->region;
     d->group_size[0] = (uint32_t)size.width;
     d->group_size[1] = (uint32_t)size.height;
     d->group_size[2] = (uint32_t)size.depth;

@@ -21,6 +21,12 @@ typedef struct RtShort {
     _Alignas(64) char copy[];
 } RtShort;
 
+// The region of stage inputs.
+typedef struct RtRegion {
+    uint32_t origin[3], size[3];
+    const char *indirect; // where it is when the dispatch runs; NULL: here
+} RtRegion;
+
 typedef struct RtDispatch {
     RtOp op;
     MTLComputePipelineState *pipeline;
@@ -31,6 +37,7 @@ typedef struct RtDispatch {
     void **args;            // one per slot; those of threadgroup memory are filled in when it runs
     struct RtShort *shorts; // buffers smaller than their argument
     struct RtValidated *validated; // for a kernel that is checked; else NULL
+    const RtRegion *region;        // NULL: the grid
     uint32_t n_threadgroup_args;
     RtThreadgroupArg threadgroup_args[];
 } RtDispatch;
@@ -50,6 +57,8 @@ struct MTLComputeCommandEncoder {
     MTLTexture *textures[RT_MAX_TEXTURES];            // held by the command buffer
     const MTLSamplerState *samplers[RT_MAX_SAMPLERS]; // so held
     uint32_t threadgroup_bytes[RT_MAX_BUFFERS];
+    size_t strides[RT_MAX_BUFFERS]; // of stage inputs that take them from here; 0: not given
+    const RtRegion *region;         // in the command buffer's memory; NULL: not set
     // Arguments come from a table, as Metal 4 has it: slots are filled at each dispatch, textures
     // and samplers above are not used.
     bool by_table;

@@ -50,10 +50,23 @@ static void place_threadgroup_memory(const RtDispatch *d, DevDispatch *out) {
     out->threadgroup_bytes = at;
 }
 
+// The region of stage inputs, once the grid is known.
+static bool set_region(const RtDispatch *d, RtExecution *x, DevDispatch *out) {
+    memcpy(out->grid_size, out->threads_per_grid, sizeof out->grid_size);
+    if (!d->region) return true;
+    RtRegion r = *d->region;
+    if (r.indirect && !rt_execution_read(x, &r, r.indirect, sizeof r.origin + sizeof r.size))
+        return false;
+    memcpy(out->grid_origin, r.origin, sizeof r.origin);
+    memcpy(out->grid_size, r.size, sizeof r.size);
+    return true;
+}
+
 static RtOpResult run_dispatch(RtOp *op, RtExecution *x) {
     RtDispatch *d = (RtDispatch *)(void *)op;
     const char *kernel = rt_pipeline_function(d->pipeline)->name;
-    if (d->indirect && rt_run_batch(x) == RT_OP_FAILED) return RT_OP_FAILED;
+    bool reads = d->indirect || (d->region && d->region->indirect);
+    if (reads && rt_run_batch(x) == RT_OP_FAILED) return RT_OP_FAILED;
     atomic_store_explicit(&x->run->kernel, kernel, memory_order_relaxed);
     DevDispatch *item = &x->batch[x->n_batch];
     *item = (DevDispatch){.args = d->args};
@@ -81,6 +94,7 @@ static RtOpResult run_dispatch(RtOp *op, RtExecution *x) {
     if (d->indirect) // for the trace, which is written after it ran
         memcpy(d->threads, item->threads_per_grid, sizeof d->threads);
     place_threadgroup_memory(d, item);
+    if (!set_region(d, x, item)) return RT_OP_FAILED;
     for (RtShort *s = d->shorts; s; s = s->next) {
         // A dispatch of the batch may write the buffer only if it may run beside this one.
         if (!dev_copy(x->buffer->device->table, x->run, s->copy, s->from, s->n_bytes))

@@ -80,8 +80,12 @@ static const char *set_grid(const AbiIndirectCommand *c, DevDispatch *d, bool *e
             total > INT64_MAX)
             return "has more than 2^32 - 1 threads in a dimension, or too many threadgroups";
         d->groups_per_grid[i] = (uint32_t)groups;
-        d->threads_per_grid[i] = (uint32_t)threads;
+        d->threads_per_grid[i] = d->grid_size[i] = (uint32_t)threads;
         d->group_size[i] = c->group[i];
+    }
+    if (c->size[0] || c->size[1] || c->size[2]) {
+        memcpy(d->grid_origin, c->origin, sizeof d->grid_origin);
+        memcpy(d->grid_size, c->size, sizeof d->grid_size);
     }
     return NULL;
 }

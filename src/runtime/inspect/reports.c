@@ -85,7 +85,11 @@ static void describe_memory(const MTLFunctionLog *log, char *text, size_t n_byte
     uint32_t index = arg ? arg->index + (r->slot - arg->slot) : 0;
     switch ((AbiSpace)r->space) {
     case ABI_SPACE_BUFFER:
-        if (!log->buffer_label)
+        if (!arg)
+            snprintf(text, n_bytes, "a buffer of stage inputs%s%s%s",
+                     log->buffer_label ? ", '" : "", log->buffer_label ? log->buffer_label : "",
+                     log->buffer_label ? "'" : "");
+        else if (!log->buffer_label)
             snprintf(text, n_bytes, "the bytes of argument '%s' (buffer index %u)", name, index);
         else
             snprintf(text, n_bytes, "buffer '%s' (argument '%s', buffer index %u)",

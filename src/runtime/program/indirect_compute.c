@@ -149,9 +149,19 @@ void mtl_indirect_compute_command_set_imageblock_width(MTLIndirectComputeCommand
 
 void mtl_indirect_compute_command_set_stage_in_region(MTLIndirectComputeCommand *command,
                                                       MTLRegion region) {
-    (void)region;
-    if (record(command, __func__))
-        misuse(command, RT_RULE_indirect_unsupported, __func__, "stage-in");
+    AbiIndirectCommand *r = record(command, __func__);
+    if (!r) return;
+    const size_t n[6] = {region.origin.x,   region.origin.y,    region.origin.z,
+                         region.size.width, region.size.height, region.size.depth};
+    for (int i = 0; i < 6; i++)
+        if (n[i] > UINT32_MAX) {
+            misuse(command, RT_RULE_dispatch_grid_limit, __func__, "stage-in region");
+            return;
+        }
+    for (int i = 0; i < 3; i++) {
+        r->origin[i] = (uint32_t)n[i];
+        r->size[i] = (uint32_t)n[3 + i];
+    }
 }
 
 void mtl_indirect_compute_command_reset(MTLIndirectComputeCommand *command) {

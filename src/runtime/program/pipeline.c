@@ -13,6 +13,7 @@
 #include "runtime/program/link.h"
 #include "runtime/program/indirect.h"
 #include "runtime/program/reflection.h"
+#include "runtime/program/stage_in.h"
 #include "runtime/object/trace.h"
 #include "runtime/object/validation.h"
 #include "os/clock.h"
@@ -27,6 +28,7 @@ static void pipeline_destroy(void *self) {
     rt_free(state->arg_use);
     rt_free(state->constants);
     rt_linkage_free(state->linkage);
+    rt_stage_in_free(state->stage_in);
     for (size_t i = 0; i < state->n_archives; i++) archive_release(state->archives[i]);
     rt_free(state->archives);
     rt_label_free(&state->label);
@@ -66,6 +68,7 @@ static RtKernelRequest kernel_request(const MTLComputePipelineState *state,
                              .constants = state->constants,
                              .n_constants = state->n_constants,
                              .links = state->linkage ? &state->linkage->links : NULL,
+                             .vertex = state->stage_in ? &state->stage_in->descriptor : NULL,
                              .shape = {shape[0], shape[1], shape[2]},
                              .width = state->device->width,
                              .validate = state->validate,
@@ -280,6 +283,7 @@ static MTLComputePipelineState *create(MTLDevice *device, const MTLComputePipeli
     pthread_mutex_init(&state->lock, NULL);
     state->device = mtl_retain(device);
     state->function = mtl_retain(d->compute_function);
+    state->entry = state->function->function;
     state->indirect = d->support_indirect_command_buffers;
     state->width_multiple = d->thread_group_size_is_multiple_of_thread_execution_width;
     state->validate = rt_wants_validation(device, d->label, d->shader_validation);
@@ -296,6 +300,9 @@ static MTLComputePipelineState *create(MTLDevice *device, const MTLComputePipeli
                         rt_pipeline_function(state)->name);
         goto fail;
     }
+    wrong = rt_stage_in_make(state->function, d->stage_input_descriptor, &state->stage_in);
+    if (wrong) goto fail;
+    if (state->stage_in) state->entry = state->stage_in->function;
     state->archives_only = options & MTLPipelineOptionFailOnBinaryArchiveMiss;
     state->record = record;
     state->constants = rt_function_constants(state->function, &state->n_constants);

@@ -13,13 +13,16 @@ typedef struct RtVariant {
 } RtVariant;
 
 typedef struct RtLinkage RtLinkage;
+typedef struct RtStageIn RtStageIn;
 
 typedef enum RtArgUse { RT_ARG_REQUIRED, RT_ARG_OPTIONAL, RT_ARG_OFF } RtArgUse;
 
 struct MTLComputePipelineState {
     RtObject object;
-    MTLDevice *device;     // retained
-    MTLFunction *function; // retained
+    MTLDevice *device;       // retained
+    MTLFunction *function;   // retained
+    const RfFunction *entry; // what it takes: of the function, or with the buffers of stage inputs
+    RtStageIn *stage_in;     // NULL: none
     RtLabel label;
     DevCode *general;     // for any shape, or for the required one
     uint32_t required[3]; // 0,0,0: any
@@ -71,7 +74,7 @@ void *rt_with_reflection(void *state, const void *reflection, MTLError **error);
 RtArgUse rt_condition_use(const MTLFunction *function, const char *condition);
 
 static inline const RfFunction *rt_pipeline_function(const MTLComputePipelineState *state) {
-    return state->function->function;
+    return state->entry;
 }
 static inline const RfLibrary *rt_pipeline_library(const MTLComputePipelineState *state) {
     return state->function->library->lib->reflection;

@@ -161,7 +161,7 @@ static MTLComputePipelineReflection *reflection_new(MTLComputePipelineState *sta
     r->state = state;
     for (uint32_t i = 0; i < f->n_args; i++) {
         const RfArg *arg = &f->args[i];
-        if (arg->kind == RF_ARG_BUILTIN || arg->kind == RF_ARG_STAGE_IN) continue;
+        if (arg->kind == RF_ARG_BUILTIN || arg->kind == RF_ARG_STRIDE) continue;
         binding_init(&r->bindings[r->n++], &binding_class, state, state->function->library, arg,
                      state->arg_use[i] != RT_ARG_OFF);
     }

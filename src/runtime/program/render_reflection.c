@@ -30,9 +30,8 @@ static void add_stage(MTLRenderPipelineReflection *r, int s, const RtStage *stag
     const RfFunction *f = stage->function->function;
     for (uint32_t i = 0; i < f->n_args; i++) {
         const RfArg *arg = &f->args[i];
-        if (arg->kind == RF_ARG_BUILTIN || arg->kind == RF_ARG_STAGE_IN ||
-            arg->kind == RF_ARG_MESH || arg->kind == RF_ARG_MESH_GRID ||
-            arg->kind == RF_ARG_IMAGEBLOCK)
+        if (arg->kind == RF_ARG_BUILTIN || arg->kind == RF_ARG_STRIDE || arg->kind == RF_ARG_MESH ||
+            arg->kind == RF_ARG_MESH_GRID || arg->kind == RF_ARG_IMAGEBLOCK)
             continue;
         rt_binding_init(&r->bindings[s][r->n[s]++], r->state, stage->function->library, arg,
                         stage->arg_use[i] != RT_ARG_OFF);

@@ -103,3 +103,15 @@ struct FragmentIn {
     MeshPrimitive p;
 };
 fragment float4 mesh_fragment(FragmentIn in [[stage_in]]) { return in.p.color + in.v.uv.x; }
+
+// A kernel that reads attributes, as cross-compilers write vertex functions before a tessellator.
+struct ThreadIn {
+    float4 position [[attribute(0)]];
+    ushort2 ids [[attribute(7)]];
+};
+kernel void vertices_by_kernel(ThreadIn in [[stage_in]], device float4 *out [[buffer(28)]],
+                               uint3 at [[thread_position_in_grid]], uint3 size [[grid_size]],
+                               uint3 base [[grid_origin]]) {
+    if (any(at >= size)) return;
+    out[at.y * size.x + at.x] = in.position + float4(in.ids.x, in.ids.y, base.x, base.y);
+}

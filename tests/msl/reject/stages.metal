@@ -52,3 +52,9 @@ fragment float4 two_ins(DoubleIn a [[stage_in]], DoubleIn b [[stage_in]]) { retu
 fragment float4 vertex_ids(uint v [[vertex_id]]) { return v; } // expect-error: 'vertex_id' attribute cannot be applied to a parameter of a fragment function
 struct AttributeIn { float4 p [[attribute(0)]]; }; // expect-error: 'attribute' attribute cannot be applied to an input of a fragment function
 fragment float4 attributes(AttributeIn in [[stage_in]]) { return in.p; }
+struct KernelIn { float4 p; }; // expect-error: member 'p' of the stage_in structure of kernel function 'bare' must have the attribute 'attribute(n)'
+kernel void bare(KernelIn in [[stage_in]], device float *o) { o[0] = in.p.x; }
+struct A0 { float a [[attribute(0)]]; };
+struct A1 { float a [[attribute(1)]]; };
+kernel void two(A0 x [[stage_in]], A1 y [[stage_in]], device float *o) { o[0] = x.a + y.a; } // expect-error: kernel function 'two' has more than one 'stage_in'
+kernel void number(float x [[stage_in]], device float *o) { o[0] = x; } // expect-error: type 'float' is not valid for attribute 'stage_in': it must be a structure

@@ -177,8 +177,8 @@ u32 ingot_lane_position(const Lane *l, u32 builtin, u32 dim) {
     case RF_THREADGROUP_POSITION_IN_GRID: return g->position[dim];
     case RF_THREADS_PER_THREADGROUP: return g->size[dim];
     case RF_DISPATCH_THREADS_PER_THREADGROUP: return n->group_size[dim];
-    case RF_THREADS_PER_GRID:
-    case RF_GRID_SIZE: return n->threads_per_grid[dim];
+    case RF_THREADS_PER_GRID: return n->threads_per_grid[dim];
+    case RF_GRID_SIZE: return n->grid_size[dim];
     case RF_THREADGROUPS_PER_GRID: return n->groups_per_grid[dim];
     case RF_GRID_ORIGIN: return n->grid_origin[dim];
     case RF_THREAD_INDEX_IN_SIMDGROUP: return l->index % 32;

@@ -12,6 +12,7 @@ struct __ingot_icb_command {
     uint kind, barrier;
     ulong pipeline;
     uint grid[3], group[3];
+    uint origin[3], size[3];
 };
 
 namespace metal {
@@ -47,7 +48,7 @@ struct compute_command {
     template <class T> METAL_FUNC void set_kernel_buffer(constant T *buffer, uint index) const {
         __set_buffer((ulong)buffer, index);
     }
-    // The stride belongs to stage-in attributes, which kernels do not have here.
+    // The stride of stage inputs is that of their layout: indirect commands have no place for it.
     template <class T>
     METAL_FUNC void set_kernel_buffer(device T *buffer, size_t stride, uint index) const {
         (void)stride;
