@@ -64,6 +64,7 @@ static void add_compile_flags(Strings *s, const Places *p) {
     add(s, "-fobjc-runtime=macosx-10.15");
     add(s, "-fblocks");
     add(s, "-fexceptions");
+    add(s, "-fno-delete-null-pointer-checks"); // metal-cpp sends messages to nil: `this` is NULL
     add(s, "-isystem");
     add(s, p->include);
     add(s, "-include");
@@ -74,7 +75,7 @@ static void add_compile_flags(Strings *s, const Places *p) {
 }
 
 static void add_link_flags(Strings *s, const Places *p) {
-    static const char *const libraries[] = {"Metal", "Foundation", "dispatch", "objc"};
+    static const char *const libraries[] = {"Metal", "Foundation", "dispatch", "objc", "System"};
     char path[PATH_MAX + 32];
     strings_add(s, text("-L%s", p->lib));
     strings_add(s, text("-Wl,-rpath,%s", p->lib));

@@ -13,6 +13,9 @@
 #include <CoreGraphics/CoreGraphics.h>
 #include <Availability.h>
 #include <TargetConditionals.h>
+#include <mach/mach.h>
+#include <mach/vm_page_size.h>
+#include <sys/sysctl.h>
 #include <Foundation/Foundation.h>
 
-int main(void) { return TARGET_OS_LINUX ? 0 : 1; }
+int main(void) { return TARGET_OS_LINUX && vm_page_size >= 4096 ? 0 : 1; }
