@@ -29,7 +29,9 @@ typedef void (*MTLDeathWatch)(void *object);
 // to know. Parts of another object (an encoder of its command buffer, a member of its reflection)
 // end with that one, unreported.
 MTL_API void mtl_set_death_watch(MTLDeathWatch died);
-// As mtl_retain, but NULL when the last reference is already gone, and for parts of another object:
+// The object that this one is a part of, with whose last reference it ends; NULL: none.
+MTL_API void *mtl_owner(const void *object);
+// As mtl_retain, but NULL when the last reference is already gone (to its owner, if it is a part):
 // for those who keep an address without a reference and are told by the watch.
 MTL_API void *mtl_retain_if_alive(void *object);
 

@@ -93,11 +93,23 @@ static void finished(Work *work) {
     objc_release((id)q);
 }
 
+static _Atomic(dispatch_ingot_guard) guard_now;
+
+void dispatch_ingot_set_guard(dispatch_ingot_guard guard) { atomic_store(&guard_now, guard); }
+
+void dispatch_ingot_guarded(dispatch_function_t function, void *context, const char *where) {
+    dispatch_ingot_guard guard = atomic_load_explicit(&guard_now, memory_order_acquire);
+    if (guard)
+        guard(function, context, where);
+    else
+        function(context);
+}
+
 static void call(Work *work) {
     Queue *outer = current;
     current = work->queue;
     void *pool = objc_autoreleasePoolPush();
-    work->function(work->context);
+    dispatch_ingot_guarded(work->function, work->context, work->queue->label);
     objc_autoreleasePoolPop(pool);
     current = outer;
 }
@@ -186,9 +198,20 @@ typedef struct Apply {
     SyncWait done;
 } Apply;
 
+typedef struct ApplyOne {
+    const Apply *all;
+    size_t i;
+} ApplyOne;
+
+static void apply_one(void *p) {
+    ApplyOne *one = p;
+    one->all->work(one->all->context, one->i);
+}
+
 static void apply_some(void *p) {
     Apply *a = p;
-    for (size_t i; (i = atomic_fetch_add(&a->next, 1)) < a->n;) a->work(a->context, i);
+    for (size_t i; (i = atomic_fetch_add(&a->next, 1)) < a->n;)
+        dispatch_ingot_guarded(apply_one, &(ApplyOne){a, i}, "dispatch_apply");
     if (atomic_fetch_sub(&a->helpers, 1) != 1) return;
     pthread_mutex_lock(&a->done.lock);
     a->done.turn = true;

@@ -8,9 +8,8 @@
 #include "ingot/classes.h"
 
 static void retain(void *object) { mtl_retain(object); }
-static bool try_retain(void *object) { return mtl_retain_if_alive(object) != NULL; }
 static size_t count(void *object) { return mtl_retain_count(object); }
-static const objc_ingot_counting counting = {retain, mtl_release, try_retain, count};
+static const objc_ingot_counting counting = {retain, mtl_release, face_try_retain, count};
 
 // ---- MTLError is a NSError ----
 
@@ -112,5 +111,5 @@ __attribute__((constructor(110))) static void start(void) {
     }
     add_makers();
     face_layers_start();
-    mtl_set_death_watch(objc_ingot_destroyed);
+    mtl_set_death_watch(face_died);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <dispatch/dispatch.h>
 #include <objc/message.h>
 
 // ---- Memory of a call ----
@@ -79,7 +80,26 @@ typedef struct FaceBlock {
 } FaceBlock;
 
 void *face_block_copy(id block) { return block ? objc_retainBlock(block) : NULL; }
-void (*face_block_invoke(void *block))(void) { return ((FaceBlock *)block)->invoke; }
+
+typedef struct FaceCall {
+    void *block;
+    uintptr_t with[4];
+} FaceCall;
+
+// The conventions of both architectures let a function have more arguments than it takes.
+static void call_block(void *p) {
+    const FaceCall *c = p;
+    void (*invoke)(void *, uintptr_t, uintptr_t, uintptr_t, uintptr_t) =
+        (void (*)(void *, uintptr_t, uintptr_t, uintptr_t, uintptr_t))((FaceBlock *)c->block)
+            ->invoke;
+    invoke(c->block, c->with[0], c->with[1], c->with[2], c->with[3]);
+}
+
+void face_block_call(void *block, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d) {
+    void *pool = objc_autoreleasePoolPush();
+    dispatch_ingot_guarded(call_block, &(FaceCall){block, {a, b, c, d}}, "a handler of Metal's");
+    objc_autoreleasePoolPop(pool);
+}
 void face_block_done(void *block) { objc_release(block); }
 void face_block_keep(void *block) { (void)block; }
 

@@ -24,7 +24,9 @@ extern const char
 // ---- Blocks ----
 
 void *face_block_copy(id block);
-void (*face_block_invoke(void *block))(void);
+// Calls a block with up to four arguments that are pointers or whole numbers; an exception that
+// it throws is reported and ends there.
+void face_block_call(void *block, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d);
 void face_block_done(void *block); // after the only call
 void face_block_keep(void *block); // after one of many
 
@@ -53,4 +55,7 @@ extern const FaceName face_names[];
 struct MTLClass;
 bool face_adopt_record(struct MTLClass *record, const char *name, Class parent); // false: taken
 void face_layers_start(void);                                                    // hand_layer.c
+// parts.c: for weak references; the end of an object of libingot's, with its parts.
+bool face_try_retain(void *object);
+void face_died(void *object);
 #endif

@@ -69,7 +69,7 @@ id face_MTLDevice_newArgumentEncoderWithArguments_(id self, SEL _cmd, id argumen
 }
 
 static void give_back(void *pointer, size_t length, void *block) {
-    ((void (*)(void *, void *, unsigned long))face_block_invoke(block))(block, pointer, length);
+    face_block_call(block, (uintptr_t)pointer, length, 0, 0);
     face_block_done(block);
 }
 
@@ -87,9 +87,7 @@ id face_MTLDevice_newBufferWithBytesNoCopy_length_options_deallocator_(
 static void give_pipeline(MTLComputePipelineState *state, MTLComputePipelineReflection *reflection,
                           MTLError *error, void *block) {
     (void)reflection;
-    void *pool = objc_autoreleasePoolPush();
-    ((void (*)(void *, void *, void *))face_block_invoke(block))(block, state, error);
-    objc_autoreleasePoolPop(pool);
+    face_block_call(block, (uintptr_t)state, (uintptr_t)error, 0, 0);
     face_block_done(block);
 }
 
@@ -185,10 +183,7 @@ typedef struct Made {
 
 static void give_made(void *item) {
     Made *made = item;
-    void *pool = objc_autoreleasePoolPush();
-    ((void (*)(void *, void *, void *, void *))face_block_invoke(made->block))(
-        made->block, made->state, NULL, made->error);
-    objc_autoreleasePoolPop(pool);
+    face_block_call(made->block, (uintptr_t)made->state, 0, (uintptr_t)made->error, 0);
     face_block_done(made->block);
     mtl_release(made->state);
     mtl_release(made->error);

@@ -140,9 +140,7 @@ id face_MTL4Compiler_newRenderPipelineStateWithDescriptor_compilerTaskOptions_er
 }
 
 static void give_state(MTLRenderPipelineState *state, MTLError *error, void *block) {
-    void *pool = objc_autoreleasePoolPush();
-    ((void (*)(void *, void *, void *))face_block_invoke(block))(block, state, error);
-    objc_autoreleasePoolPop(pool);
+    face_block_call(block, (uintptr_t)state, (uintptr_t)error, 0, 0);
     face_block_done(block);
 }
 

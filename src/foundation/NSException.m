@@ -21,6 +21,21 @@ NSErrorUserInfoKey const NSUnderlyingErrorKey = @"NSUnderlyingError";
 NSErrorUserInfoKey const NSFilePathErrorKey = @"NSFilePath";
 NSErrorUserInfoKey const NSURLErrorKey = @"NSURL";
 
+// ---- Blocks that fail ----
+
+static void guard(dispatch_function_t call, void *context, const char *where) {
+    @try {
+        call(context);
+    } @catch (NSException *e) {
+        NSLog(@"*** uncaught exception '%@', reason: '%@' in a block (%s), which ends here", e.name,
+              e.reason, where ? where : "");
+    } @catch (...) {
+        NSLog(@"*** uncaught exception in a block (%s), which ends here", where ? where : "");
+    }
+}
+
+__attribute__((constructor)) static void set_guard(void) { dispatch_ingot_set_guard(guard); }
+
 @implementation NSException {
     NSString *_name, *_reason;
     NSDictionary *_userInfo;

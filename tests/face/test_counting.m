@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_counting.m: libingot's objects under Objective-C's counting: weak references, associated objects, blocks
-// that capture, threads, and loops that must not grow.
+// test_counting.m: libingot's objects under Objective-C's counting: weak references, associated
+// objects, blocks that capture, threads, and loops that must not grow.
 #include "face_test.h"
 #include <objc/runtime.h>
 #include <pthread.h>
@@ -18,11 +18,13 @@ static void weak_references(id<MTLDevice> device) {
         CHECK(weak == buffer);
         id<MTLCommandQueue> queue = [device newCommandQueue];
         id<MTLComputeCommandEncoder> encoder = [[queue commandBuffer] computeCommandEncoder];
-        part = encoder; // ends with its command buffer, unannounced: never referred to weakly
-        CHECK(is_nil((__weak id *)(void *)&part));
+        part = encoder; // ends with its command buffer, which alone is announced
+        CHECK(part == encoder);
         [encoder endEncoding];
+        CHECK(!is_nil((__weak id *)(void *)&part));
     }
     CHECK(is_nil((__weak id *)(void *)&weak));
+    CHECK(is_nil((__weak id *)(void *)&part));
 }
 #else
 static void weak_references(id<MTLDevice> device) {
@@ -49,6 +51,26 @@ static void associated_objects(id<MTLDevice> device) {
     id<MTLBuffer> other = [device newBufferWithLength:16 options:0]; // perhaps at the same address
     CHECK(objc_getAssociatedObject(other, &key) == nil);
     RELEASE(other);
+}
+
+// Exceptions out of handlers: the command buffer is done all the same, and so is the next.
+static void failing_handlers(id<MTLDevice> device) {
+    id<MTLCommandQueue> queue = [device newCommandQueue];
+    __block int called = 0;
+    for (int i = 0; i < 3; i++) {
+        @autoreleasepool {
+            id<MTLCommandBuffer> commands = [queue commandBuffer];
+            [commands addCompletedHandler:^(id<MTLCommandBuffer> buffer) {
+              called += buffer.status == MTLCommandBufferStatusCompleted;
+              [NSException raise:NSGenericException format:@"handler %d fails", called];
+            }];
+            [commands commit];
+            [commands waitUntilCompleted];
+            CHECK_EQUAL(commands.status, MTLCommandBufferStatusCompleted);
+        }
+    }
+    CHECK_EQUAL(called, 3);
+    RELEASE(queue);
 }
 
 static size_t resident(void) {
@@ -112,6 +134,7 @@ static void threads(id<MTLDevice> device) {
 static void body(id<MTLDevice> device) {
     weak_references(device);
     associated_objects(device);
+    failing_handlers(device);
     id<MTLCommandQueue> queue = [device newCommandQueue];
     loops_do_not_grow(device, queue);
     RELEASE(queue);

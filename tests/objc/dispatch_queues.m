@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libdispatch: order, barriers, sync, groups, semaphores, apply, once, after, data, many threads; counted as
-// objects.
+// libdispatch: order, barriers, sync, groups, semaphores, apply, once, after, data, many threads;
+// counted as objects.
 #import <Foundation/Foundation.h>
 #include <stdatomic.h>
 #include "check.h"
@@ -31,6 +31,28 @@ static void order(void) {
     dispatch_sync(q, ^{
                   });
     CHECK_NUMBER(ran, 1);
+}
+
+// A block that throws ends; the queue, its group and what comes behind it go on.
+static void failing_blocks(void) {
+    dispatch_queue_t q = dispatch_queue_create("failing", DISPATCH_QUEUE_SERIAL);
+    dispatch_group_t group = dispatch_group_create();
+    __block atomic_int ran = 0;
+    for (int i = 0; i < 4; i++)
+        dispatch_group_async(group, i % 2 ? q : dispatch_get_global_queue(0, 0), ^{
+          ran++;
+          @throw [NSException exceptionWithName:NSGenericException reason:@"no" userInfo:nil];
+        });
+    CHECK(dispatch_group_wait(group, dispatch_time(DISPATCH_TIME_NOW, 20000000000)) == 0);
+    dispatch_sync(q, ^{
+      ran++;
+    });
+    CHECK_NUMBER(ran, 5);
+    dispatch_apply(8, dispatch_get_global_queue(0, 0), ^(size_t i) {
+      ran++;
+      if (i % 2) @throw @"any object";
+    });
+    CHECK_NUMBER(ran, 13);
 }
 
 static void barriers(void) {
@@ -195,7 +217,7 @@ static void counted(void) {
 
 int main(void) {
     @autoreleasepool {
-        order(), barriers(), groups(), once_and_apply(), data(), counted();
+        order(), failing_blocks(), barriers(), groups(), once_and_apply(), data(), counted();
     }
     return check_result();
 }

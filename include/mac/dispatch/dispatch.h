@@ -132,6 +132,12 @@ DISPATCH_EXPORT dispatch_time_t dispatch_walltime(const struct timespec *when, i
 // Runs what waits on the main queue until `limit` or until something ran; true if something did.
 DISPATCH_EXPORT bool dispatch_ingot_run_main(dispatch_time_t limit);
 DISPATCH_EXPORT void dispatch_ingot_wake_main(void); // dispatch_ingot_run_main returns
+// What works are called through. Foundation's takes exceptions and reports them: a block that
+// fails does not take its queue down. `where` says what was called.
+typedef void (*dispatch_ingot_guard)(dispatch_function_t call, void *context, const char *where);
+DISPATCH_EXPORT void dispatch_ingot_set_guard(dispatch_ingot_guard guard);
+DISPATCH_EXPORT void dispatch_ingot_guarded(dispatch_function_t call, void *context,
+                                            const char *where);
 
 // Groups and semaphores; waits return 0, or not 0 if the time is up
 DISPATCH_EXPORT DISPATCH_RETURNS_RETAINED dispatch_group_t dispatch_group_create(void);

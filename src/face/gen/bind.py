@@ -155,18 +155,14 @@ class Call:
         ctypes = [t for t, _ in callback[:-1]]
         values = [f"face_string(a{i})" if t == "const char *" else f"a{i}" for i, t in enumerate(ctypes)]
         params = ", ".join(f"{t} a{i}".replace("* a", "*a") for i, t in enumerate(ctypes))
-        shape = ", ".join(["void *"] + ["id" if t == "const char *" else self.wide(t) for t in ctypes])
+        given = [f"(uintptr_t){v}" for v in values] + ["0"] * (4 - len(values))
         once = "face_block_done" if not c.startswith("MTLLogHandler") else "face_block_keep"
         self.helpers = (
             f"static void block_{self.symbol}({params}, void *context) {{\n"
             f"    void *pool = objc_autoreleasePoolPush();\n"
-            f"    ((void (*)({shape}))face_block_invoke(context))({', '.join(['context'] + values)});\n"
+            f"    face_block_call(context, {', '.join(given)});\n"
             f"    objc_autoreleasePoolPop(pool);\n    {once}(context);\n}}\n")
         self.args += [f"{name} ? block_{self.symbol} : NULL", f"face_block_copy({name})"]
-
-    def wide(self, ctype):
-        """Apple's enumerations are as wide as a register, libingot's are ints."""
-        return "unsigned long" if re.fullmatch(r"MTL\w+", ctype) and ctype not in self.b.headers.structs else ctype
 
     def value(self, call, owned):
         """The C expression of the result, and its type."""

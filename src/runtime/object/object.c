@@ -120,9 +120,16 @@ bool rt_retain_if_alive(RtObject *object) {
     return false;
 }
 
+void *mtl_owner(const void *object) {
+    const RtObject *o = object;
+    void *owner = NULL;
+    while (o && o->cls->owner) o = owner = o->cls->owner(o); // a part may have parts
+    return owner;
+}
+
 void *mtl_retain_if_alive(void *object) {
-    RtObject *o = object;
-    return o && !o->cls->owner && rt_retain_if_alive(o) ? object : NULL;
+    RtObject *owner = mtl_owner(object), *o = owner ? owner : object;
+    return o && rt_retain_if_alive(o) ? object : NULL;
 }
 
 void mtl_release(void *object) {
