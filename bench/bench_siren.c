@@ -103,8 +103,7 @@ static const CommandLine line = {
     .about =
         "How fast a SIREN of 2-64-8x64-3 is trained and rendered: samples (pixels) per second\n"
         "of time, and per second of CPU time.",
-    .rows = rows,
-    .n_rows = sizeof rows / sizeof *rows};
+    OPT_ROWS(rows)};
 
 int main(int argc, char **argv) {
     Job job = {0};

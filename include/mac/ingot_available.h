@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// ingot_available.h: what __builtin_available(macOS 15, *) answers. clang answers for Apple's targets
-// only and says yes to every version elsewhere, so that programs would take ways which a later macOS
-// has and this one has not. `ingot cc` and the toolchain file include this first; it includes nothing.
-// No macro reaches @available.
+// ingot_available.h: what __builtin_available(macOS 15, *) answers. clang answers for Apple's
+// targets only and says yes to every version elsewhere, so that programs would take ways which a
+// later macOS has and this one has not. `ingot cc` and the toolchain file include this first; it
+// includes nothing. No macro reaches @available.
 #if !defined(INGOT_MAC_AVAILABLE_H) && !defined(__ASSEMBLER__)
 #define INGOT_MAC_AVAILABLE_H
 

@@ -8,25 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t bits_of(float f) {
-    uint32_t u;
-    memcpy(&u, &f, 4);
-    return u;
-}
-
-static float float_of(uint32_t u) {
-    float f;
-    memcpy(&f, &u, 4);
-    return f;
-}
-
 uint16_t half_from_float(float f) {
-    uint32_t u = bits_of(f), sign = u >> 16 & 0x8000u, a = u & 0x7fffffffu;
+    uint32_t u = float_bits(f), sign = u >> 16 & 0x8000u, a = u & 0x7fffffffu;
     if (a > 0x7f800000u) return (uint16_t)(sign | 0x7e00u | (a >> 13 & 0x3ffu));
     if (a >= 0x477ff000u) return (uint16_t)(sign | 0x7c00u); // 65520 and up round to infinity
-    if (a < 0x38800000u) {            // subnormal: let the FPU round at the right place
-        float r = float_of(a) + 0.5f; // 0.5's last place is 2^-24, that of a subnormal half
-        return (uint16_t)(sign | (bits_of(r) - 0x3f000000u));
+    if (a < 0x38800000u) {                   // subnormal: let the FPU round at the right place
+        float r = float_from_bits(a) + 0.5f; // 0.5's last place is 2^-24, that of a subnormal half
+        return (uint16_t)(sign | (float_bits(r) - 0x3f000000u));
     }
     uint32_t odd = a >> 13 & 1;
     a += 0xc8000000u + 0xfffu + odd; // rebias 127 -> 15, round to even
@@ -35,18 +23,18 @@ uint16_t half_from_float(float f) {
 
 float float_from_half(uint16_t h) {
     uint32_t sign = (uint32_t)(h & 0x8000u) << 16, e = h >> 10 & 31, m = h & 0x3ffu;
-    if (e == 31) return float_of(sign | 0x7f800000u | m << 13);
-    if (!e) return float_of(sign | bits_of((float)m * 0x1p-24f));
-    return float_of(sign | (e + 112) << 23 | m << 13);
+    if (e == 31) return float_from_bits(sign | 0x7f800000u | m << 13);
+    if (!e) return float_from_bits(sign | float_bits((float)m * 0x1p-24f));
+    return float_from_bits(sign | (e + 112) << 23 | m << 13);
 }
 
 uint16_t bfloat_from_float(float f) {
-    uint32_t u = bits_of(f);
+    uint32_t u = float_bits(f);
     if ((u & 0x7fffffffu) > 0x7f800000u) return (uint16_t)(u >> 16 | 0x40u);
     return (uint16_t)((u + 0x7fffu + (u >> 16 & 1)) >> 16);
 }
 
-float float_from_bfloat(uint16_t b) { return float_of((uint32_t)b << 16); }
+float float_from_bfloat(uint16_t b) { return float_from_bits((uint32_t)b << 16); }
 
 static const NumberType types[] = {
     {"f32", "float", 3, NUMBER_FLOAT, 4},      {"f16", "half", 16, NUMBER_HALF, 2},
@@ -118,7 +106,7 @@ bool number_parse(const NumberType *t, const char *text, void *out) {
     float v = strtof(text, &end); // out of range gives infinity, as a cast in a kernel does
     if (end == text || (*end && strcmp(end, "f") && strcmp(end, "h"))) return false;
     if (t->kind == NUMBER_FLOAT)
-        put(out, bits_of(v), 4);
+        put(out, float_bits(v), 4);
     else
         put(out, t->kind == NUMBER_HALF ? half_from_float(v) : bfloat_from_float(v), 2);
     return true;
@@ -126,7 +114,7 @@ bool number_parse(const NumberType *t, const char *text, void *out) {
 
 double number_get(const NumberType *t, const void *p) {
     switch (t->kind) {
-    case NUMBER_FLOAT: return float_of((uint32_t)get(p, 4));
+    case NUMBER_FLOAT: return float_from_bits((uint32_t)get(p, 4));
     case NUMBER_HALF: return float_from_half((uint16_t)get(p, 2));
     case NUMBER_BFLOAT: return float_from_bfloat((uint16_t)get(p, 2));
     case NUMBER_INT: return (double)get_signed(p, t->n_bytes);
@@ -138,7 +126,7 @@ double number_get(const NumberType *t, const void *p) {
 
 void number_set(const NumberType *t, double v, void *out) {
     switch (t->kind) {
-    case NUMBER_FLOAT: put(out, bits_of((float)v), 4); return;
+    case NUMBER_FLOAT: put(out, float_bits((float)v), 4); return;
     case NUMBER_HALF: put(out, half_from_float((float)v), 2); return;
     case NUMBER_BFLOAT: put(out, bfloat_from_float((float)v), 2); return;
     case NUMBER_BOOL: put(out, v != 0, 1); return;

@@ -7,6 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// The bits of a float, as the processor has them.
+typedef union FloatBits {
+    float f;
+    uint32_t u;
+} FloatBits;
+static inline uint32_t float_bits(float f) { return ((FloatBits){.f = f}).u; }
+static inline float float_from_bits(uint32_t u) { return ((FloatBits){.u = u}).f; }
+
 uint16_t half_from_float(float f); // round to nearest even; NaN stays NaN
 float float_from_half(uint16_t h);
 uint16_t bfloat_from_float(float f);

@@ -197,51 +197,33 @@ static void give_later(void *state, MTLError *error, id handler) {
     face_dispatch(NULL, give_made, made);
 }
 
-id face_MTLDevice_newRenderPipelineStateWithTileDescriptor_options_reflection_error_(
-    id self, SEL _cmd, id descriptor, unsigned long options, id *reflection, id *error) {
-    (void)_cmd, (void)options;
-    FaceArena arena = {0};
-    MTLTileRenderPipelineDescriptor filled;
-    face_error_begin(reflection);
-    id state = (id)mtl_device_new_render_pipeline_state_with_tile_descriptor(
-        (void *)self, face_fill_MTLTileRenderPipelineDescriptor(&filled, descriptor, &arena),
-        (MTLError **)face_error_begin(error));
-    face_error_end(error);
-    face_arena_free(&arena);
-    return state;
-}
-
-void face_MTLDevice_newRenderPipelineStateWithTileDescriptor_options_completionHandler_(
-    id self, SEL _cmd, id descriptor, unsigned long options, id completionHandler) {
-    id error = NULL;
-    id state = face_MTLDevice_newRenderPipelineStateWithTileDescriptor_options_reflection_error_(
-        self, _cmd, descriptor, options, NULL, &error);
-    give_later(state, (MTLError *)objc_retain(error), completionHandler);
-}
-
-id face_MTLDevice_newRenderPipelineStateWithMeshDescriptor_options_reflection_error_(
-    id self, SEL _cmd, id descriptor, unsigned long options, id *reflection, id *error) {
-    (void)_cmd, (void)options;
-    FaceArena arena = {0};
-    MTLMeshRenderPipelineDescriptor filled;
-    id state = (id)mtl_device_new_render_pipeline_state_with_mesh_descriptor(
-        (void *)self, face_fill_MTLMeshRenderPipelineDescriptor(&filled, descriptor, &arena),
-        (MTLError **)face_error_begin(error));
-    if (reflection)
-        *reflection =
-            state ? face_lend((id)mtl_render_pipeline_state_reflection((void *)state)) : NULL;
-    face_error_end(error);
-    face_arena_free(&arena);
-    return state;
-}
-
-void face_MTLDevice_newRenderPipelineStateWithMeshDescriptor_options_completionHandler_(
-    id self, SEL _cmd, id descriptor, unsigned long options, id completionHandler) {
-    id error = NULL;
-    id state = face_MTLDevice_newRenderPipelineStateWithMeshDescriptor_options_reflection_error_(
-        self, _cmd, descriptor, options, NULL, &error);
-    give_later(state, (MTLError *)objc_retain(error), completionHandler);
-}
+// Pipelines of tile and mesh functions; `reflected`: what is known of a state's arguments.
+#define NEW_STATE(Kind, kind, reflected)                                                           \
+    id face_MTLDevice_newRenderPipelineStateWith##Kind##Descriptor_options_reflection_error_(      \
+        id self, SEL _cmd, id descriptor, unsigned long options, id *reflection, id *error) {      \
+        (void)_cmd, (void)options;                                                                 \
+        FaceArena arena = {0};                                                                     \
+        MTL##Kind##RenderPipelineDescriptor filled;                                                \
+        id state = (id)mtl_device_new_render_pipeline_state_with_##kind##_descriptor(              \
+            (void *)self,                                                                          \
+            face_fill_MTL##Kind##RenderPipelineDescriptor(&filled, descriptor, &arena),            \
+            (MTLError **)face_error_begin(error));                                                 \
+        if (reflection) *reflection = state ? (reflected) : NULL;                                  \
+        face_error_end(error);                                                                     \
+        face_arena_free(&arena);                                                                   \
+        return state;                                                                              \
+    }                                                                                              \
+    void face_MTLDevice_newRenderPipelineStateWith##Kind##Descriptor_options_completionHandler_(   \
+        id self, SEL _cmd, id descriptor, unsigned long options, id completionHandler) {           \
+        id error = NULL;                                                                           \
+        id state =                                                                                 \
+            face_MTLDevice_newRenderPipelineStateWith##Kind##Descriptor_options_reflection_error_( \
+                self, _cmd, descriptor, options, NULL, &error);                                    \
+        give_later(state, (MTLError *)objc_retain(error), completionHandler);                      \
+    }
+NEW_STATE(Tile, tile, NULL)
+NEW_STATE(Mesh, mesh, face_lend((id)mtl_render_pipeline_state_reflection((void *)state)))
+#undef NEW_STATE
 
 // ---- Command buffers ----
 

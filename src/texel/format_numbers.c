@@ -3,27 +3,16 @@
 // sRGB transfer function. Scalar and exact; the vector code is tested against these.
 #include <math.h>
 #include <string.h>
+#include "base/numbers.h"
 #include "texel/format.h"
 #include "texel/srgb_tables.h"
-
-static uint32_t bits_of(float f) {
-    uint32_t u;
-    memcpy(&u, &f, sizeof u);
-    return u;
-}
-
-static float float_of(uint32_t u) {
-    float f;
-    memcpy(&f, &u, sizeof f);
-    return f;
-}
 
 // An unsigned float of 5 exponent bits and m mantissa bits.
 static float widen(uint32_t bits, unsigned m) {
     uint32_t exponent = bits >> m, mantissa = bits & ((1u << m) - 1);
-    if (exponent == 31) return float_of(0x7f800000u | mantissa << (23 - m));
+    if (exponent == 31) return float_from_bits(0x7f800000u | mantissa << (23 - m));
     if (exponent == 0) return ldexpf((float)mantissa, -14 - (int)m);
-    return float_of((exponent + 112) << 23 | mantissa << (23 - m));
+    return float_from_bits((exponent + 112) << 23 | mantissa << (23 - m));
 }
 
 // The same from a float without its sign, to nearest, ties to even. Too large: infinity.
@@ -32,8 +21,8 @@ static uint32_t narrow(uint32_t u, unsigned m) {
     if (u > 0x7f800000u) return infinity | 1u << (m - 1) | (u >> drop & ((1u << m) - 1));
     if (u >= 0x47800000u) return infinity; // 2^16
     if (u < 113u << 23) {                  // below 2^-14: denormal; the addition rounds it
-        float magic = float_of((113u + drop) << 23);
-        return bits_of(float_of(u) + magic) - bits_of(magic);
+        float magic = float_from_bits((113u + drop) << 23);
+        return float_bits(float_from_bits(u) + magic) - float_bits(magic);
     }
     uint32_t round = (1u << (drop - 1)) - 1 + (u >> drop & 1);
     return (u + round - (112u << 23)) >> drop;
@@ -43,7 +32,7 @@ float texel_small_to_float(uint32_t bits, unsigned n_bits) { return widen(bits, 
 
 uint32_t texel_float_to_small(float value, unsigned n_bits) {
     unsigned m = n_bits - 5;
-    uint32_t u = bits_of(value);
+    uint32_t u = float_bits(value);
     if (value != value) return narrow(u & 0x7fffffffu, m);
     if (u >> 31) return 0;
     uint32_t bits = narrow(u, m), infinity = 31u << m;
@@ -59,7 +48,7 @@ uint32_t texel_float_to_rgb9e5(const float rgb[3]) {
         c[i] = rgb[i] > 0 ? rgb[i] < max ? rgb[i] : max : 0; // NaN: 0
         if (c[i] > largest) largest = c[i];
     }
-    int e = (int)(bits_of(largest) >> 23) - 127; // floor(log2), or -127 for 0 and denormals
+    int e = (int)(float_bits(largest) >> 23) - 127; // floor(log2), or -127 for 0 and denormals
     int shared = (e < -16 ? -16 : e) + 16;
     if (floor(ldexp((double)largest, 24 - shared) + 0.5) == 512) shared++;
     uint32_t out = (uint32_t)shared << 27;
@@ -83,11 +72,11 @@ double texel_linear_to_srgb(double l) {
     return l <= 0.0031308 ? l * 12.92 : 1.055 * pow(l, 1 / 2.4) - 0.055;
 }
 
-float texel_srgb8_to_linear(uint8_t encoded) { return float_of(srgb_decode[encoded]); }
+float texel_srgb8_to_linear(uint8_t encoded) { return float_from_bits(srgb_decode[encoded]); }
 
 uint8_t texel_linear_to_srgb8(float linear) {
-    if (!(linear >= float_of(SRGB_FIRST))) return 0; // and NaN
-    uint32_t u = bits_of(linear < 1 ? linear : 1);
+    if (!(linear >= float_from_bits(SRGB_FIRST))) return 0; // and NaN
+    uint32_t u = float_bits(linear < 1 ? linear : 1);
     uint32_t code = srgb_guess[(u - SRGB_FIRST) >> 16];
     return (uint8_t)(code + (u >= srgb_step[code]));
 }

@@ -7,16 +7,12 @@
 
 #define EXPORT __attribute__((visibility("hidden")))
 
-static inline uint32_t bits_of(float f) {
-    uint32_t u;
-    memcpy(&u, &f, 4);
-    return u;
-}
-static inline float from_bits(uint32_t u) {
+typedef union Word {
     float f;
-    memcpy(&f, &u, 4);
-    return f;
-}
+    uint32_t u;
+} Word;
+static inline uint32_t bits_of(float f) { return ((Word){.f = f}).u; }
+static inline float from_bits(uint32_t u) { return ((Word){.u = u}).f; }
 
 static inline float half_to_float(uint16_t h) {
     uint32_t sign = (uint32_t)(h & 0x8000) << 16, e = h >> 10 & 31, m = h & 1023;
