@@ -179,6 +179,10 @@ bool rt_render_begin_draw(MTLRenderCommandEncoder *e, MTLPrimitiveType type, con
                           RtSite *site);
 bool rt_render_valid_counts(const RtSite *site, size_t start, size_t n, size_t n_instances,
                             size_t base_instance);
+// Of n indices; *d is the draw but for those. False after a message.
+bool rt_render_begin_indexed(MTLRenderCommandEncoder *e, MTLPrimitiveType type, size_t n,
+                             size_t n_instances, int64_t base_vertex, size_t base_instance,
+                             const char *call, RtSite *site, DevDraw *d);
 // A draw with the arguments and the state of now. `indirect`: where its numbers are; NULL: in draw.
 void rt_render_add_draw(MTLRenderCommandEncoder *e, const RtSite *site, MTLPrimitiveType type,
                         const DevDraw *draw, const char *indirect);

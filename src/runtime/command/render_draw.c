@@ -232,23 +232,32 @@ static void draw(MTLRenderCommandEncoder *e, MTLPrimitiveType type, size_t start
     rt_render_add_draw(e, &site, type, &d, NULL);
 }
 
+bool rt_render_begin_indexed(MTLRenderCommandEncoder *e, MTLPrimitiveType type, size_t n,
+                             size_t n_instances, int64_t base_vertex, size_t base_instance,
+                             const char *call, RtSite *site, DevDraw *d) {
+    if (!rt_render_begin_draw(e, type, call, site) ||
+        !rt_render_valid_counts(site, 0, n, n_instances, base_instance))
+        return false;
+    if (base_vertex < INT32_MIN || base_vertex > UINT32_MAX) {
+        rt_misuse_at(site, RT_RULE_draw_limit, "base vertex %lld", (long long)base_vertex);
+        return false;
+    }
+    *d = (DevDraw){.n_vertices = (uint32_t)n,
+                   .first_vertex = (uint32_t)base_vertex,
+                   .n_instances = (uint32_t)n_instances,
+                   .base_instance = (uint32_t)base_instance};
+    return true;
+}
+
 static void draw_indexed(MTLRenderCommandEncoder *e, MTLPrimitiveType type, size_t n,
                          MTLIndexType index_type, MTLBuffer *buffer, size_t offset,
                          size_t n_instances, int64_t base_vertex, size_t base_instance,
                          const char *call) {
     RtSite site;
-    if (!rt_render_begin_draw(e, type, call, &site) ||
-        !rt_render_valid_counts(&site, 0, n, n_instances, base_instance))
-        return;
-    if (base_vertex < INT32_MIN || base_vertex > UINT32_MAX) {
-        rt_misuse_at(&site, RT_RULE_draw_limit, "base vertex %lld", (long long)base_vertex);
-        return;
-    }
-    DevDraw d = {.n_vertices = (uint32_t)n,
-                 .first_vertex = (uint32_t)base_vertex,
-                 .n_instances = (uint32_t)n_instances,
-                 .base_instance = (uint32_t)base_instance};
-    if (set_indices(&site, &d, index_type, buffer, offset, n))
+    DevDraw d;
+    if (rt_render_begin_indexed(e, type, n, n_instances, base_vertex, base_instance, call, &site,
+                                &d) &&
+        set_indices(&site, &d, index_type, buffer, offset, n))
         rt_render_add_draw(e, &site, type, &d, NULL);
 }
 

@@ -221,18 +221,10 @@ static void draw_indexed(MTL4RenderCommandEncoder *e, MTLPrimitiveType type, siz
                          size_t n_instances, int64_t base_vertex, size_t base_instance,
                          const char *call) {
     RtSite site;
-    if (!rt_render_begin_draw((void *)e, type, call, &site) ||
-        !rt_render_valid_counts(&site, 0, n, n_instances, base_instance))
-        return;
-    if (base_vertex < INT32_MIN || base_vertex > UINT32_MAX) {
-        rt_misuse_at(&site, RT_RULE_draw_limit, "base vertex %lld", (long long)base_vertex);
-        return;
-    }
-    DevDraw d = {.n_vertices = (uint32_t)n,
-                 .first_vertex = (uint32_t)base_vertex,
-                 .n_instances = (uint32_t)n_instances,
-                 .base_instance = (uint32_t)base_instance};
-    if (set_indices(&site, &d, index_type, indices, n_bytes))
+    DevDraw d;
+    if (rt_render_begin_indexed((void *)e, type, n, n_instances, base_vertex, base_instance, call,
+                                &site, &d) &&
+        set_indices(&site, &d, index_type, indices, n_bytes))
         rt_render_add_draw(&e->render, &site, type, &d, NULL);
 }
 
