@@ -8,24 +8,18 @@
 #include "neural/image.h"
 
 #define SHOWN __attribute__((visibility("default")))
-SHOWN NSErrorDomain const MTKTextureLoaderErrorDomain = @"MTKTextureLoaderErrorDomain";
-SHOWN MTKTextureLoaderOption const MTKTextureLoaderOptionAllocateMipmaps =
-    @"MTKTextureLoaderOptionAllocateMipmaps";
-SHOWN MTKTextureLoaderOption const MTKTextureLoaderOptionGenerateMipmaps =
-    @"MTKTextureLoaderOptionGenerateMipmaps";
-SHOWN MTKTextureLoaderOption const MTKTextureLoaderOptionSRGB = @"MTKTextureLoaderOptionSRGB";
-SHOWN MTKTextureLoaderOption const MTKTextureLoaderOptionTextureUsage =
-    @"MTKTextureLoaderOptionTextureUsage";
-SHOWN MTKTextureLoaderOption const MTKTextureLoaderOptionTextureStorageMode =
-    @"MTKTextureLoaderOptionTextureStorageMode";
-SHOWN MTKTextureLoaderOption const MTKTextureLoaderOptionTextureCPUCacheMode =
-    @"MTKTextureLoaderOptionTextureCPUCacheMode";
-SHOWN MTKTextureLoaderOption const MTKTextureLoaderOptionOrigin = @"MTKTextureLoaderOptionOrigin";
-SHOWN MTKTextureLoaderOrigin const MTKTextureLoaderOriginTopLeft = @"MTKTextureLoaderOriginTopLeft";
-SHOWN MTKTextureLoaderOrigin const MTKTextureLoaderOriginBottomLeft =
-    @"MTKTextureLoaderOriginBottomLeft";
-SHOWN MTKTextureLoaderOrigin const MTKTextureLoaderOriginFlippedVertically =
-    @"MTKTextureLoaderOriginFlippedVertically";
+#define NAMED(type, name) SHOWN type const name = @ #name // a constant that says its own name
+NAMED(NSErrorDomain, MTKTextureLoaderErrorDomain);
+NAMED(MTKTextureLoaderOption, MTKTextureLoaderOptionAllocateMipmaps);
+NAMED(MTKTextureLoaderOption, MTKTextureLoaderOptionGenerateMipmaps);
+NAMED(MTKTextureLoaderOption, MTKTextureLoaderOptionSRGB);
+NAMED(MTKTextureLoaderOption, MTKTextureLoaderOptionTextureUsage);
+NAMED(MTKTextureLoaderOption, MTKTextureLoaderOptionTextureStorageMode);
+NAMED(MTKTextureLoaderOption, MTKTextureLoaderOptionTextureCPUCacheMode);
+NAMED(MTKTextureLoaderOption, MTKTextureLoaderOptionOrigin);
+NAMED(MTKTextureLoaderOrigin, MTKTextureLoaderOriginTopLeft);
+NAMED(MTKTextureLoaderOrigin, MTKTextureLoaderOriginBottomLeft);
+NAMED(MTKTextureLoaderOrigin, MTKTextureLoaderOriginFlippedVertically);
 
 static void fail(NSError **error, const char *message) {
     if (!error) return;

@@ -71,6 +71,21 @@ static NSUInteger bytes_of(NSUInteger count, NSUInteger matrix, NSUInteger rows,
     return (count - 1) * matrix + (rows - 1) * row + columns * MPSSizeofMPSDataType(type);
 }
 
+// Methods of what lies in a buffer that both sides see: one of so many bytes for a descriptor d.
+#define IN_SHARED_MEMORY(Descriptor, n_bytes)                                                      \
+    -(instancetype)initWithDevice : (id<MTLDevice>)device descriptor : (Descriptor *)d {           \
+        NSUInteger n = MAX(n_bytes, 1u);                                                           \
+        id<MTLBuffer> buffer = [device newBufferWithLength:n                                       \
+                                                   options:MTLResourceStorageModeShared];          \
+        return buffer ? [self initWithBuffer:buffer offset:0 descriptor:d] : nil;                  \
+    }                                                                                              \
+    -(void)synchronizeOnCommandBuffer : (id<MTLCommandBuffer>)commandBuffer {                      \
+        (void)commandBuffer;                                                                       \
+    }                                                                                              \
+    -(NSUInteger)resourceSize {                                                                    \
+        return _data.allocatedSize;                                                                \
+    }
+
 SHOWN @implementation MPSMatrix
 - (instancetype)initWithBuffer:(id<MTLBuffer>)buffer descriptor:(MPSMatrixDescriptor *)descriptor {
     return [self initWithBuffer:buffer offset:0 descriptor:descriptor];
@@ -96,17 +111,7 @@ SHOWN @implementation MPSMatrix
     }
     return self;
 }
-- (instancetype)initWithDevice:(id<MTLDevice>)device descriptor:(MPSMatrixDescriptor *)d {
-    NSUInteger n = MAX(d.matrices * MAX(d.matrixBytes, d.rows * d.rowBytes), 1u);
-    id<MTLBuffer> buffer = [device newBufferWithLength:n options:MTLResourceStorageModeShared];
-    return buffer ? [self initWithBuffer:buffer offset:0 descriptor:d] : nil;
-}
-- (void)synchronizeOnCommandBuffer:(id<MTLCommandBuffer>)commandBuffer {
-    (void)commandBuffer;
-}
-- (NSUInteger)resourceSize {
-    return _data.allocatedSize;
-}
+IN_SHARED_MEMORY(MPSMatrixDescriptor, d.matrices *MAX(d.matrixBytes, d.rows *d.rowBytes))
 @end
 
 SHOWN @implementation MPSTemporaryMatrix
@@ -141,17 +146,7 @@ SHOWN @implementation MPSVector
     }
     return self;
 }
-- (instancetype)initWithDevice:(id<MTLDevice>)device descriptor:(MPSVectorDescriptor *)d {
-    NSUInteger n = MAX(d.vectors * d.vectorBytes, 1u);
-    id<MTLBuffer> buffer = [device newBufferWithLength:n options:MTLResourceStorageModeShared];
-    return buffer ? [self initWithBuffer:buffer offset:0 descriptor:d] : nil;
-}
-- (void)synchronizeOnCommandBuffer:(id<MTLCommandBuffer>)commandBuffer {
-    (void)commandBuffer;
-}
-- (NSUInteger)resourceSize {
-    return _data.allocatedSize;
-}
+IN_SHARED_MEMORY(MPSVectorDescriptor, d.vectors *d.vectorBytes)
 @end
 
 // ---- Products ----
