@@ -336,11 +336,7 @@ bool string_decode(StringBuffer *to, const void *bytes, NSUInteger n, NSStringEn
     const uint8_t *b = bytes;
     switch (encoding) {
     case NSUTF8StringEncoding: return buffer_append_utf8(to, bytes, n);
-    case NSASCIIStringEncoding:
-        for (NSUInteger i = 0; i < n; i++)
-            if (b[i] >= 0x80) return false;
-        buffer_append_ascii(to, bytes, n);
-        return true;
+    case NSASCIIStringEncoding: // lenient, as on a Mac: programs give sources with a copyright sign
     case NSISOLatin1StringEncoding: buffer_append_latin1(to, b, n); return true;
     case NSUnicodeStringEncoding:
     case NSUTF16LittleEndianStringEncoding:

@@ -17,7 +17,8 @@ static void making(void) {
                                  encoding:NSUTF8StringEncoding] == nil); // too long a form
     CHECK([[NSString alloc] initWithBytes:"\xed\xa0\x80" length:3
                                  encoding:NSUTF8StringEncoding] == nil); // a surrogate
-    CHECK([[NSString alloc] initWithBytes:"\xe9" length:1 encoding:NSASCIIStringEncoding] == nil);
+    NSString *eight_bits = [NSString stringWithCString:"\xe9t\xe9" encoding:NSASCIIStringEncoding];
+    CHECK_TEXT(eight_bits.UTF8String, "\u00e9t\u00e9");
     NSString *latin = [[NSString alloc] initWithBytes:"\xe9"
                                                length:1
                                              encoding:NSISOLatin1StringEncoding];
