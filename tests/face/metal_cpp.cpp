@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // metal_cpp.cpp: C++ with Apple's header-only metal-cpp (INGOT_METAL_CPP names its folder): compute
-// with function constants, blits, events, heaps, and a triangle.
+// with function constants, blits, events, heaps, a triangle, a mesh, and Metal 4 where the headers
+// know it.
 #define NS_PRIVATE_IMPLEMENTATION
 #define CA_PRIVATE_IMPLEMENTATION
 #define MTL_PRIVATE_IMPLEMENTATION
@@ -84,6 +85,21 @@ static void events_and_heaps(MTL::Device *device, MTL::CommandQueue *queue) {
     descriptor->release();
 }
 
+static MTL::Texture *new_target(MTL::Device *device) {
+    MTL::TextureDescriptor *shape =
+        MTL::TextureDescriptor::texture2DDescriptor(MTL::PixelFormatRGBA8Unorm, 8, 8, false);
+    shape->setUsage(MTL::TextureUsageRenderTarget);
+    return device->newTexture(shape);
+}
+
+static int wrong_pixels(MTL::Texture *texture, unsigned expected) {
+    unsigned pixels[64];
+    int wrong = 0;
+    texture->getBytes(pixels, 32, MTL::Region::Make2D(0, 0, 8, 8), 0);
+    for (unsigned p : pixels) wrong += p != expected;
+    return wrong;
+}
+
 static void triangle(MTL::Device *device, MTL::CommandQueue *queue) {
     NS::Error *error = nullptr;
     MTL::Library *library =
@@ -98,10 +114,7 @@ static void triangle(MTL::Device *device, MTL::CommandQueue *queue) {
     descriptor->colorAttachments()->object(0)->setPixelFormat(MTL::PixelFormatRGBA8Unorm);
     MTL::RenderPipelineState *state = device->newRenderPipelineState(descriptor, &error);
     CHECK(state && !error);
-    MTL::TextureDescriptor *shape =
-        MTL::TextureDescriptor::texture2DDescriptor(MTL::PixelFormatRGBA8Unorm, 8, 8, false);
-    shape->setUsage(MTL::TextureUsageRenderTarget);
-    MTL::Texture *texture = device->newTexture(shape);
+    MTL::Texture *texture = new_target(device);
     MTL::RenderPassDescriptor *pass = MTL::RenderPassDescriptor::renderPassDescriptor();
     pass->colorAttachments()->object(0)->setTexture(texture);
     pass->colorAttachments()->object(0)->setLoadAction(MTL::LoadActionClear);
@@ -112,11 +125,7 @@ static void triangle(MTL::Device *device, MTL::CommandQueue *queue) {
     encoder->endEncoding();
     commands->commit();
     commands->waitUntilCompleted();
-    unsigned pixels[64];
-    texture->getBytes(pixels, 32, MTL::Region::Make2D(0, 0, 8, 8), 0);
-    int wrong = 0;
-    for (unsigned p : pixels) wrong += p != 0xff0000ffu;
-    CHECK(wrong == 0);
+    CHECK(wrong_pixels(texture, 0xff0000ffu) == 0);
     texture->release();
     state->release();
     descriptor->release();
@@ -124,6 +133,112 @@ static void triangle(MTL::Device *device, MTL::CommandQueue *queue) {
     vertex->release();
     library->release();
 }
+
+// Two triangles out of a mesh function, by an object function that asks for one mesh.
+static void mesh(MTL::Device *device, MTL::CommandQueue *queue) {
+    NS::Error *error = nullptr;
+    MTL::Library *library = compile(
+        device,
+        "#include <metal_stdlib>\n"
+        "using namespace metal;\n"
+        "struct V { float4 place [[position]]; };\n"
+        "struct P { float4 color; };\n"
+        "struct Payload { float blue; };\n"
+        "[[object]] void ask(object_data Payload &p [[payload]], mesh_grid_properties grid) {\n"
+        "    p.blue = 1;\n"
+        "    grid.set_threadgroups_per_grid(uint3(1, 1, 1));\n"
+        "}\n"
+        "[[mesh]] void quad(mesh<V, P, 4, 2, topology::triangle> out,\n"
+        "                   object_data const Payload &p [[payload]],\n"
+        "                   uint i [[thread_index_in_threadgroup]]) {\n"
+        "    if (i == 0) out.set_primitive_count(2);\n"
+        "    out.set_vertex(i, {float4(i & 1 ? 1 : -1, i & 2 ? 1 : -1, 0, 1)});\n"
+        "    if (i < 2) {\n"
+        "        for (uint k = 0; k < 3; k++) out.set_index(i * 3 + k, i + k);\n"
+        "        out.set_primitive(i, {float4(0, 1, p.blue, 1)});\n"
+        "    }\n"
+        "}\n"
+        "fragment float4 paint(P p [[stage_in]]) { return p.color; }\n");
+    MTL::Function *ask = library->newFunction(text("ask")),
+                  *quad = library->newFunction(text("quad")),
+                  *paint = library->newFunction(text("paint"));
+    MTL::MeshRenderPipelineDescriptor *descriptor =
+        MTL::MeshRenderPipelineDescriptor::alloc()->init();
+    descriptor->setObjectFunction(ask);
+    descriptor->setMeshFunction(quad);
+    descriptor->setFragmentFunction(paint);
+    descriptor->setPayloadMemoryLength(16);
+    descriptor->colorAttachments()->object(0)->setPixelFormat(MTL::PixelFormatRGBA8Unorm);
+    MTL::RenderPipelineState *state =
+        device->newRenderPipelineState(descriptor, MTL::PipelineOptionNone, nullptr, &error);
+    if (error) std::printf("%s\n", error->localizedDescription()->utf8String());
+    CHECK(state && !error);
+    MTL::Texture *texture = new_target(device);
+    MTL::RenderPassDescriptor *pass = MTL::RenderPassDescriptor::renderPassDescriptor();
+    pass->colorAttachments()->object(0)->setTexture(texture);
+    pass->colorAttachments()->object(0)->setLoadAction(MTL::LoadActionClear);
+    MTL::CommandBuffer *commands = queue->commandBuffer();
+    MTL::RenderCommandEncoder *encoder = commands->renderCommandEncoder(pass);
+    encoder->setRenderPipelineState(state);
+    encoder->drawMeshThreadgroups(MTL::Size(1, 1, 1), MTL::Size(1, 1, 1), MTL::Size(4, 1, 1));
+    encoder->endEncoding();
+    commands->commit();
+    commands->waitUntilCompleted();
+    CHECK(wrong_pixels(texture, 0xffffff00u) == 0);
+    texture->release();
+    state->release();
+    descriptor->release();
+    paint->release();
+    quad->release();
+    ask->release();
+    library->release();
+}
+
+#if __has_include(<Metal/MTL4CommandQueue.hpp>)
+static void metal4(MTL::Device *device) {
+    NS::Error *error = nullptr;
+    MTL::Library *library = compile(
+        device, "kernel void add(device int *x [[buffer(0)]], constant int &n [[buffer(1)]],\n"
+                "                uint i [[thread_position_in_grid]]) { x[i] += n; }\n");
+    MTL::Function *function = library->newFunction(text("add"));
+    MTL::ComputePipelineState *state = device->newComputePipelineState(function, &error);
+    MTL::Buffer *data = device->newBuffer(64, MTL::ResourceStorageModeShared);
+    MTL::Buffer *number = device->newBuffer(16, MTL::ResourceStorageModeShared);
+    *static_cast<int *>(number->contents()) = 40;
+    for (int i = 0; i < 16; i++) static_cast<int *>(data->contents())[i] = i;
+    MTL4::ArgumentTableDescriptor *shape = MTL4::ArgumentTableDescriptor::alloc()->init();
+    shape->setMaxBufferBindCount(2);
+    MTL4::ArgumentTable *table = device->newArgumentTable(shape, &error);
+    CHECK(table && !error);
+    table->setAddress(data->gpuAddress(), 0);
+    table->setAddress(number->gpuAddress(), 1);
+    MTL::ResidencySetDescriptor *which = MTL::ResidencySetDescriptor::alloc()->init();
+    MTL::ResidencySet *set = device->newResidencySet(which, &error);
+    set->addAllocation(data);
+    set->addAllocation(number);
+    set->commit();
+    MTL4::CommandQueue *queue = device->newMTL4CommandQueue();
+    queue->addResidencySet(set);
+    MTL4::CommandAllocator *allocator = device->newCommandAllocator();
+    MTL4::CommandBuffer *commands = device->newCommandBuffer();
+    commands->beginCommandBuffer(allocator);
+    MTL4::ComputeCommandEncoder *encoder = commands->computeCommandEncoder();
+    encoder->setComputePipelineState(state);
+    encoder->setArgumentTable(table);
+    encoder->dispatchThreads(MTL::Size(16, 1, 1), MTL::Size(16, 1, 1));
+    encoder->endEncoding();
+    commands->endCommandBuffer();
+    MTL::SharedEvent *event = device->newSharedEvent();
+    const MTL4::CommandBuffer *all[] = {commands};
+    queue->commit(all, 1);
+    queue->signalEvent(event, 1);
+    CHECK(event->waitUntilSignaledValue(1, 10000));
+    CHECK(static_cast<int *>(data->contents())[15] == 55);
+    NS::Object *made[] = {event, commands, allocator, queue, set,      which,  table,
+                          shape, number,   data,      state, function, library};
+    for (NS::Object *object : made) object->release();
+}
+#endif
 
 int main() {
     NS::AutoreleasePool *pool = NS::AutoreleasePool::alloc()->init();
@@ -134,6 +249,10 @@ int main() {
     compute(device, queue);
     events_and_heaps(device, queue);
     triangle(device, queue);
+    mesh(device, queue);
+#if __has_include(<Metal/MTL4CommandQueue.hpp>)
+    metal4(device);
+#endif
     queue->release();
     device->release();
     pool->release();
