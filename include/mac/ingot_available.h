@@ -6,7 +6,8 @@
 #if !defined(INGOT_MAC_AVAILABLE_H) && !defined(__ASSEMBLER__)
 #define INGOT_MAC_AVAILABLE_H
 
-// The list as written: "macOS 14.4, iOS 17, *". Is its macOS 26.0 or older? Without one, * says yes.
+// The list as written: "macOS 14.4, iOS 17, *". Is its macOS 26.0 or older? Without one, * says
+// yes.
 static inline __attribute__((unused)) int ingot_available(const char *list) {
     for (const char *p = list; *p; p++) {
         if (p[0] != 'm' || p[1] != 'a' || p[2] != 'c' || (p[3] | 32) != 'o' || (p[4] | 32) != 's')

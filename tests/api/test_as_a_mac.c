@@ -11,7 +11,10 @@ static const char source[] =
          "kernel void shared(device uint *x [[buffer(0)]], threadgroup uint *t [[threadgroup(0)]],"
          " uint i [[thread_index_in_threadgroup]]) {"
          " if (x[8] == 0) { t[i] = i + 1; threadgroup_barrier(mem_flags::mem_threadgroup);"
-         " x[i] = t[i ^ 1]; } else { x[i] = 9; } }\n";
+         " x[i] = t[i ^ 1]; } else { x[i] = 9; } }\n"
+         "vertex float4 whole(uint i [[vertex_id]]) {"
+         " return float4(i == 1 ? 3 : -1, i == 2 ? 3 : -1, 0, 1); }\n"
+         "fragment float4 white() { return float4(1); }\n";
 
 static bool layer; // the debug layer is on
 
@@ -178,11 +181,92 @@ static void copies_within_a_buffer(void **state) {
     }
 }
 
+// ---- Draws ----
+
+enum { SIDE = 16 };
+
+static MTLRenderCommandEncoder *begin_pass(MTLCommandBuffer *commands, MTLTexture *target) {
+    MTLError *error = NULL;
+    MTLRenderPipelineDescriptor d = {.vertex_function = mtl_library_new_function(library, "whole"),
+                                     .fragment_function =
+                                         mtl_library_new_function(library, "white"),
+                                     .color_attachments[0].pixel_format = MTLPixelFormatRGBA8Unorm};
+    MTLRenderPipelineState *p = mtl_device_new_render_pipeline_state(device, &d, &error);
+    assert_non_null(p);
+    MTLRenderPassDescriptor pass = mtl_render_pass_descriptor_make();
+    pass.color_attachments[0].texture = target;
+    pass.color_attachments[0].load_action = MTLLoadActionClear;
+    MTLRenderCommandEncoder *e = mtl_command_buffer_render_command_encoder(commands, &pass);
+    mtl_render_command_encoder_set_render_pipeline_state(e, p);
+    mtl_release(p), mtl_release(d.vertex_function), mtl_release(d.fragment_function);
+    return e;
+}
+
+static bool is_white(MTLTexture *t, size_t x, size_t y) {
+    uint32_t pixel = 0;
+    mtl_texture_get_bytes(t, &pixel, 4, mtl_region_make_2d(x, y, 1, 1), 0);
+    return pixel == 0xffffffffu;
+}
+
+static MTLTexture *new_target(void) {
+    MTLTextureDescriptor d = mtl_texture_descriptor_2d(MTLPixelFormatRGBA8Unorm, SIDE, SIDE, false);
+    d.usage = MTLTextureUsageRenderTarget | MTLTextureUsageShaderRead;
+    return mtl_device_new_texture(device, &d);
+}
+
+static void draws_of_nothing(void **state) {
+    (void)state;
+    for (int draws = 0; draws < 2; draws++) { // and one that draws, behind them
+        MTLTexture *t = new_target();
+        MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
+        MTLRenderCommandEncoder *e = begin_pass(commands, t);
+        mtl_render_command_encoder_draw_primitives(e, MTLPrimitiveTypeTriangle, 0, 0);
+        mtl_render_command_encoder_draw_primitives_instanced(e, MTLPrimitiveTypeTriangle, 0, 3, 0,
+                                                             0);
+        if (draws) mtl_render_command_encoder_draw_primitives(e, MTLPrimitiveTypeTriangle, 0, 3);
+        mtl_render_command_encoder_end_encoding(e);
+        ends(commands, "draw_empty");
+        if (!layer) assert_int_equal(is_white(t, 5, 5), draws);
+        mtl_release(t);
+    }
+}
+
+static void scissors_past_the_target(void **state) {
+    (void)state;
+    static const MTLScissorRect rects[] = {
+        {8, 2, 100, 3}, {8, 2, SIZE_MAX, 3}, {SIDE, 0, 1, 1}, {SIZE_MAX, SIZE_MAX, 2, 2}};
+    for (size_t i = 0; i < sizeof rects / sizeof *rects; i++) {
+        MTLTexture *t = new_target();
+        MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
+        MTLRenderCommandEncoder *e = begin_pass(commands, t);
+        mtl_render_command_encoder_set_scissor_rect(e, rects[i]);
+        mtl_render_command_encoder_draw_primitives(e, MTLPrimitiveTypeTriangle, 0, 3);
+        mtl_render_command_encoder_end_encoding(e);
+        ends(commands, "render_scissor");
+        for (size_t y = 0; !layer && y < SIDE; y++)
+            for (size_t x = 0; x < SIDE; x++)
+                assert_int_equal(is_white(t, x, y), i < 2 && x >= 8 && y >= 2 && y < 5);
+        mtl_release(t);
+    }
+}
+
+static void mipmaps_of_one_level(void **state) {
+    (void)state;
+    MTLTexture *t = new_target();
+    MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
+    MTLBlitCommandEncoder *e = mtl_command_buffer_blit_command_encoder(commands);
+    mtl_blit_command_encoder_generate_mipmaps(e, t);
+    mtl_blit_command_encoder_end_encoding(e);
+    ends(commands, "blit_mipmap_levels");
+    mtl_release(t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dispatch_of_nothing),    cmocka_unit_test(lengths_of_threadgroup_memory),
-        cmocka_unit_test(memory_that_is_no_page), cmocka_unit_test(ranges_past_the_end),
-        cmocka_unit_test(copies_within_a_buffer),
+        cmocka_unit_test(dispatch_of_nothing),      cmocka_unit_test(lengths_of_threadgroup_memory),
+        cmocka_unit_test(memory_that_is_no_page),   cmocka_unit_test(ranges_past_the_end),
+        cmocka_unit_test(copies_within_a_buffer),   cmocka_unit_test(draws_of_nothing),
+        cmocka_unit_test(scissors_past_the_target), cmocka_unit_test(mipmaps_of_one_level),
     };
     return cmocka_run_group_tests(tests, set_up, close_library);
 }

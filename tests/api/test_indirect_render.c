@@ -414,8 +414,6 @@ static void misuse(void **state) {
     assert_message("indirect_buffer_index", "index 2 of 2", NULL);
     mtl_indirect_render_command_set_fragment_buffer(c, corners, 32, 0);
     assert_message("buffer_offset", NULL, NULL);
-    mtl_indirect_render_command_draw_primitives(c, MTLPrimitiveTypePoint, 0, 0, 1, 0);
-    assert_message("draw_empty", NULL, NULL);
     mtl_indirect_render_command_draw_primitives(c, (MTLPrimitiveType)5, 0, 1, 1, 0);
     assert_message("draw_primitive_type", NULL, NULL);
     mtl_indirect_render_command_draw_indexed_primitives(c, MTLPrimitiveTypePoint, 7,

@@ -511,8 +511,6 @@ static void rules(void **state) {
     BROKEN("draw_missing_buffer",
            mtl4_render_command_encoder_set_argument_table(e, NULL, MTLRenderStageVertex),
            mtl4_render_command_encoder_draw_primitives(e, MTLPrimitiveTypePoint, 0, 1));
-    BROKEN("draw_empty",
-           mtl4_render_command_encoder_draw_primitives(e, MTLPrimitiveTypePoint, 0, 0));
     BROKEN("draw_primitive_type",
            mtl4_render_command_encoder_draw_primitives(e, (MTLPrimitiveType)9, 0, 1));
     BROKEN("draw_index_buffer", mtl4_render_command_encoder_draw_indexed_primitives(
@@ -529,8 +527,6 @@ static void rules(void **state) {
                                 e, MTLStageDispatch, MTLStageVertex, 0));
     BROKEN("render_stages",
            mtl4_render_command_encoder_set_argument_table(e, b.table, (MTLRenderStages)0));
-    BROKEN("render_scissor",
-           mtl4_render_command_encoder_set_scissor_rect(e, (MTLScissorRect){0, 0, W + 1, 1}));
     BROKEN("null_argument", mtl4_render_command_encoder_set_render_pipeline_state(e, NULL));
     BROKEN("wrong_class", mtl4_render_command_encoder_set_argument_table(e, (void *)at, BOTH));
 

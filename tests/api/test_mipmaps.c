@@ -288,9 +288,6 @@ static void test_rules(void **state) {
     MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
     MTLBlitCommandEncoder *blit = mtl_command_buffer_blit_command_encoder(commands);
     clear_messages();
-    mtl_blit_command_encoder_generate_mipmaps(blit, t);
-    assert_string_equal(last_rule, "blit_mipmap_levels");
-    assert_non_null(strstr(last_text, "flat"));
     mtl_blit_command_encoder_generate_mipmaps(blit, NULL);
     assert_string_equal(last_rule, "null_argument");
     mtl_blit_command_encoder_end_encoding(blit);

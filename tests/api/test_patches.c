@@ -346,7 +346,6 @@ static void bad_draws(void **state) {
                 0);
     BAD_PATCHES("patch_indices", false, draw_patches, 4, 0, 1, factors, 2, 1, 0);
     BAD_PATCHES("patch_factors_too_short", true, draw_patches, 4, 0, 5, NULL, 0, 1, 0);
-    BAD_PATCHES("draw_empty", true, draw_patches, 4, 0, 0, NULL, 0, 1, 0);
     BAD_PATCHES("null_argument", false, draw_patches_indirect, 4, NULL, 0, NULL, 0);
     mtl_render_command_encoder_draw_patches(NULL, 4, 0, 1, NULL, 0, 1, 0);
     assert_string_equal(last_rule, "null_object");

@@ -219,12 +219,6 @@ static void numbers_of_draws(void **state) {
     mtl_render_command_encoder_draw_primitives(e, 5, 0, 3);
     end(e, "draw_primitive_type");
     e = begin(plain);
-    mtl_render_command_encoder_draw_primitives(e, MTLPrimitiveTypeTriangle, 0, 0);
-    end(e, "draw_empty");
-    e = begin(plain);
-    mtl_render_command_encoder_draw_primitives_instanced(e, MTLPrimitiveTypeTriangle, 0, 3, 0, 0);
-    end(e, "draw_empty");
-    e = begin(plain);
     mtl_render_command_encoder_draw_primitives(e, MTLPrimitiveTypeTriangle, SIZE_MAX, 3);
     end(e, "draw_limit");
     e = begin(plain);
@@ -327,12 +321,6 @@ static void state_of_encoders(void **state) {
     e = begin(plain);
     mtl_render_command_encoder_set_viewports(e, &(MTLViewport){0}, 17);
     end(e, "render_viewport");
-    e = begin(plain);
-    mtl_render_command_encoder_set_scissor_rect(e, (MTLScissorRect){15, 0, 2, 1});
-    end(e, "render_scissor");
-    e = begin(plain);
-    mtl_render_command_encoder_set_scissor_rect(e, (MTLScissorRect){SIZE_MAX, 0, 2, 1});
-    end(e, "render_scissor");
     e = begin(plain), mtl_render_command_encoder_set_cull_mode(e, 3);
     end(e, "encoder_option");
     e = begin(plain);

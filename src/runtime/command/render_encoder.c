@@ -279,7 +279,8 @@ void rt_render_set_scissors(MTLRenderCommandEncoder *e, const MTLScissorRect *r,
     if (!rt_render_valid(e, call, &site)) return;
     if (!valid_count(&site, r, count, RT_RULE_render_scissor, "rectangles")) return;
     const DevPass *pass = &e->pass->cpu;
-    for (size_t i = 0; i < count; i++)
+    const bool cut = rt_tolerates(site.device, RT_RULE_render_scissor); // as the hardware does
+    for (size_t i = 0; i < count && !cut; i++)
         if (r[i].width > pass->width || r[i].x > pass->width - r[i].width ||
             r[i].height > pass->height || r[i].y > pass->height - r[i].height) {
             rt_misuse_at(&site, RT_RULE_render_scissor,
@@ -287,9 +288,14 @@ void rt_render_set_scissors(MTLRenderCommandEncoder *e, const MTLScissorRect *r,
                          r[i].height, r[i].x, r[i].y, pass->width, pass->height);
             return;
         }
-    for (size_t i = 0; i < count; i++)
-        e->state.scissors[i] = (DevScissor){(uint32_t)r[i].x, (uint32_t)r[i].y,
-                                            (uint32_t)r[i].width, (uint32_t)r[i].height};
+    for (size_t i = 0; i < count; i++) {
+        const size_t x = r[i].x < pass->width ? r[i].x : pass->width;
+        const size_t y = r[i].y < pass->height ? r[i].y : pass->height;
+        const size_t w = pass->width - x, h = pass->height - y;
+        e->state.scissors[i] =
+            (DevScissor){(uint32_t)x, (uint32_t)y, (uint32_t)(r[i].width < w ? r[i].width : w),
+                         (uint32_t)(r[i].height < h ? r[i].height : h)};
+    }
     e->state.n_scissors = (uint32_t)count;
     e->drawn = NULL;
 }
