@@ -243,11 +243,11 @@ void rt_blit_hint(const RtSite *site, MTLTexture *texture, size_t slice, size_t 
     if (!rt_blit_valid_texture(site, texture, "texture") ||
         (synchronize && !managed(site, &texture->resource)))
         return;
-    const MTLRegion texel = mtl_region_make_3d(0, 0, 0, texture->cpu.format->block_width,
-                                               texture->cpu.format->block_height, 1);
+    const MTLRegion texel = mtl_region_make_3d(0, 0, 0, texture->record.format->block_width,
+                                               texture->record.format->block_height, 1);
     MTLRegion region = texel;
-    if (level < texture->cpu.n_levels) { // a level may be smaller than a block
-        const AbiTextureLevel *l = &texture->cpu.levels[level];
+    if (level < texture->record.n_levels) { // a level may be smaller than a block
+        const AbiTextureLevel *l = &texture->record.levels[level];
         if (region.size.width > l->width) region.size.width = l->width;
         if (region.size.height > l->height) region.size.height = l->height;
     }

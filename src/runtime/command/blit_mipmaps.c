@@ -148,7 +148,7 @@ void mtl_blit_command_encoder_generate_mipmaps(MTLBlitCommandEncoder *encoder,
 void rt_blit_mipmaps(const RtSite *site, MTLTexture *texture) {
     char name[RT_TEXTURE_NAME];
     if (!rt_blit_valid_texture(site, texture, "texture")) return;
-    const AbiTexture *t = &texture->cpu;
+    const AbiTexture *t = &texture->record;
     const unsigned needs = ABI_FORMAT_FILTER | ABI_FORMAT_COLOR;
     if (t->n_levels < 2) {
         rt_misuse_at(site, RT_RULE_blit_mipmap_levels, "texture %s",

@@ -38,7 +38,7 @@ static void append_move(const RtSite *site, const DevMove *move) {
 
 static DevSide texture_side(const MTLTexture *texture, size_t level, size_t slice, MTLOrigin origin,
                             size_t sample) {
-    return rt_texture_side(&texture->cpu, level, slice, origin, sample);
+    return rt_texture_side(&texture->record, level, slice, origin, sample);
 }
 
 // ---- Buffers and textures ----
@@ -52,7 +52,7 @@ typedef struct Aspect {
 
 static bool aspect_of(const RtSite *site, const MTLTexture *texture, MTLBlitOption options,
                       Aspect *a) {
-    const AbiPixelFormat *f = texture->cpu.format;
+    const AbiPixelFormat *f = texture->record.format;
     char name[RT_TEXTURE_NAME];
     bool depth = f->caps & ABI_FORMAT_DEPTH, stencil = f->caps & ABI_FORMAT_STENCIL;
     bool x32 = f->value == MTLPixelFormatX32_Stencil8, x24 = f->value == MTLPixelFormatX24_Stencil8;
@@ -84,7 +84,7 @@ static bool valid_image(const RtSite *site, const MTLTexture *texture, const MTL
                         MTLRegion region, size_t slice, size_t level, const Aspect *aspect) {
     char name[RT_TEXTURE_NAME];
     size_t n_bytes;
-    if (texture->cpu.n_samples > 1) {
+    if (texture->record.n_samples > 1) {
         rt_misuse_at(site, RT_RULE_blit_samples, "a buffer holds no samples, texture %s",
                      rt_texture_name(texture, name));
         return false;
@@ -134,7 +134,7 @@ void rt_blit_buffer_to_texture(const RtSite *site, MTLBuffer *source, size_t sou
                                        destination_origin, 0),
                     .element = aspect.element};
     move.to.at += aspect.offset;
-    rt_texture_extent(&move, destination->cpu.format, source_size);
+    rt_texture_extent(&move, destination->record.format, source_size);
     if (rt_cb_use(site->commands, &source->resource, false) &&
         rt_cb_use(site->commands, &destination->resource, true))
         append_move(site, &move);
@@ -172,7 +172,7 @@ void rt_blit_texture_to_buffer(const RtSite *site, MTLTexture *source, size_t so
                     .element = aspect.element,
                     .fill = aspect.element ? aspect.texel - aspect.element : 0};
     move.from.at += aspect.offset;
-    rt_texture_extent(&move, source->cpu.format, source_size);
+    rt_texture_extent(&move, source->record.format, source_size);
     if (rt_cb_use(site->commands, &source->resource, false) &&
         rt_cb_use(site->commands, &destination->resource, true))
         append_move(site, &move);
@@ -186,14 +186,14 @@ static bool valid_pair(const RtSite *site, const MTLTexture *source,
     if (!rt_blit_valid_texture(site, source, "source") ||
         !rt_blit_valid_texture(site, destination, "destination"))
         return false;
-    if (source->cpu.pixel_format != destination->cpu.pixel_format) {
+    if (source->record.pixel_format != destination->record.pixel_format) {
         rt_misuse_at(site, RT_RULE_blit_formats, "%s and %s", rt_texture_name(source, a),
                      rt_texture_name(destination, b));
         return false;
     }
-    if (source->cpu.n_samples != destination->cpu.n_samples) {
-        rt_misuse_at(site, RT_RULE_blit_samples, "%u and %u, %s and %s", source->cpu.n_samples,
-                     destination->cpu.n_samples, rt_texture_name(source, a),
+    if (source->record.n_samples != destination->record.n_samples) {
+        rt_misuse_at(site, RT_RULE_blit_samples, "%u and %u, %s and %s", source->record.n_samples,
+                     destination->record.n_samples, rt_texture_name(source, a),
                      rt_texture_name(destination, b));
         return false;
     }
@@ -206,8 +206,8 @@ static bool meet(size_t a, size_t b, size_t n) { return a < b + n && b < a + n; 
 static bool overlap(const MTLTexture *source, size_t source_level, size_t source_slice, MTLOrigin s,
                     const MTLTexture *destination, size_t destination_level,
                     size_t destination_slice, MTLOrigin d, MTLSize n) {
-    const AbiTextureLevel *a = &source->cpu.levels[source_level];
-    const AbiTextureLevel *b = &destination->cpu.levels[destination_level];
+    const AbiTextureLevel *a = &source->record.levels[source_level];
+    const AbiTextureLevel *b = &destination->record.levels[destination_level];
     return a->data + source_slice * a->layer_bytes ==
                b->data + destination_slice * b->layer_bytes &&
            meet(s.x, d.x, n.width) && meet(s.y, d.y, n.height) && meet(s.z, d.z, n.depth);
@@ -249,12 +249,12 @@ void rt_blit_texture_region(const RtSite *site, MTLTexture *source, size_t sourc
         return;
     }
     if (!use_pair(site, source, destination)) return;
-    for (uint32_t sample = 0; sample < source->cpu.n_samples; sample++) {
+    for (uint32_t sample = 0; sample < source->record.n_samples; sample++) {
         DevMove move = {.from =
                             texture_side(source, source_level, source_slice, source_origin, sample),
                         .to = texture_side(destination, destination_level, destination_slice,
                                            destination_origin, sample)};
-        rt_texture_extent(&move, source->cpu.format, source_size);
+        rt_texture_extent(&move, source->record.format, source_size);
         append_move(site, &move);
     }
 }
@@ -265,7 +265,7 @@ static bool same_size(const AbiTextureLevel *a, const AbiTextureLevel *b) {
 
 static bool valid_slices(const RtSite *site, const MTLTexture *texture, size_t slice, size_t level,
                          size_t n_slices, size_t n_levels) {
-    const AbiTexture *t = &texture->cpu;
+    const AbiTexture *t = &texture->record;
     char name[RT_TEXTURE_NAME];
     size_t all = abi_texture_n_slices(t);
     if (n_levels == 0 || level >= t->n_levels || n_levels > t->n_levels - level) {
@@ -289,8 +289,8 @@ static void copy_slices(const RtSite *site, MTLTexture *source, size_t source_sl
         !valid_slices(site, destination, destination_slice, destination_level, n_slices, n_levels))
         return;
     for (size_t i = 0; i < n_levels; i++) {
-        const AbiTextureLevel *from = &source->cpu.levels[source_level + i];
-        const AbiTextureLevel *to = &destination->cpu.levels[destination_level + i];
+        const AbiTextureLevel *from = &source->record.levels[source_level + i];
+        const AbiTextureLevel *to = &destination->record.levels[destination_level + i];
         if (!same_size(from, to)) {
             rt_misuse_at(site, RT_RULE_blit_sizes, "level %zu of %s and level %zu of %s",
                          source_level + i, rt_texture_name(source, a), destination_level + i,
@@ -308,13 +308,13 @@ static void copy_slices(const RtSite *site, MTLTexture *source, size_t source_sl
     }
     if (!use_pair(site, source, destination)) return;
     for (size_t i = 0; i < n_levels; i++) {
-        const AbiTextureLevel *from = &source->cpu.levels[source_level + i];
-        for (uint32_t sample = 0; sample < source->cpu.n_samples; sample++) {
+        const AbiTextureLevel *from = &source->record.levels[source_level + i];
+        for (uint32_t sample = 0; sample < source->record.n_samples; sample++) {
             DevMove move = {.from = texture_side(source, source_level + i, source_slice,
                                                  (MTLOrigin){0, 0, 0}, sample),
                             .to = texture_side(destination, destination_level + i,
                                                destination_slice, (MTLOrigin){0, 0, 0}, sample)};
-            rt_texture_extent(&move, source->cpu.format,
+            rt_texture_extent(&move, source->record.format,
                               mtl_size_make(from->width, from->height, n_slices * from->depth));
             append_move(site, &move);
         }
@@ -351,7 +351,7 @@ void mtl_blit_command_encoder_copy_from_texture_to_texture(MTLBlitCommandEncoder
 void rt_blit_textures(const RtSite *site, MTLTexture *source, MTLTexture *destination) {
     char a[RT_TEXTURE_NAME], b[RT_TEXTURE_NAME];
     if (!valid_pair(site, source, destination)) return;
-    const AbiTexture *s = &source->cpu, *d = &destination->cpu;
+    const AbiTexture *s = &source->record, *d = &destination->record;
     // The larger one's levels are skipped until they have the other's size.
     uint32_t from = 0, to = 0;
     while (from < s->n_levels && !same_size(&s->levels[from], &d->levels[0])) from++;

@@ -158,7 +158,7 @@ static Components components_of_format(const AbiPixelFormat *f) {
 // What is bound at an index: a texture, or, in Metal 4, an id.
 typedef struct Bound {
     uint64_t handle;           // 0: nothing
-    const AbiTexture *cpu;     // NULL: an id that nobody has looked up
+    const AbiTexture *record;  // NULL: an id that nobody has looked up
     const MTLTexture *texture; // NULL: likewise, or a view of a pool
 } Bound;
 
@@ -168,15 +168,15 @@ static void visit_texture(const RtSpan *span, void *context) {
     const MTLTexture *texture = (const MTLTexture *)(const void *)span->resource;
     if (texture->handle.value != bound->handle) return;
     bound->texture = texture;
-    bound->cpu = &texture->cpu;
+    bound->record = &texture->record;
 }
 
 static Bound bound_of(const MTLDevice *device, uint64_t id, bool look) {
     Bound bound = {.handle = id};
     if (!id) return bound;
     if (id & ABI_TEXTURE_POOLED) {
-        bound.cpu = device->table->view_at(device->context, id);
-        return bound.cpu ? bound : (Bound){0};
+        bound.record = device->table->view_at(device->context, id);
+        return bound.record ? bound : (Bound){0};
     }
     if (look) rt_span_find((const void *)(uintptr_t)id, visit_texture, &bound);
     return bound;
@@ -187,7 +187,7 @@ static Bound bound_of(const MTLDevice *device, uint64_t id, bool look) {
 static Bound bound_at(const MTLComputeCommandEncoder *e, size_t index) {
     if (!e->by_table) {
         const MTLTexture *texture = index < RT_MAX_TEXTURES ? e->textures[index] : NULL;
-        return texture ? (Bound){texture->handle.value, &texture->cpu, texture} : (Bound){0};
+        return texture ? (Bound){texture->handle.value, &texture->record, texture} : (Bound){0};
     }
     return bound_of(e->encoder.buffer->device, rt_table_texture(e->table, index),
                     e->encoder.buffer->notes_resources);
@@ -200,7 +200,7 @@ static const char *name_of(const Bound *bound, char *text) {
 static bool valid_texture(const RtSite *site, const RfLibrary *lib, const RfArg *arg,
                           const RfType *type, const Bound *texture, const char *kernel) {
     static const char *const kinds[] = {"float", "int", "uint"};
-    const AbiTexture *t = texture->cpu;
+    const AbiTexture *t = texture->record;
     if (!t) {
         rt_misuse_at(site, RT_RULE_metal4_resource_id, "0x%llx for '%s' of '%s' is no texture",
                      (unsigned long long)texture->handle, arg->name, kernel);
@@ -250,7 +250,7 @@ static bool valid_texture(const RtSite *site, const RfLibrary *lib, const RfArg 
 bool rt_valid_texture_for(const RtSite *site, const RfLibrary *lib, const RfArg *arg,
                           const MTLTexture *texture, const char *function) {
     const RfType *type = texture_type(lib, arg->type);
-    const Bound bound = {texture->handle.value, &texture->cpu, texture};
+    const Bound bound = {texture->handle.value, &texture->record, texture};
     return !type || valid_texture(site, lib, arg, type, &bound, function);
 }
 
@@ -272,7 +272,7 @@ bool rt_valid_texture_arg(MTLComputeCommandEncoder *e, const char *call, const R
         size_t index = (size_t)arg->index + k;
         const Bound texture = bound_at(e, index);
         if (texture.handle) {
-            bool known = texture.cpu || e->encoder.buffer->notes_resources;
+            bool known = texture.record || e->encoder.buffer->notes_resources;
             if (type && known && !valid_texture(&site, lib, arg, type, &texture, kernel))
                 return false;
         } else if (required && arg->count == 1) { // arrays may have gaps: they read as zero

@@ -165,8 +165,8 @@ static void look_at_tensor(const RtSpan *span, void *context) {
     if (!rt_is(tensor, &rt_tensor_class) || (uintptr_t)found->handle != tensor->handle.value)
         return;
     found->live = true;
-    found->type = tensor->cpu.type;
-    found->rank = tensor->cpu.rank;
+    found->type = tensor->record.type;
+    found->rank = tensor->record.rank;
     snprintf(found->label, sizeof found->label, "%s", rt_label(&tensor->resource.label));
 }
 

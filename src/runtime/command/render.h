@@ -31,9 +31,9 @@ typedef struct RtDrawArguments {
 
 typedef struct RtDraw {
     struct RtDraw *next;
-    DevDraw cpu;
+    DevDraw dev;
     RtDrawArguments *arguments;
-    const char *indirect; // where the numbers are when the pass begins; NULL: they are in `cpu`
+    const char *indirect; // where the numbers are when the pass begins; NULL: they are in `dev`
     struct RtDrawCommands *commands; // not NULL: those of an indirect command buffer instead
 } RtDraw;
 
@@ -65,7 +65,7 @@ typedef struct RtVisible { // a place that samples are counted in
 
 typedef struct RtRenderPass {
     RtOp op;
-    DevPass cpu;
+    DevPass dev;
     bool accumulates;                  // visibility results are not set to 0
     bool suspends, resumes;            // Metal 4
     struct RtRenderPass *continuation; // draws of this one follow (metal4/suspend.c)

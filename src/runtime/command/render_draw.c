@@ -61,7 +61,7 @@ static bool valid_pipeline(MTLRenderCommandEncoder *e, const RtSite *site) {
         return false;
     }
     if (e->pipeline_fits) return true;
-    RtRule rule = rt_render_misfit(e->pipeline, &e->pass->cpu, text, sizeof text);
+    RtRule rule = rt_render_misfit(e->pipeline, &e->pass->dev, text, sizeof text);
     if (rule != RT_N_RULES) {
         rt_misuse_at(site, rule, "%s", text);
         return false;
@@ -134,7 +134,7 @@ void rt_render_add_pipeline(DevState *s, const MTLRenderPipelineState *p, uint8_
 bool rt_render_take_fixed(MTLRenderCommandEncoder *e, const RtSite *site, bool discard_all,
                           DevState *s) {
     const MTLDepthStencilState *d = e->depth_stencil;
-    const DevPass *pass = &e->pass->cpu;
+    const DevPass *pass = &e->pass->dev;
     bool depth = d && (d->depth_compare != DEV_COMPARE_ALWAYS || d->depth_write);
     if (!discard_all && ((depth && !pass->depth.view.texture) ||
                          (d && d->stencil && !pass->stencil.view.texture))) {
@@ -180,20 +180,20 @@ void rt_render_add_draw(MTLRenderCommandEncoder *e, const RtSite *site, MTLPrimi
         rt_cb_no_memory(site->commands);
         return;
     }
-    d->cpu = *draw;
-    d->cpu.label = rt_render_pipeline_name(e->pipeline);
-    d->cpu.vertex = &e->arguments->vertex;
-    d->cpu.fragment = &e->arguments->fragment;
-    d->cpu.state = e->drawn;
-    d->cpu.barrier = e->barrier;
-    d->cpu.visibility = e->visibility;
-    d->cpu.counts_any = e->counts_any;
-    if (e->pipeline->mesh) d->cpu.mesh = &e->arguments->mesh;
-    if (e->pipeline->tile) d->cpu.tile = &e->arguments->tile;
-    d->cpu.amplification = e->amplification < e->pipeline->max_amplification
+    d->dev = *draw;
+    d->dev.label = rt_render_pipeline_name(e->pipeline);
+    d->dev.vertex = &e->arguments->vertex;
+    d->dev.fragment = &e->arguments->fragment;
+    d->dev.state = e->drawn;
+    d->dev.barrier = e->barrier;
+    d->dev.visibility = e->visibility;
+    d->dev.counts_any = e->counts_any;
+    if (e->pipeline->mesh) d->dev.mesh = &e->arguments->mesh;
+    if (e->pipeline->tile) d->dev.tile = &e->arguments->tile;
+    d->dev.amplification = e->amplification < e->pipeline->max_amplification
                                ? e->amplification
                                : (uint8_t)e->pipeline->max_amplification;
-    memcpy(d->cpu.views, e->views, sizeof d->cpu.views);
+    memcpy(d->dev.views, e->views, sizeof d->dev.views);
     d->arguments = e->arguments;
     d->indirect = indirect;
     e->barrier = false;

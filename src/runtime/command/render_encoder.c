@@ -93,7 +93,7 @@ MTLRenderCommandEncoder *mtl_command_buffer_render_command_encoder(
 }
 
 void rt_render_set_actions(MTLRenderCommandEncoder *e, const RtSite *site) {
-    DevPass *pass = &e->pass->cpu;
+    DevPass *pass = &e->pass->dev;
     for (unsigned i = 0; i < ABI_MAX_COLORS + 2; i++) {
         bool is_color = i < ABI_MAX_COLORS;
         DevDepth *d = i == ABI_MAX_COLORS ? &pass->depth : &pass->stencil;
@@ -278,7 +278,7 @@ void rt_render_set_scissors(MTLRenderCommandEncoder *e, const MTLScissorRect *r,
     RtSite site;
     if (!rt_render_valid(e, call, &site)) return;
     if (!valid_count(&site, r, count, RT_RULE_render_scissor, "rectangles")) return;
-    const DevPass *pass = &e->pass->cpu;
+    const DevPass *pass = &e->pass->dev;
     const bool cut = rt_tolerates(site.device, RT_RULE_render_scissor); // as the hardware does
     for (size_t i = 0; i < count && !cut; i++)
         if (r[i].width > pass->width || r[i].x > pass->width - r[i].width ||

@@ -55,7 +55,7 @@ static bool add_draw(RtDrawList *list, const RtDraw *d) {
     if (!to) return false;
     const DevTable *table = list->x->buffer->device->table;
     uint32_t n[5] = {0};
-    *to = d->cpu;
+    *to = d->dev;
     for (int s = 0; d->arguments != list->filled && s < RT_N_STAGES; s++)
         for (RtShort *a = d->arguments->shorts[s]; a; a = a->next)
             if (!dev_copy(table, list->x->run, a->copy, a->from, a->n_bytes)) return false;
@@ -64,7 +64,7 @@ static bool add_draw(RtDrawList *list, const RtDraw *d) {
     if (d->indirect && !rt_execution_read(list->x, n, d->indirect, indirect_bytes(to)))
         return false;
     if (d->indirect && !resolve_indirect(n, to)) {
-        list->barrier = list->barrier || d->cpu.barrier; // the next one has it
+        list->barrier = list->barrier || d->dev.barrier; // the next one has it
         return true;
     }
     to->barrier = to->barrier || list->barrier;
@@ -85,7 +85,7 @@ static void free_list(RtDrawList *list) {
 static RtOpResult run_pass(RtOp *op, RtExecution *x) {
     const RtRenderPass *pass = (const RtRenderPass *)(const void *)op;
     if (pass->first) return RT_OP_DONE;
-    DevPass cpu = pass->cpu;
+    DevPass dev = pass->dev;
     RtDrawList list = {.x = x};
     for (const RtRenderPass *p = pass; p; p = p->continuation) {
         for (const RtDraw *d = p->draws; d; d = d->next)
@@ -96,11 +96,11 @@ static RtOpResult run_pass(RtOp *op, RtExecution *x) {
         for (const RtVisible *v = p->accumulates ? NULL : p->visible; v; v = v->next)
             dev_fill(x->buffer->device->table, x->run, (void *)(uintptr_t)v->at, 0, sizeof *v->at);
         for (unsigned i = 0; i < ABI_MAX_COLORS; i++) { // what is stored is said by the last
-            cpu.colors[i].store = p->cpu.colors[i].store;
-            cpu.colors[i].resolve = p->cpu.colors[i].resolve;
+            dev.colors[i].store = p->dev.colors[i].store;
+            dev.colors[i].resolve = p->dev.colors[i].resolve;
         }
-        cpu.depth.store = p->cpu.depth.store, cpu.depth.resolve = p->cpu.depth.resolve;
-        cpu.stencil.store = p->cpu.stencil.store, cpu.stencil.resolve = p->cpu.stencil.resolve;
+        dev.depth.store = p->dev.depth.store, dev.depth.resolve = p->dev.depth.resolve;
+        dev.stencil.store = p->dev.stencil.store, dev.stencil.resolve = p->dev.stencil.resolve;
     }
     const char *label = rt_label(&pass->encoder->label);
     atomic_store_explicit(&x->run->kernel,
@@ -108,7 +108,7 @@ static RtOpResult run_pass(RtOp *op, RtExecution *x) {
                           : *label ? label
                                    : "render pass",
                           memory_order_relaxed);
-    bool ok = x->buffer->device->table->render(x->run, &cpu, list.draws, list.n);
+    bool ok = x->buffer->device->table->render(x->run, &dev, list.draws, list.n);
     free_list(&list);
     return ok ? RT_OP_DONE : RT_OP_FAILED;
 }
@@ -116,8 +116,8 @@ static RtOpResult run_pass(RtOp *op, RtExecution *x) {
 static void describe_pass(const RtOp *op, char *text, size_t n_bytes) {
     const RtRenderPass *pass = (const RtRenderPass *)(const void *)op;
     snprintf(text, n_bytes, "\"draws\":%zu,\"size\":[%u,%u],\"layers\":%u,\"samples\":%u",
-             pass->n_draws, pass->cpu.width, pass->cpu.height,
-             pass->cpu.n_layers ? pass->cpu.n_layers : 1, pass->cpu.n_samples);
+             pass->n_draws, pass->dev.width, pass->dev.height,
+             pass->dev.n_layers ? pass->dev.n_layers : 1, pass->dev.n_samples);
 }
 
 static const char *pass_title(const RtOp *op) {

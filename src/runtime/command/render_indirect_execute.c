@@ -242,8 +242,8 @@ static bool add_command(RtDrawList *list, const RtDraw *draw, size_t index) {
           (k.record->kind == ABI_INDIRECT_DRAW ? MTLIndirectCommandTypeDraw
                                                : MTLIndirectCommandTypeDrawIndexed)))
         return fail(list, c, index, "is not of the buffer's command_types");
-    bool barrier = draw->cpu.barrier || k.record->barrier != 0;
-    *d = (DevDraw){.visibility = draw->cpu.visibility, .counts_any = draw->cpu.counts_any};
+    bool barrier = draw->dev.barrier || k.record->barrier != 0;
+    *d = (DevDraw){.visibility = draw->dev.visibility, .counts_any = draw->dev.counts_any};
     k.p = pipeline_of(&k, text, sizeof text);
     if (!k.p || !make_draw(&k, d))
         return fail(list, c, index, k.wrong ? k.wrong : "found no memory");
@@ -266,7 +266,7 @@ bool rt_draw_list_add_commands(RtDrawList *list, const RtDraw *draw) {
         size_t left = r.location < n ? n - r.location : 0;
         range = mtl_range_make(r.location, r.length < left ? r.length : left);
     }
-    list->barrier = list->barrier || draw->cpu.barrier;
+    list->barrier = list->barrier || draw->dev.barrier;
     for (size_t i = 0; i < range.length; i++)
         if (!add_command(list, draw, range.location + i)) return false;
     return true;
@@ -278,7 +278,7 @@ bool rt_draw_list_add_commands(RtDrawList *list, const RtDraw *draw) {
 static bool inherit(MTLRenderCommandEncoder *e, RtDrawCommands *c, const RtSite *site) {
     const MTLIndirectCommandBuffer *icb = c->icb;
     char text[256];
-    c->pass = &e->pass->cpu;
+    c->pass = &e->pass->dev;
     if (icb->inherit_pipeline) {
         c->pipeline = e->pipeline;
         // Indirect commands do not draw meshes and patches.
@@ -330,9 +330,9 @@ void rt_render_execute_commands(MTLRenderCommandEncoder *e, MTLIndirectCommandBu
     c->range_at = range_at;
     if (!inherit(e, c, &site)) return;
     d->commands = c;
-    d->cpu.barrier = e->barrier;
-    d->cpu.visibility = e->visibility;
-    d->cpu.counts_any = e->counts_any;
+    d->dev.barrier = e->barrier;
+    d->dev.visibility = e->visibility;
+    d->dev.counts_any = e->counts_any;
     e->barrier = false;
     *e->pass->last_draw = d;
     e->pass->last_draw = &d->next;

@@ -46,7 +46,7 @@ static MTLRenderCommandEncoder *new_part(MTLParallelRenderCommandEncoder *p,
     MTLRenderCommandEncoder *e = rt_encoder_open(record, &rt_render_encoder_class, sizeof *e, call);
     const RtSite site = {record->device, record, call};
     if (!e || !rt_render_init(e, &site)) return NULL;
-    e->pass->cpu = p->render.pass->cpu;
+    e->pass->dev = p->render.pass->dev;
     e->visibility_buffer = p->render.visibility_buffer;
     e->parallel = p;
     return e;

@@ -54,7 +54,8 @@ static bool valid_texture(const RtSite *site, const MTLTexture *texture, const P
     // Without the debug layer a Mac draws into textures of another usage too, and programs do.
     bool usable = !texture->usage || texture->usage & MTLTextureUsageRenderTarget ||
                   !site->device->debug_layer;
-    if (can_be_target(&texture->cpu) && texture->cpu.format->caps & caps && usable) return true;
+    if (can_be_target(&texture->record) && texture->record.format->caps & caps && usable)
+        return true;
     rt_misuse_at(site, RT_RULE_render_attachment, "%s%s: texture %s, usage 0x%x", p->name, what,
                  rt_texture_name(texture, name), texture->usage);
     return false;
@@ -63,7 +64,7 @@ static bool valid_texture(const RtSite *site, const MTLTexture *texture, const P
 // The image as the rasteriser takes it, with all layers of the pass.
 static bool set_view(const RtSite *site, const Place *p, const MTLTexture *texture, size_t level,
                      size_t slice, size_t plane, uint32_t n_layers, DevTarget *view) {
-    const AbiTexture *t = &texture->cpu;
+    const AbiTexture *t = &texture->record;
     char name[RT_TEXTURE_NAME];
     bool deep = t->type == ABI_TEXTURE_3D;
     size_t n = level >= t->n_levels ? 0 : deep ? t->levels[level].depth : abi_texture_n_slices(t);
@@ -80,7 +81,7 @@ static bool set_view(const RtSite *site, const Place *p, const MTLTexture *textu
 
 static bool valid_resolve(const RtSite *site, const Place *p, unsigned caps, uint32_t n_layers,
                           DevTarget *view) {
-    const AbiTexture *from = &p->texture->cpu;
+    const AbiTexture *from = &p->texture->record;
     char name[RT_TEXTURE_NAME];
     if (!p->resolve || from->n_samples == 1) {
         rt_misuse_at(site, RT_RULE_render_resolve, "%s: %s, texture %s", p->name,
@@ -92,7 +93,7 @@ static bool valid_resolve(const RtSite *site, const Place *p, unsigned caps, uin
         !set_view(site, p, p->resolve, p->resolve_level, p->resolve_slice, p->resolve_plane,
                   n_layers, view))
         return false;
-    const AbiTexture *to = &p->resolve->cpu;
+    const AbiTexture *to = &p->resolve->record;
     const AbiTextureLevel *a = &from->levels[p->level], *b = &to->levels[p->resolve_level];
     if (to->n_samples == 1 && to->pixel_format == from->pixel_format && a->width == b->width &&
         a->height == b->height && !is_memoryless(p->resolve))
@@ -130,7 +131,7 @@ static bool set_place(MTLRenderCommandEncoder *e, const RtSite *site, unsigned i
     e->store[i] = (uint8_t)p->store;
     if (!p->texture) return true;
     unsigned cap = caps[i < DEPTH ? 0 : i - DEPTH + 1];
-    uint32_t n_layers = e->pass->cpu.n_layers ? e->pass->cpu.n_layers : 1;
+    uint32_t n_layers = e->pass->dev.n_layers ? e->pass->dev.n_layers : 1;
     if (!valid_texture(site, p->texture, p, cap, "") ||
         !set_view(site, p, p->texture, p->level, p->slice, p->plane, n_layers, view))
         return false;
@@ -154,7 +155,7 @@ static bool set_place(MTLRenderCommandEncoder *e, const RtSite *site, unsigned i
 
 bool rt_render_valid_store(const RtSite *site, MTLRenderCommandEncoder *e, unsigned i,
                            MTLStoreAction action) {
-    const DevPass *pass = &e->pass->cpu;
+    const DevPass *pass = &e->pass->dev;
     const DevTarget *view = i < DEPTH    ? &pass->colors[i].view
                             : i == DEPTH ? &pass->depth.view
                                          : &pass->stencil.view;
@@ -205,7 +206,7 @@ static bool set_size(const RtSite *site, const MTLRenderPassDescriptor *d, DevPa
     size_t width = SIZE_MAX, height = SIZE_MAX, samples = 0;
     for (unsigned i = 0; i < N_PLACES; i++) {
         if (!places[i].texture) continue;
-        const AbiTexture *t = &places[i].texture->cpu;
+        const AbiTexture *t = &places[i].texture->record;
         const AbiTextureLevel *level = &t->levels[places[i].level];
         width = level->width < width ? level->width : width;
         height = level->height < height ? level->height : height;
@@ -252,7 +253,7 @@ static bool set_positions(const RtSite *site, const MTLRenderPassDescriptor *d, 
 
 bool rt_render_set_pass(MTLRenderCommandEncoder *e, const RtSite *site,
                         const MTLRenderPassDescriptor *d) {
-    DevPass *pass = &e->pass->cpu;
+    DevPass *pass = &e->pass->dev;
     Place places[N_PLACES];
     if (d->render_target_array_length > MAX_LAYERS) {
         rt_misuse_at(site, RT_RULE_render_target_array, "%zu", d->render_target_array_length);

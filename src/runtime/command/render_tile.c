@@ -31,10 +31,10 @@ bool rt_render_set_tiles(const RtSite *site, const MTLRenderPassDescriptor *d, D
 }
 
 size_t mtl_render_command_encoder_tile_width(const MTLRenderCommandEncoder *encoder) {
-    return encoder && encoder->pass ? encoder->pass->cpu.tile_width : 0;
+    return encoder && encoder->pass ? encoder->pass->dev.tile_width : 0;
 }
 size_t mtl_render_command_encoder_tile_height(const MTLRenderCommandEncoder *encoder) {
-    return encoder && encoder->pass ? encoder->pass->cpu.tile_height : 0;
+    return encoder && encoder->pass ? encoder->pass->dev.tile_height : 0;
 }
 
 // ---- Dispatches ----
@@ -43,7 +43,7 @@ void rt_render_dispatch_tile(MTLRenderCommandEncoder *e, MTLSize threads, const 
     RtSite site;
     if (!rt_render_begin(e, RT_DRAW_TILES, call, &site)) return;
     const RtTilePipeline *t = e->pipeline->tile;
-    const DevPass *pass = &e->pass->cpu;
+    const DevPass *pass = &e->pass->dev;
     bool fits = threads.width && threads.height && threads.depth == 1 &&
                 threads.width <= pass->tile_width && threads.height <= pass->tile_height &&
                 threads.width * threads.height <= t->max_threads;
@@ -69,7 +69,7 @@ void rt_render_set_tile_memory(MTLRenderCommandEncoder *e, size_t length, size_t
                                size_t index, const char *call) {
     RtSite site;
     if (!rt_render_valid(e, call, &site)) return;
-    size_t there = e->pass->cpu.threadgroup_bytes;
+    size_t there = e->pass->dev.threadgroup_bytes;
     if (index >= RT_MAX_BUFFERS) {
         rt_misuse_at(&site, RT_RULE_threadgroup_memory_index, "index %zu", index);
         return;

@@ -67,7 +67,7 @@ static bool valid_unnormalized(const RtSite *site, const MTLSamplerDescriptor *d
 // It is complete: what kernels get for it. NULL, and it is gone: no memory.
 static MTLSamplerState *with_handle(MTLSamplerState *sampler) {
     const MTLDevice *device = sampler->device;
-    if (dev_sampler_make(device->table, device->context, &sampler->cpu, &sampler->handle))
+    if (dev_sampler_make(device->table, device->context, &sampler->record, &sampler->handle))
         return sampler;
     mtl_release(sampler);
     return NULL;
@@ -87,7 +87,7 @@ MTLSamplerState *mtl_device_new_sampler_state(MTLDevice *device,
     rt_label_set(&sampler->label, d->label);
     sampler->in_arguments = d->support_argument_buffers;
     bool limited = d->lod_max_clamp_is_set || d->lod_max_clamp > 0;
-    sampler->cpu = (AbiSampler){
+    sampler->record = (AbiSampler){
         .min_filter = (uint8_t)d->min_filter,
         .mag_filter = (uint8_t)d->mag_filter,
         .mip_filter = (uint8_t)d->mip_filter,
@@ -110,9 +110,9 @@ MTLSamplerState *rt_sampler_clamped(const MTLSamplerState *from, const float cla
     MTLSamplerState *sampler = rt_new(&rt_sampler_class, sizeof *sampler);
     if (!sampler) return NULL;
     sampler->device = mtl_retain(from->device);
-    sampler->cpu = from->cpu;
-    sampler->cpu.lod_min = clamps[0];
-    sampler->cpu.lod_max = clamps[1];
+    sampler->record = from->record;
+    sampler->record.lod_min = clamps[0];
+    sampler->record.lod_max = clamps[1];
     return with_handle(sampler);
 }
 

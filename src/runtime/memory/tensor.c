@@ -22,7 +22,8 @@ static void tensor_destroy(void *self) {
     rt_free_own_memory(&tensor->resource);
     MTLBuffer *buffer = tensor->buffer;
     rt_resource_clear(&tensor->resource);
-    memset(&tensor->cpu, 0, sizeof tensor->cpu); // a stale handle finds an empty tensor, mostly
+    // A stale handle finds an empty tensor, mostly.
+    memset(&tensor->record, 0, sizeof tensor->record);
     rt_free(tensor);
     mtl_release(buffer);
 }
@@ -73,7 +74,7 @@ static MTLTensor *tensor_new(MTLDevice *device, const MTLTensorDescriptor *d,
     MTLTensor *tensor = rt_new(&rt_tensor_class, sizeof *tensor);
     if (!tensor) return NULL;
     rt_resource_init(&tensor->resource, device, options, 0);
-    tensor->cpu = shape->cpu;
+    tensor->record = shape->record;
     tensor->usage = d->usage ? d->usage : MTLTensorUsageCompute | MTLTensorUsageRender;
     return tensor;
 }
@@ -82,7 +83,7 @@ static MTLTensor *tensor_new(MTLDevice *device, const MTLTensorDescriptor *d,
 static bool make_handle(MTLTensor *tensor) {
     const MTLDevice *device = tensor->resource.device;
     DevHandle *h = &tensor->handle;
-    if (!dev_tensor_make(device->table, device->context, &tensor->cpu, h)) return false;
+    if (!dev_tensor_make(device->table, device->context, &tensor->record, h)) return false;
     rt_span_add(&tensor->record_span, &tensor->resource, (const void *)(uintptr_t)h->value,
                 h->n_bytes ? h->n_bytes : 1);
     return true;
@@ -94,8 +95,8 @@ static bool own_memory(MTLTensor *tensor, size_t n_elements_bytes) {
     if (!rt_own_memory(&tensor->resource, n_bytes)) return false;
     tensor->resource.allocated_bytes = n_bytes;
     atomic_fetch_add(&tensor->resource.device->allocated_bytes, n_bytes);
-    tensor->cpu.data = (unsigned char *)tensor->resource.own.address;
-    rt_span_add(&tensor->data_span, &tensor->resource, tensor->cpu.data, n_elements_bytes);
+    tensor->record.data = (unsigned char *)tensor->resource.own.address;
+    rt_span_add(&tensor->data_span, &tensor->resource, tensor->record.data, n_elements_bytes);
     return true;
 }
 
@@ -150,7 +151,7 @@ static bool fits(const MTLBuffer *buffer, const MTLTensorDescriptor *d, const Rt
                  (int)storage, label, (int)mtl_buffer_storage_mode(buffer));
     } else if (offset % shape->alignment != 0) {
         snprintf(why, RT_TENSOR_WHY, "offset %zu is no multiple of %zu, as %s tensors need", offset,
-                 shape->alignment, rt_tensor_type_name(shape->cpu.type));
+                 shape->alignment, rt_tensor_type_name(shape->record.type));
     } else if (offset != 0 && d->usage & MTLTensorUsageMachineLearning) {
         snprintf(why, RT_TENSOR_WHY, "offset is 0 with usage machine learning, not %zu", offset);
     } else if (offset > buffer->length || shape->n_bytes > buffer->length - offset) {
@@ -183,7 +184,7 @@ MTLTensor *mtl_buffer_new_tensor(MTLBuffer *buffer, const MTLTensorDescriptor *d
     if (!rt_tensor_shape(descriptor, true, &shape, why) ||
         !fits(buffer, descriptor, &shape, offset, why))
         return refuse(error, why);
-    shape.cpu.data = (unsigned char *)buffer->memory + offset;
+    shape.record.data = (unsigned char *)buffer->memory + offset;
     MTLTensor *tensor =
         tensor_new(buffer->resource.device, descriptor, buffer->resource.options, &shape);
     if (!tensor || !make_handle(tensor)) {
@@ -200,7 +201,7 @@ MTLTensor *mtl_buffer_new_tensor(MTLBuffer *buffer, const MTLTensorDescriptor *d
 // ---- Properties ----
 
 static MTLTensorExtents extents_of(const MTLTensor *tensor, const int64_t *values) {
-    MTLTensorExtents extents = {.rank = tensor->cpu.rank};
+    MTLTensorExtents extents = {.rank = tensor->record.rank};
     for (size_t i = 0; i < extents.rank; i++) extents.extents[i] = (ptrdiff_t)values[i];
     return extents;
 }
@@ -229,15 +230,15 @@ size_t mtl_tensor_buffer_offset(const MTLTensor *tensor) {
 
 MTLTensorExtents mtl_tensor_strides(const MTLTensor *tensor) {
     if (!tensor || !tensor->buffer) return (MTLTensorExtents){0};
-    return extents_of(tensor, tensor->cpu.strides);
+    return extents_of(tensor, tensor->record.strides);
 }
 
 MTLTensorExtents mtl_tensor_dimensions(const MTLTensor *tensor) {
-    return tensor ? extents_of(tensor, tensor->cpu.extents) : (MTLTensorExtents){0};
+    return tensor ? extents_of(tensor, tensor->record.extents) : (MTLTensorExtents){0};
 }
 
 MTLTensorDataType mtl_tensor_data_type(const MTLTensor *tensor) {
-    return tensor ? (MTLTensorDataType)tensor->cpu.type : MTLTensorDataTypeNone;
+    return tensor ? (MTLTensorDataType)tensor->record.type : MTLTensorDataTypeNone;
 }
 
 MTLTensorUsage mtl_tensor_usage(const MTLTensor *tensor) { return tensor ? tensor->usage : 0; }

@@ -8,7 +8,7 @@
 
 struct MTLTensor {
     MTLResource resource;
-    AbiTensor cpu;    // what it is
+    AbiTensor record; // what it is
     DevHandle handle; // gpu_resource_id, and what kernels get
     MTLTensorUsage usage;
     MTLBuffer *buffer; // over a buffer's memory; retained. NULL: memory of its own
@@ -19,10 +19,10 @@ struct MTLTensor {
 
 extern RtClass rt_tensor_class;
 
-// The shape behind a descriptor: type, rank, extents and strides of cpu (data stays NULL), and how
-// many bytes from element 0 to the last. False: `why` says which field is wrong, and how.
+// The shape behind a descriptor: type, rank, extents and strides of the record (data stays NULL), and
+// how many bytes from element 0 to the last. False: `why` says which field is wrong, and how.
 typedef struct RtTensorShape {
-    AbiTensor cpu;
+    AbiTensor record;
     size_t n_bytes, alignment; // alignment: of the offset in a buffer
 } RtTensorShape;
 #define RT_TENSOR_WHY 200

@@ -82,20 +82,20 @@ static bool dimensions_are_valid(const MTLTensorDescriptor *d, RtTensorShape *s,
                  MTL_TENSOR_MAX_RANK);
         return false;
     }
-    for (size_t i = 0; i < ABI_TENSOR_MAX_RANK; i++) s->cpu.extents[i] = 1;
+    for (size_t i = 0; i < ABI_TENSOR_MAX_RANK; i++) s->record.extents[i] = 1;
     for (size_t i = 0; i < e->rank; i++) {
         if (e->extents[i] < 1 || (uint64_t)e->extents[i] > INT32_MAX) {
             snprintf(why, RT_TENSOR_WHY, "dimensions[%zu] is %td; sizes are 1 to %d", i,
                      e->extents[i], INT32_MAX);
             return false;
         }
-        s->cpu.extents[i] = e->extents[i];
+        s->record.extents[i] = e->extents[i];
     }
-    s->cpu.rank = (uint32_t)e->rank;
+    s->record.rank = (uint32_t)e->rank;
     if (bits < 8 && (e->rank == 0 || e->extents[0] % SMALL_TYPE_DIMENSION != 0)) {
         snprintf(
             why, RT_TENSOR_WHY, "dimensions[0] of %s tensors is a multiple of %d elements, not %td",
-            rt_tensor_type_name(s->cpu.type), SMALL_TYPE_DIMENSION, e->rank ? e->extents[0] : 0);
+            rt_tensor_type_name(s->record.type), SMALL_TYPE_DIMENSION, e->rank ? e->extents[0] : 0);
         return false;
     }
     return true;
@@ -109,10 +109,10 @@ static bool is_aligned(ptrdiff_t stride, unsigned bits, unsigned bytes) {
 static bool strides_are_valid(const MTLTensorDescriptor *d, RtTensorShape *s, unsigned bits,
                               char *why) {
     const MTLTensorExtents *e = &d->strides;
-    if (e->rank != s->cpu.rank) {
+    if (e->rank != s->record.rank) {
         snprintf(why, RT_TENSOR_WHY, "strides%s have rank %zd, dimensions %u",
                  e->rank ? "" : ", which a tensor from a buffer needs,", (ptrdiff_t)e->rank,
-                 s->cpu.rank);
+                 s->record.rank);
         return false;
     }
     bool learns = d->usage & MTLTensorUsageMachineLearning;
@@ -120,7 +120,7 @@ static bool strides_are_valid(const MTLTensorDescriptor *d, RtTensorShape *s, un
         ptrdiff_t stride = e->extents[i], packed = 0;
         const char *rule = NULL;
         if (i > 1 && learns &&
-            __builtin_mul_overflow(e->extents[i - 1], (ptrdiff_t)s->cpu.extents[i - 1], &packed))
+            __builtin_mul_overflow(e->extents[i - 1], (ptrdiff_t)s->record.extents[i - 1], &packed))
             packed = -1;
         if (i == 0 && stride != 1)
             rule = "the first is 1";
@@ -136,24 +136,24 @@ static bool strides_are_valid(const MTLTensorDescriptor *d, RtTensorShape *s, un
             snprintf(why, RT_TENSOR_WHY, "strides[%zu] is %td; %s", i, stride, rule);
             return false;
         }
-        s->cpu.strides[i] = stride;
+        s->record.strides[i] = stride;
     }
     return true;
 }
 
 static bool pack(RtTensorShape *s) {
     int64_t stride = 1;
-    for (uint32_t i = 0; i < s->cpu.rank; i++) {
-        s->cpu.strides[i] = stride;
-        if (__builtin_mul_overflow(stride, s->cpu.extents[i], &stride)) return false;
+    for (uint32_t i = 0; i < s->record.rank; i++) {
+        s->record.strides[i] = stride;
+        if (__builtin_mul_overflow(stride, s->record.extents[i], &stride)) return false;
     }
     return true;
 }
 
 static bool count_bytes(RtTensorShape *s, unsigned bits) {
     int64_t last = 0, reach = 0;
-    for (uint32_t i = 0; i < s->cpu.rank; i++)
-        if (__builtin_mul_overflow(s->cpu.extents[i] - 1, s->cpu.strides[i], &reach) ||
+    for (uint32_t i = 0; i < s->record.rank; i++)
+        if (__builtin_mul_overflow(s->record.extents[i] - 1, s->record.strides[i], &reach) ||
             __builtin_add_overflow(last, reach, &last))
             return false;
     if (last >= (int64_t)1 << 40) return false;
@@ -163,12 +163,12 @@ static bool count_bytes(RtTensorShape *s, unsigned bits) {
 
 bool rt_tensor_shape(const MTLTensorDescriptor *d, bool in_buffer, RtTensorShape *s,
                      char why[RT_TENSOR_WHY]) {
-    *s = (RtTensorShape){.cpu.type = d->data_type ? (uint32_t)d->data_type
-                                                  : (uint32_t)MTLTensorDataTypeFloat32};
-    unsigned bits = rt_tensor_element_bits(s->cpu.type);
+    *s = (RtTensorShape){.record.type = d->data_type ? (uint32_t)d->data_type
+                                                     : (uint32_t)MTLTensorDataTypeFloat32};
+    unsigned bits = rt_tensor_element_bits(s->record.type);
     if (!bits) {
         snprintf(why, RT_TENSOR_WHY, "data_type %u is no MTLTensorDataType that tensors have",
-                 s->cpu.type);
+                 s->record.type);
         return false;
     }
     if (d->usage & ~(MTLTensorUsage)7) {

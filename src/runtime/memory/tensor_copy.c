@@ -20,20 +20,20 @@ typedef struct Copy {
 
 static bool inside(const MTLTensor *tensor, const MTLTensorExtents *origin,
                    const MTLTensorExtents *size, unsigned bits, const char *call) {
-    const AbiTensor *cpu = &tensor->cpu;
+    const AbiTensor *record = &tensor->record;
     const char *label = rt_label(&tensor->resource.label);
-    if (origin->rank != cpu->rank || size->rank != cpu->rank) {
+    if (origin->rank != record->rank || size->rank != record->rank) {
         rt_misuse(tensor->resource.device, RT_RULE_tensor_slice, call,
                   "tensor '%s': origin of rank %zd, dimensions of rank %zd, tensor of rank %u",
-                  label, (ptrdiff_t)origin->rank, (ptrdiff_t)size->rank, cpu->rank);
+                  label, (ptrdiff_t)origin->rank, (ptrdiff_t)size->rank, record->rank);
         return false;
     }
-    for (uint32_t i = 0; i < cpu->rank; i++) {
+    for (uint32_t i = 0; i < record->rank; i++) {
         ptrdiff_t first = origin->extents[i], n = size->extents[i];
-        if (first < 0 || n < 1 || first > cpu->extents[i] || n > cpu->extents[i] - first) {
+        if (first < 0 || n < 1 || first > record->extents[i] || n > record->extents[i] - first) {
             rt_misuse(tensor->resource.device, RT_RULE_tensor_slice, call,
                       "tensor '%s', dimension %u: %td elements from %td on, of %lld", label, i, n,
-                      first, (long long)cpu->extents[i]);
+                      first, (long long)record->extents[i]);
             return false;
         }
     }
@@ -50,7 +50,7 @@ static bool valid_strides(const MTLTensor *tensor, const MTLTensorExtents *strid
                           const MTLTensorExtents *size, unsigned bits, const char *call) {
     size_t bad = SIZE_MAX;
     ptrdiff_t least = 1, reach = 0, last = 0;
-    for (size_t i = 0; strides->rank == tensor->cpu.rank && bad == SIZE_MAX && i < strides->rank;
+    for (size_t i = 0; strides->rank == tensor->record.rank && bad == SIZE_MAX && i < strides->rank;
          i++) {
         ptrdiff_t stride = strides->extents[i];
         if (stride < least || (bits < 8 && (i ? stride % 2 != 0 : stride != 1)) ||
@@ -59,11 +59,11 @@ static bool valid_strides(const MTLTensor *tensor, const MTLTensorExtents *strid
             __builtin_add_overflow(last, reach, &last) || last > PTRDIFF_MAX / 32)
             bad = i;
     }
-    if (strides->rank == tensor->cpu.rank && bad == SIZE_MAX) return true;
+    if (strides->rank == tensor->record.rank && bad == SIZE_MAX) return true;
     rt_misuse(tensor->resource.device, RT_RULE_tensor_slice_strides, call,
               "tensor '%s': strides[%td] is %td, rank %zd of %u", rt_label(&tensor->resource.label),
               (ptrdiff_t)bad, bad < strides->rank ? strides->extents[bad] : 0,
-              (ptrdiff_t)strides->rank, tensor->cpu.rank);
+              (ptrdiff_t)strides->rank, tensor->record.rank);
     return false;
 }
 
@@ -88,7 +88,7 @@ static bool valid(const MTLTensor *tensor, const void *bytes, const MTLTensorExt
                   rt_label(&tensor->resource.label));
         return false;
     }
-    unsigned bits = rt_tensor_element_bits(tensor->cpu.type);
+    unsigned bits = rt_tensor_element_bits(tensor->record.type);
     return inside(tensor, origin, size, bits, call) &&
            valid_strides(tensor, strides, size, bits, call);
 }
@@ -97,10 +97,10 @@ static bool valid(const MTLTensor *tensor, const void *bytes, const MTLTensorExt
 
 static Copy plan(const MTLTensor *tensor, void *bytes, const MTLTensorExtents *strides,
                  const MTLTensorExtents *origin, const MTLTensorExtents *size) {
-    Copy c = {.bits = rt_tensor_element_bits(tensor->cpu.type), .bytes = bytes};
+    Copy c = {.bits = rt_tensor_element_bits(tensor->record.type), .bytes = bytes};
     int64_t first = 0;
-    for (uint32_t i = 0; i < tensor->cpu.rank; i++) {
-        int64_t n = size->extents[i], t = tensor->cpu.strides[i], b = strides->extents[i];
+    for (uint32_t i = 0; i < tensor->record.rank; i++) {
+        int64_t n = size->extents[i], t = tensor->record.strides[i], b = strides->extents[i];
         first += origin->extents[i] * t;
         if (n == 1 && i > 0) continue;
         size_t last = c.rank ? c.rank - 1 : 0;
@@ -115,7 +115,7 @@ static Copy plan(const MTLTensor *tensor, void *bytes, const MTLTensorExtents *s
     }
     if (c.rank == 0) c = (Copy){c.bits, 1, {1}, {1}, {1}, NULL, NULL, bytes};
     c.table = tensor->resource.device->table;
-    c.tensor = (char *)tensor->cpu.data + first * (int64_t)c.bits / 8;
+    c.tensor = (char *)tensor->record.data + first * (int64_t)c.bits / 8;
     return c;
 }
 
@@ -158,20 +158,20 @@ static void copy(const Copy *c, bool to_tensor) {
 
 bool rt_tensor_valid_slice(const MTLTensor *tensor, const MTLTensorExtents *origin,
                            const MTLTensorExtents *size, const char *call) {
-    return inside(tensor, origin, size, rt_tensor_element_bits(tensor->cpu.type), call);
+    return inside(tensor, origin, size, rt_tensor_element_bits(tensor->record.type), call);
 }
 
 void rt_tensor_copy_slice(const MTLTensor *to, const MTLTensorExtents *to_origin,
                           const MTLTensor *from, const MTLTensorExtents *from_origin,
                           const MTLTensorExtents *size) {
-    MTLTensorExtents strides = {.rank = from->cpu.rank};
+    MTLTensorExtents strides = {.rank = from->record.rank};
     int64_t first = 0;
-    for (uint32_t i = 0; i < from->cpu.rank; i++) {
-        strides.extents[i] = (ptrdiff_t)from->cpu.strides[i];
-        first += from_origin->extents[i] * from->cpu.strides[i];
+    for (uint32_t i = 0; i < from->record.rank; i++) {
+        strides.extents[i] = (ptrdiff_t)from->record.strides[i];
+        first += from_origin->extents[i] * from->record.strides[i];
     }
     char *bytes =
-        (char *)from->cpu.data + first * (int64_t)rt_tensor_element_bits(from->cpu.type) / 8;
+        (char *)from->record.data + first * (int64_t)rt_tensor_element_bits(from->record.type) / 8;
     Copy c = plan(to, bytes, &strides, to_origin, size);
     copy(&c, true);
 }

@@ -19,7 +19,8 @@ static void texture_destroy(void *self) {
     MTLTexture *parent = texture->parent;
     MTLBuffer *buffer = texture->buffer;
     rt_resource_clear(&texture->resource);
-    memset(&texture->cpu, 0, sizeof texture->cpu); // a stale handle finds an empty texture, mostly
+    // A stale handle finds an empty texture, mostly.
+    memset(&texture->record, 0, sizeof texture->record);
     rt_free(texture);
     mtl_release(parent);
     mtl_release(buffer);
@@ -85,12 +86,12 @@ MTLTextureDescriptor mtl_texture_descriptor_texture_buffer(MTLPixelFormat format
 
 // ---- Making ----
 
-static void apply_swizzle(AbiTexture *cpu, MTLTextureSwizzleChannels s) {
+static void apply_swizzle(AbiTexture *record, MTLTextureSwizzleChannels s) {
     const uint8_t channels[4] = {s.red, s.green, s.blue, s.alpha};
     if (!(s.red | s.green | s.blue | s.alpha)) return;
     for (int i = 0; i < 4; i++) {
-        cpu->swizzle[i] = channels[i];
-        if (channels[i] != MTLTextureSwizzleRed + i) cpu->swizzled = 1;
+        record->swizzle[i] = channels[i];
+        if (channels[i] != MTLTextureSwizzleRed + i) record->swizzled = 1;
     }
 }
 
@@ -108,7 +109,7 @@ static MTLTexture *texture_new(MTLDevice *device, const MTLTextureDescriptor *d,
 bool rt_texture_make_handle(MTLTexture *texture) {
     const MTLDevice *device = texture->resource.device;
     DevHandle *h = &texture->handle;
-    if (!dev_texture_make(device->table, device->context, &texture->cpu, h)) return false;
+    if (!dev_texture_make(device->table, device->context, &texture->record, h)) return false;
     rt_span_add(&texture->record_span, &texture->resource, (const void *)(uintptr_t)h->value,
                 h->n_bytes ? h->n_bytes : 1);
     return true;
@@ -132,7 +133,7 @@ bool rt_texture_size_and_align(const RtSite *site, const MTLTextureDescriptor *d
 static MTLTexture *complete(MTLTexture *texture, const MTLTextureDescriptor *descriptor,
                             bool has_memory) {
     if (has_memory) {
-        apply_swizzle(&texture->cpu, descriptor->swizzle);
+        apply_swizzle(&texture->record, descriptor->swizzle);
         if (rt_texture_make_handle(texture)) return texture;
     }
     mtl_release(texture);
@@ -146,7 +147,7 @@ MTLTexture *rt_texture_new_over(const RtSite *site, const MTLTextureDescriptor *
     if (!rt_texture_shape(site, descriptor, &shape)) return NULL;
     MTLTexture *texture = texture_new(site->device, descriptor, options, 0);
     if (!texture) return NULL;
-    return complete(texture, descriptor, abi_texture_layout(&shape, memory, &texture->cpu, &size));
+    return complete(texture, descriptor, abi_texture_layout(&shape, memory, &texture->record, &size));
 }
 
 static bool own_memory(MTLTexture *texture, const MTLSizeAndAlign *size) {
@@ -170,7 +171,7 @@ MTLTexture *mtl_device_new_texture(MTLDevice *device, const MTLTextureDescriptor
     AbiTextureSize bytes;
     bool has_memory =
         own_memory(texture, &size) && rt_texture_shape(&site, descriptor, &shape) &&
-        abi_texture_layout(&shape, texture->resource.own.address, &texture->cpu, &bytes);
+        abi_texture_layout(&shape, texture->resource.own.address, &texture->record, &bytes);
     return complete(texture, descriptor, has_memory);
 }
 
@@ -273,12 +274,12 @@ MTLTexture *mtl_buffer_new_texture(MTLBuffer *buffer, const MTLTextureDescriptor
                                    size_t offset, size_t bytes_per_row) {
     const RtSite site = {buffer ? buffer->resource.device : NULL, NULL, __func__};
     if (!rt_given(site.device, descriptor, "descriptor", __func__)) return NULL;
-    AbiTexture cpu;
-    if (!rt_texture_over_buffer(&site, buffer, descriptor, offset, bytes_per_row, &cpu))
+    AbiTexture record;
+    if (!rt_texture_over_buffer(&site, buffer, descriptor, offset, bytes_per_row, &record))
         return NULL;
     MTLTexture *texture = texture_new(site.device, descriptor, buffer->resource.options, 0);
     if (!texture) return NULL;
-    texture->cpu = cpu;
+    texture->record = record;
     texture->buffer = mtl_retain(buffer);
     texture->buffer_offset = offset;
     texture->buffer_row_bytes = bytes_per_row;

@@ -13,8 +13,8 @@
 
 struct MTLTexture {
     MTLResource resource;
-    AbiTexture cpu;   // what it is
-    DevHandle handle; // gpu_resource_id, and what kernels get
+    AbiTexture record; // what it is
+    DevHandle handle;  // gpu_resource_id, and what kernels get
     MTLTextureUsage usage;
     MTLTextureCompressionType compression;
     bool allow_gpu_optimized;
@@ -30,7 +30,7 @@ struct MTLSamplerState {
     MTLDevice *device; // retained
     RtLabel label;
     bool in_arguments; // support_argument_buffers
-    AbiSampler cpu;    // what it is
+    AbiSampler record; // what it is
     DevHandle handle;  // gpu_resource_id
 };
 

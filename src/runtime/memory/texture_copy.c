@@ -37,9 +37,9 @@ void rt_texture_extent(DevMove *move, const AbiPixelFormat *f, MTLSize size) {
 static void move_at_once(const MTLTexture *texture, size_t level, size_t slice, MTLRegion region,
                          const DevSide *linear, bool to_texture) {
     DevMove move;
-    DevSide place = rt_texture_side(&texture->cpu, level, slice, region.origin, 0);
+    DevSide place = rt_texture_side(&texture->record, level, slice, region.origin, 0);
     move = (DevMove){.from = to_texture ? *linear : place, .to = to_texture ? place : *linear};
-    rt_texture_extent(&move, texture->cpu.format, region.size);
+    rt_texture_extent(&move, texture->record.format, region.size);
     dev_move(texture->resource.device->table, NULL, &move);
 }
 
@@ -60,13 +60,13 @@ static bool valid_copy(const RtSite *site, const MTLTexture *texture, const void
     }
     MTLStorageMode storage = rt_storage_mode(&texture->resource);
     if (storage == MTLStorageModePrivate || storage == MTLStorageModeMemoryless ||
-        texture->cpu.n_samples > 1) {
+        texture->record.n_samples > 1) {
         rt_misuse_at(site, RT_RULE_texture_cpu_access, "storage mode %d, %u samples, texture %s",
-                     (int)storage, texture->cpu.n_samples, rt_texture_name(texture, name));
+                     (int)storage, texture->record.n_samples, rt_texture_name(texture, name));
         return false;
     }
     return rt_valid_region(site, texture, level, slice, region) &&
-           rt_valid_strides(site, texture, region.size, texture->cpu.format->block_bytes,
+           rt_valid_strides(site, texture, region.size, texture->record.format->block_bytes,
                             bytes_per_row, bytes_per_image, &n_bytes);
 }
 

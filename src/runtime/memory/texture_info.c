@@ -15,29 +15,31 @@ void mtl_texture_set_label(MTLTexture *texture, const char *label) {
 }
 
 MTLTextureType mtl_texture_texture_type(const MTLTexture *texture) {
-    return texture ? (MTLTextureType)texture->cpu.type : MTLTextureType1D;
+    return texture ? (MTLTextureType)texture->record.type : MTLTextureType1D;
 }
 
 MTLPixelFormat mtl_texture_pixel_format(const MTLTexture *texture) {
-    return texture ? (MTLPixelFormat)texture->cpu.pixel_format : MTLPixelFormatInvalid;
+    return texture ? (MTLPixelFormat)texture->record.pixel_format : MTLPixelFormatInvalid;
 }
 
-size_t mtl_texture_width(const MTLTexture *texture) { return texture ? texture->cpu.width : 0; }
+size_t mtl_texture_width(const MTLTexture *texture) { return texture ? texture->record.width : 0; }
 
-size_t mtl_texture_height(const MTLTexture *texture) { return texture ? texture->cpu.height : 0; }
+size_t mtl_texture_height(const MTLTexture *texture) {
+    return texture ? texture->record.height : 0;
+}
 
-size_t mtl_texture_depth(const MTLTexture *texture) { return texture ? texture->cpu.depth : 0; }
+size_t mtl_texture_depth(const MTLTexture *texture) { return texture ? texture->record.depth : 0; }
 
 size_t mtl_texture_mipmap_level_count(const MTLTexture *texture) {
-    return texture ? texture->cpu.n_levels : 0;
+    return texture ? texture->record.n_levels : 0;
 }
 
 size_t mtl_texture_sample_count(const MTLTexture *texture) {
-    return texture ? texture->cpu.n_samples : 0;
+    return texture ? texture->record.n_samples : 0;
 }
 
 size_t mtl_texture_array_length(const MTLTexture *texture) {
-    return texture ? texture->cpu.array_length : 0;
+    return texture ? texture->record.array_length : 0;
 }
 
 MTLTextureUsage mtl_texture_usage(const MTLTexture *texture) {
@@ -46,7 +48,7 @@ MTLTextureUsage mtl_texture_usage(const MTLTexture *texture) {
 
 MTLTextureSwizzleChannels mtl_texture_swizzle(const MTLTexture *texture) {
     if (!texture) return (MTLTextureSwizzleChannels){0, 0, 0, 0};
-    const uint8_t *s = texture->cpu.swizzle;
+    const uint8_t *s = texture->record.swizzle;
     return (MTLTextureSwizzleChannels){s[0], s[1], s[2], s[3]};
 }
 

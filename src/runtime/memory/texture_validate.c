@@ -45,7 +45,7 @@ const char *rt_texture_type_name(unsigned type) {
 }
 
 const char *rt_texture_name(const MTLTexture *texture, char *text) {
-    const AbiTexture *t = &texture->cpu;
+    const AbiTexture *t = &texture->record;
     snprintf(text, RT_TEXTURE_NAME, "'%.60s' (%s, %u x %u x %u, %s)",
              rt_label(&texture->resource.label), rt_texture_type_name(t->type), t->width, t->height,
              t->depth, t->format->name);
@@ -237,7 +237,7 @@ static bool at_blocks(size_t at, size_t n, size_t size, size_t block) {
 
 bool rt_valid_region(const RtSite *site, const MTLTexture *texture, size_t level, size_t slice,
                      MTLRegion region) {
-    const AbiTexture *t = &texture->cpu;
+    const AbiTexture *t = &texture->record;
     const MTLOrigin o = region.origin;
     const MTLSize s = region.size;
     char name[RT_TEXTURE_NAME];
@@ -272,7 +272,7 @@ bool rt_valid_region(const RtSite *site, const MTLTexture *texture, size_t level
 
 bool rt_valid_strides(const RtSite *site, const MTLTexture *texture, MTLSize size, size_t texel,
                       size_t *bytes_per_row, size_t *bytes_per_image, size_t *n_bytes) {
-    const AbiPixelFormat *f = texture->cpu.format;
+    const AbiPixelFormat *f = texture->record.format;
     char name[RT_TEXTURE_NAME];
     size_t row = (size.width + f->block_width - 1u) / f->block_width * texel;
     size_t n_rows = (size.height + f->block_height - 1u) / f->block_height;

@@ -24,7 +24,7 @@ static bool same_but_srgb(const AbiPixelFormat *a, const AbiPixelFormat *b) {
 }
 
 static bool valid_format(const RtSite *site, const MTLTexture *texture, MTLPixelFormat format) {
-    const AbiPixelFormat *mine = texture->cpu.format, *f = abi_pixel_format(format);
+    const AbiPixelFormat *mine = texture->record.format, *f = abi_pixel_format(format);
     char name[RT_TEXTURE_NAME];
     if (!f || f->caps == 0 || !abi_format_view_compatible(mine, f)) {
         rt_misuse_at(site, RT_RULE_texture_view_format, "format %d (%s), texture %s", (int)format,
@@ -55,7 +55,7 @@ static bool valid_range(const RtSite *site, const MTLTexture *texture, const cha
 
 bool rt_texture_view(const RtSite *site, const MTLTexture *texture,
                      const MTLTextureViewDescriptor *d, AbiTexture *out) {
-    const AbiTexture *t = &texture->cpu;
+    const AbiTexture *t = &texture->record;
     MTLTextureSwizzleChannels s = d->swizzle;
     MTLRange levels = d->level_range, slices = d->slice_range;
     MTLPixelFormat format = d->pixel_format ? d->pixel_format : (MTLPixelFormat)t->pixel_format;
@@ -92,17 +92,18 @@ static MTLTexture *new_view(MTLTexture *texture, const char *call,
                             const MTLTextureViewDescriptor *d) {
     const RtSite site = {rt_is(texture, &rt_texture_class) ? texture->resource.device : NULL, NULL,
                          call};
-    AbiTexture cpu;
+    AbiTexture record;
     if (!texture) {
         rt_misuse_at(&site, RT_RULE_null_object, NULL);
         return NULL;
     }
-    if (!rt_is_texture(&site, texture, "the object") || !rt_texture_view(&site, texture, d, &cpu))
+    if (!rt_is_texture(&site, texture, "the object") ||
+        !rt_texture_view(&site, texture, d, &record))
         return NULL;
     MTLTexture *view = rt_new(&rt_texture_class, sizeof *view);
     if (!view) return NULL;
     rt_resource_init(&view->resource, site.device, texture->resource.options, 0);
-    view->cpu = cpu;
+    view->record = record;
     view->usage = texture->usage;
     view->compression = texture->compression;
     view->allow_gpu_optimized = texture->allow_gpu_optimized;
@@ -275,7 +276,7 @@ MTLResourceID mtl_texture_view_pool_set_texture_view(MTLTextureViewPool *pool, M
     if (!valid_pool(pool, __func__, index, 1)) return (MTLResourceID){0};
     const RtSite site = {pool->device, NULL, __func__};
     if (!rt_is_texture(&site, texture, "texture")) return (MTLResourceID){0};
-    return set_slot(pool, index, &texture->cpu, texture);
+    return set_slot(pool, index, &texture->record, texture);
 }
 
 MTLResourceID mtl_texture_view_pool_set_texture_view_with_descriptor(

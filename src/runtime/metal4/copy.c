@@ -169,10 +169,10 @@ static bool valid_tensors(const RtSite *site, const MTLTensor *source,
     bool same = size->rank == destination_size->rank;
     for (size_t i = 0; same && i < size->rank; i++)
         same = size->extents[i] == destination_size->extents[i];
-    if (source->cpu.type != destination->cpu.type || !same) {
+    if (source->record.type != destination->record.type || !same) {
         rt_misuse_at(site, RT_RULE_metal4_tensor_copy, "'%s' of %s, '%s' of %s", from,
-                     rt_tensor_type_name(source->cpu.type), to,
-                     rt_tensor_type_name(destination->cpu.type));
+                     rt_tensor_type_name(source->record.type), to,
+                     rt_tensor_type_name(destination->record.type));
         return false;
     }
     if (source == destination && meet(source_origin, destination_origin, size)) {

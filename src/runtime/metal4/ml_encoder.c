@@ -97,7 +97,7 @@ static MTLTensor *tensor_for(MTL4MachineLearningCommandEncoder *e, size_t value,
                            rt_label(&state->label));
         return NULL;
     }
-    const AbiTensor *t = &found.tensor->cpu;
+    const AbiTensor *t = &found.tensor->record;
     const NetShape *shape = &state->plan.shapes[value];
     bool fits = t->type == (uint32_t)state->network->type && t->rank == shape->rank;
     for (uint32_t i = 0; fits && i < shape->rank; i++) fits = t->extents[i] == shape->n[i];
@@ -150,9 +150,9 @@ static bool find_operands(MTL4MachineLearningCommandEncoder *e, const MTLHeap *h
         if (place->where != NET_IN_TENSOR) continue;
         const MTLTensor *tensor = tensor_for(e, i, call);
         if (!tensor) return false;
-        o->data = (char *)tensor->cpu.data;
+        o->data = (char *)tensor->record.data;
         for (uint32_t k = 0; k < o->shape.rank; k++)
-            o->strides[k] = o->shape.n[k] > 1 ? tensor->cpu.strides[k] : 0;
+            o->strides[k] = o->shape.n[k] > 1 ? tensor->record.strides[k] : 0;
     }
     return true;
 }

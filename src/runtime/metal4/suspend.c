@@ -37,7 +37,7 @@ static void visit(Chain *c, MTLCommandBuffer *commands, RtRenderPass *pass) {
         refuse(c->commands, "another pass begins before it is resumed");
         c->first = NULL;
     }
-    if (pass->resumes && !same_targets(&c->first->cpu, &pass->cpu)) {
+    if (pass->resumes && !same_targets(&c->first->dev, &pass->dev)) {
         refuse(commands, "attachments of the resuming encoder are others");
         c->first = NULL;
         return;
