@@ -102,5 +102,5 @@ void rt_warn_residency(MTLComputeCommandEncoder *e, const char *call) {
                                            .f = rt_pipeline_function(e->pipeline),
                                            .lib = rt_pipeline_library(e->pipeline),
                                            .arg_use = e->pipeline->arg_use,
-                                           .slots = e->slots});
+                                           .slots = e->bound.slots});
 }

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// argument_table.c: MTL4ArgumentTable: addresses and resource ids by index, and their way into a
-// dispatch.
-#include "runtime/memory/spans.h"
-#include "runtime/memory/tensor.h"
+// argument_table.c: MTL4ArgumentTable: addresses and resource ids by index. Their way into the
+// bindings of a dispatch or draw is argument_fill.c.
 #include "runtime/command/argument_table.h"
 #include "runtime/object/validation.h"
-#include "runtime/program/link.h"
 
 static void table_destroy(void *self) {
     MTL4ArgumentTable *table = self;
@@ -132,125 +129,4 @@ void mtl4_argument_table_set_sampler_state(MTL4ArgumentTable *table, MTLResource
     if (!valid(table, index, 's', __func__)) return;
     table->samplers[index] = resource_id.impl;
     table->version++;
-}
-
-// ---- Into a dispatch ----
-
-#define UNKNOWN_BYTES (SIZE_MAX >> 1) // that nobody looked up
-
-typedef struct Span {
-    MTLResource *resource; // not retained: the program keeps it while it encodes
-    size_t n_bytes;        // from the address on
-    const char *address;
-} Span;
-
-static void visit(const RtSpan *span, void *context) {
-    Span *s = context;
-    s->resource = (MTLResource *)span->resource;
-    s->n_bytes = span->n_bytes - (size_t)(s->address - span->start);
-}
-
-// Whether code may read the whole type at the address though nobody knows how long the memory is: a
-// page is there or is not.
-static bool in_one_page(uint64_t address, size_t n_bytes) {
-    return address >> 12 == (address + (n_bytes ? n_bytes - 1 : 0)) >> 12;
-}
-
-static bool bind_address(MTLComputeCommandEncoder *e, const RfArg *arg, RtSlot *slot,
-                         uint64_t value) {
-    const MTLComputePipelineState *p = e->pipeline;
-    const RfLibrary *lib = rt_pipeline_library(p);
-    size_t whole = arg->type < lib->n_types ? lib->types[arg->type].size : 0;
-    *slot = (RtSlot){.address = (char *)(uintptr_t)value, .n_bytes = UNKNOWN_BYTES};
-    if (!value) return true;
-    // Where memory ends costs a search: only where somebody needs to know.
-    bool search = p->device->debug_layer || p->validate || rt_is_tracing() ||
-                  (arg->space == RF_CONSTANT && !in_one_page(value, whole));
-    Span span = {.address = slot->address};
-    if (!search || !rt_span_find(slot->address, visit, &span)) return true;
-    slot->n_bytes = span.n_bytes;
-    if (!rt_is(span.resource, &rt_buffer_class)) return true;
-    slot->buffer = (MTLBuffer *)(void *)span.resource;
-    // What a checked kernel does wrong is told with the buffer's label, later.
-    if (p->validate && !rt_cb_hold(e->encoder.buffer, span.resource)) return false;
-    return rt_cb_use(e->encoder.buffer, span.resource, false);
-}
-
-static bool bind_resource(MTLComputeCommandEncoder *e, const RfArg *arg, RtSlot *slot,
-                          uint64_t value, const char *call) {
-    MTLCommandBuffer *commands = e->encoder.buffer;
-    Span span = {.address = (const char *)(uintptr_t)value};
-    *slot = (RtSlot){.address = (char *)(uintptr_t)value, .n_bytes = SIZE_MAX};
-    // Function tables are found again by their memory; of tensors only the debug layer wants to
-    // know.
-    bool is_table = arg->kind == RF_ARG_FUNCTION_TABLE;
-    if (!is_table && !commands->notes_resources) return true;
-    rt_span_find(span.address, visit, &span);
-    if (!rt_is(span.resource, is_table ? &rt_function_table_class : &rt_tensor_class)) {
-        rt_misuse_encoding(commands, RT_RULE_metal4_resource_id, call,
-                           "0x%llx in table '%s' for '%s' is no %s", (unsigned long long)value,
-                           rt_label(&e->table->label), arg->name,
-                           is_table ? "visible function table" : "tensor");
-        return false;
-    }
-    if (is_table) {
-        slot->table = (MTLVisibleFunctionTable *)(void *)span.resource;
-        slot->n_bytes = span.n_bytes;
-    }
-    return rt_cb_use(commands, span.resource, false);
-}
-
-// What does not fit its argument stays empty: it is then reported as missing, if it is needed.
-static bool bind_buffer(MTLComputeCommandEncoder *e, const RfArg *arg, size_t index,
-                        const char *call) {
-    const MTL4ArgumentTable *table = e->table;
-    RtSlot *slot = &e->slots[index];
-    *slot = (RtSlot){0};
-    if (!table || index >= table->n_buffers) return true;
-    const RtBinding *b = &table->buffers[index];
-    if (b->resource != (arg->kind != RF_ARG_BUFFER)) return true;
-    return b->resource ? bind_resource(e, arg, slot, b->value, call)
-                       : bind_address(e, arg, slot, b->value);
-}
-
-bool rt_table_bind(MTLComputeCommandEncoder *e, const char *call) {
-    const MTLComputePipelineState *p = e->pipeline;
-    const RfFunction *f = rt_pipeline_function(p);
-    for (uint32_t i = 0; i < f->n_args; i++) {
-        const RfArg *arg = &f->args[i];
-        if (p->arg_use[i] == RT_ARG_OFF ||
-            (arg->kind != RF_ARG_BUFFER && arg->kind != RF_ARG_FUNCTION_TABLE &&
-             arg->kind != RF_ARG_TENSOR))
-            continue;
-        for (uint32_t k = 0; k < arg->count; k++)
-            if ((size_t)arg->index + k < RT_MAX_BUFFERS &&
-                !bind_buffer(e, arg, arg->index + k, call))
-                return false;
-    }
-    return true;
-}
-
-void rt_table_bind_all(MTLComputeCommandEncoder *e) {
-    const MTL4ArgumentTable *table = e->table;
-    for (size_t i = 0; i < RT_MAX_BUFFERS; i++) {
-        e->slots[i] = (RtSlot){0};
-        const RtBinding *b = table && i < table->n_buffers ? &table->buffers[i] : NULL;
-        if (!b || b->resource || !b->value) continue;
-        Span span = {.address = (const char *)(uintptr_t)b->value};
-        if (!rt_span_find(span.address, visit, &span) || !rt_is(span.resource, &rt_buffer_class))
-            continue;
-        e->slots[i] = (RtSlot){.buffer = (MTLBuffer *)(void *)span.resource,
-                               .address = (char *)(uintptr_t)b->value,
-                               .n_bytes = span.n_bytes};
-    }
-}
-
-// ---- Into a draw (render_arguments.c) ----
-
-uint64_t rt_table_texture(const MTL4ArgumentTable *table, size_t index) {
-    return table && index < table->n_textures ? table->textures[index] : 0;
-}
-
-uint64_t rt_table_sampler(const MTL4ArgumentTable *table, size_t index) {
-    return table && index < table->n_samplers ? table->samplers[index] : 0;
 }

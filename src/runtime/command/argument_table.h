@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// argument_table.h: MTL4ArgumentTable: bindings that encoders of Metal 4 share; the slots of a
-// dispatch or draw are filled from it.
+// argument_table.h: MTL4ArgumentTable: bindings that encoders of Metal 4 share; those of a dispatch
+// or draw are filled from it.
 #ifndef INGOT_RUNTIME_ARGUMENT_TABLE_H
 #define INGOT_RUNTIME_ARGUMENT_TABLE_H
 #include "ingot/metal4.h"
-#include "runtime/command/compute.h"
+#include "runtime/command/bindings.h"
 
 typedef struct RtBinding {
     uint64_t value; // an address, or the id of a tensor or function table
@@ -25,11 +25,25 @@ struct MTL4ArgumentTable {
 };
 extern RtClass rt_argument_table_class;
 
-// Fills the slots of a dispatch from its table. False after a message.
-bool rt_table_bind(MTLComputeCommandEncoder *e, const char *call);
-// The same with all addresses of the table, for indirect commands that inherit them.
-void rt_table_bind_all(MTLComputeCommandEncoder *e);
-// What a table has at the index; 0: nothing.
-uint64_t rt_table_texture(const MTL4ArgumentTable *table, size_t index);
-uint64_t rt_table_sampler(const MTL4ArgumentTable *table, size_t index);
+// ---- Into bindings (argument_fill.c) ----
+
+typedef struct RtFill { // a function that is about to run, and where its bindings come from
+    const MTL4ArgumentTable *table;
+    RtBindings *to;
+    const RtSite *site;
+    const RfFunction *f;
+    const RfLibrary *lib;
+    const unsigned char *arg_use; // RtArgUse per RfArg
+    // How far memory reaches is always looked up, since fetches of the device are bounded by it: of
+    // draws. Else only where somebody needs to know.
+    bool bounded;
+    bool checked; // the function's code is: the buffers' labels are needed later
+} RtFill;
+// What the arguments of the function need. What does not fit its argument stays empty: it is then
+// reported as missing, if it is needed. False after a message.
+bool rt_table_fill(const RtFill *fill);
+// A buffer that is no argument: of vertex attributes.
+bool rt_table_fill_buffer(const RtFill *fill, size_t index);
+// All buffers, for indirect commands that inherit them. An address in nobody's memory stays empty.
+bool rt_table_fill_all(const MTL4ArgumentTable *table, RtBindings *to, MTLCommandBuffer *commands);
 #endif

@@ -183,8 +183,9 @@ void *rt_cb_alloc(MTLCommandBuffer *buffer,
 void *rt_cb_alloc_own(MTLCommandBuffer *buffer, size_t n_bytes); // never from an allocator
 void rt_cb_append(MTLCommandBuffer *buffer, RtOp *op, const RtOpClass *cls);
 void rt_cb_append_marker(MTLCommandBuffer *buffer, const RtOpClass *cls); // an operation of no data
-bool rt_cb_retain(MTLCommandBuffer *buffer, void *object); // until completion, unless unretained
-bool rt_cb_hold(MTLCommandBuffer *buffer, void *object);   // in any case
+typedef bool RtKeep(MTLCommandBuffer *buffer, void *object);
+RtKeep rt_cb_retain; // until completion, unless unretained
+RtKeep rt_cb_hold;   // in any case
 // Is it there, being recorded (and no encoder open)? Says so if not.
 bool rt_cb_recording(MTLCommandBuffer *buffer, const char *call);
 bool rt_cb_between_encoders(MTLCommandBuffer *buffer, const char *call);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // compute.c: MTLComputeCommandEncoder. Bindings live in the encoder; a dispatch takes a snapshot of
 // those its kernel uses into the command stream, so that running it needs no look at the encoder.
-#include <string.h>
 #include "runtime/command/compute_validate.h"
 #include "runtime/command/checked.h"
 #include "runtime/command/argument_table.h"
@@ -50,11 +49,12 @@ void mtl_compute_command_encoder_end_encoding(MTLComputeCommandEncoder *encoder)
 
 void mtl_compute_command_encoder_set_compute_pipeline_state(MTLComputeCommandEncoder *encoder,
                                                             MTLComputePipelineState *state) {
-    if (rt_valid_encoder(encoder, __func__)) rt_compute_set_pipeline(encoder, state, __func__);
+    if (rt_valid_encoder(encoder, __func__))
+        rt_compute_set_pipeline(encoder, state, rt_cb_retain, __func__);
 }
 
 void rt_compute_set_pipeline(MTLComputeCommandEncoder *e, MTLComputePipelineState *state,
-                             const char *call) {
+                             RtKeep *keep, const char *call) {
     MTLCommandBuffer *commands = e->encoder.buffer;
     if (!state)
         rt_misuse_encoding(commands, RT_RULE_null_argument, call, "state");
@@ -63,77 +63,21 @@ void rt_compute_set_pipeline(MTLComputeCommandEncoder *e, MTLComputePipelineStat
     else if (state->device != commands->device)
         rt_misuse_encoding(commands, RT_RULE_pipeline_device, call, "a pipeline of '%s'",
                            state->device->facts.name);
-    else if (e->pipeline != state &&
-             (e->by_table ? rt_cb_hold(commands, state) : rt_cb_retain(commands, state)))
+    else if (e->pipeline != state && keep(commands, state))
         e->pipeline = state;
 }
 
-static void set_slot(MTLComputeCommandEncoder *e, const char *call, MTLBuffer *buffer,
-                     size_t offset, size_t index) {
-    if (!rt_valid_slot(e, call, index)) return;
-    if (!buffer) {
-        e->slots[index] = (RtSlot){0};
-        return;
-    }
-    if (rt_valid_buffer(e, call, buffer, offset) &&
-        rt_cb_use(e->encoder.buffer, &buffer->resource, false))
-        e->slots[index] = (RtSlot){buffer, buffer->memory + offset, buffer->length - offset, NULL};
-}
-
-void mtl_compute_command_encoder_set_buffer(MTLComputeCommandEncoder *encoder, MTLBuffer *buffer,
-                                            size_t offset, size_t index) {
-    if (rt_valid_encoder(encoder, __func__)) set_slot(encoder, __func__, buffer, offset, index);
-}
-
-void mtl_compute_command_encoder_set_buffer_offset(MTLComputeCommandEncoder *encoder, size_t offset,
-                                                   size_t index) {
-    if (!rt_valid_encoder(encoder, __func__) || !rt_valid_slot(encoder, __func__, index)) return;
-    MTLBuffer *buffer = encoder->slots[index].buffer;
-    if (!buffer)
-        rt_misuse_encoding(encoder->encoder.buffer, RT_RULE_buffer_offset_unbound, __func__,
-                           "index %zu", index);
-    else
-        set_slot(encoder, __func__, buffer, offset, index);
-}
-
-void mtl_compute_command_encoder_set_buffers(MTLComputeCommandEncoder *encoder,
-                                             MTLBuffer *const *buffers, const size_t *offsets,
-                                             MTLRange range) {
-    if (!rt_valid_encoder(encoder, __func__)) return;
-    if (!buffers && range.length > 0) {
-        rt_misuse_encoding(encoder->encoder.buffer, RT_RULE_null_argument, __func__, "buffers");
-        return;
-    }
-    if (range.length > RT_MAX_BUFFERS || range.location > RT_MAX_BUFFERS - range.length) {
-        rt_misuse_encoding(encoder->encoder.buffer, RT_RULE_buffer_index, __func__,
-                           "%zu from %zu on", range.length, range.location);
-        return;
-    }
-    for (size_t i = 0; i < range.length; i++)
-        set_slot(encoder, __func__, buffers[i], offsets ? offsets[i] : 0, range.location + i);
-}
-
-void mtl_compute_command_encoder_set_bytes(MTLComputeCommandEncoder *encoder, const void *bytes,
-                                           size_t length, size_t index) {
-    if (!rt_valid_encoder(encoder, __func__) || !rt_valid_slot(encoder, __func__, index) ||
-        !rt_valid_bytes(encoder, __func__, bytes, length))
-        return;
-    // 64 bytes aligned and rounded: a kernel that reads a float3 out of 12 bytes reads zeros
-    // behind.
-    char *copy = rt_cb_alloc(encoder->encoder.buffer, (length + 63) & ~(size_t)63);
-    if (!copy) {
-        rt_cb_no_memory(encoder->encoder.buffer);
-        return;
-    }
-    memcpy(copy, bytes, length);
-    encoder->slots[index] = (RtSlot){NULL, copy, length, NULL};
+void rt_compute_set_table(MTLComputeCommandEncoder *e, MTL4ArgumentTable *table) {
+    if (table == e->table || (table && !rt_cb_hold(e->encoder.buffer, table))) return;
+    e->table = table;
+    if (!table) rt_bindings_clear(&e->bound);
 }
 
 void mtl_compute_command_encoder_set_threadgroup_memory_length(MTLComputeCommandEncoder *encoder,
                                                                size_t length, size_t index) {
     if (rt_valid_encoder(encoder, __func__) &&
         rt_valid_threadgroup_length(encoder, __func__, length, index))
-        encoder->threadgroup_bytes[index] = rt_threadgroup_length(length);
+        encoder->bound.threadgroup_bytes[index] = rt_threadgroup_length(length);
 }
 
 static void use_resources(MTLComputeCommandEncoder *e, const char *call,
@@ -209,19 +153,21 @@ static bool snapshot(MTLComputeCommandEncoder *e, RtDispatch *d) {
         if (p->arg_use[i] == RT_ARG_OFF || arg->slot >= f->n_slots) continue;
         if (arg->kind == RF_ARG_THREADGROUP && arg->index < RT_MAX_BUFFERS) {
             // Without a length a Mac's kernel finds whatever memory there is: all there may be.
-            uint32_t length = e->threadgroup_bytes[arg->index];
+            uint32_t length = e->bound.threadgroup_bytes[arg->index];
             if (!length && p->arg_use[i] == RT_ARG_REQUIRED) length = RT_MAX_THREADGROUP_MEMORY;
             d->threadgroup_args[d->n_threadgroup_args++] = (RtThreadgroupArg){arg->slot, length};
-            if (d->validated) d->validated->lengths[arg->slot] = e->threadgroup_bytes[arg->index];
+            if (d->validated)
+                d->validated->lengths[arg->slot] = e->bound.threadgroup_bytes[arg->index];
         } else if (arg->kind == RF_ARG_STRIDE && arg->index < RT_MAX_BUFFERS) {
             d->args[arg->slot] = (void *)(uintptr_t)e->strides[arg->index];
         } else if (arg->kind == RF_ARG_TEXTURE || arg->kind == RF_ARG_SAMPLER) {
-            if (!rt_snapshot_texture(e, arg, f->n_slots, d->args)) return false;
+            if (!rt_take_handles(&e->bound, e->encoder.buffer, arg, f->n_slots, d->args))
+                return false;
         } else if (arg->kind == RF_ARG_BUFFER || arg->kind == RF_ARG_FUNCTION_TABLE ||
                    arg->kind == RF_ARG_TENSOR) {
             for (uint32_t k = 0; k < arg->count && arg->slot + k < f->n_slots; k++) {
                 size_t index = (size_t)arg->index + k;
-                const RtSlot *slot = index < RT_MAX_BUFFERS ? &e->slots[index] : NULL;
+                const RtSlot *slot = index < RT_MAX_BUFFERS ? &e->bound.slots[index] : NULL;
                 if (!slot || (arg->kind == RF_ARG_FUNCTION_TABLE) != (slot->table != NULL))
                     continue;
                 d->args[arg->slot + k] = slot->address;
@@ -237,6 +183,18 @@ static bool snapshot(MTLComputeCommandEncoder *e, RtDispatch *d) {
     return true;
 }
 
+static bool fill_bindings(MTLComputeCommandEncoder *e, const char *call) {
+    const MTLComputePipelineState *p = e->pipeline;
+    const RtSite site = {p->device, e->encoder.buffer, call};
+    return rt_table_fill(&(RtFill){.table = e->table,
+                                   .to = &e->bound,
+                                   .site = &site,
+                                   .f = rt_pipeline_function(p),
+                                   .lib = rt_pipeline_library(p),
+                                   .arg_use = p->arg_use,
+                                   .checked = p->validate});
+}
+
 // The bindings as they are now, if they are right.
 static bool take_bindings(MTLComputeCommandEncoder *e, RtDispatch *d, const char *call) {
     if (e->pipeline->validate && !(d->validated = new_validated(e))) {
@@ -244,8 +202,7 @@ static bool take_bindings(MTLComputeCommandEncoder *e, RtDispatch *d, const char
         return false;
     }
     e->dispatching = true;
-    bool ok =
-        (!e->by_table || rt_table_bind(e, call)) && rt_valid_bindings(e, call) && snapshot(e, d);
+    bool ok = (!e->table || fill_bindings(e, call)) && rt_valid_bindings(e, call) && snapshot(e, d);
     e->dispatching = false;
     return ok;
 }

@@ -2,10 +2,7 @@
 // compute.h: the compute encoder and the dispatches it leaves in the command stream.
 #ifndef INGOT_RUNTIME_COMPUTE_H
 #define INGOT_RUNTIME_COMPUTE_H
-#include "runtime/command/command_buffer.h"
-#include "runtime/memory/texture.h"
-#include "runtime/program/pipeline.h"
-#include "runtime/memory/buffer.h"
+#include "runtime/command/bindings.h"
 
 typedef struct RtThreadgroupArg {
     uint32_t slot, n_bytes;
@@ -42,35 +39,25 @@ typedef struct RtDispatch {
     RtThreadgroupArg threadgroup_args[];
 } RtDispatch;
 
-typedef struct RtSlot {             // a buffer binding
-    MTLBuffer *buffer;              // NULL: bytes in the arena, or nothing
-    char *address;                  // with the offset; NULL: nothing bound
-    size_t n_bytes;                 // from the address on
-    MTLVisibleFunctionTable *table; // bound in place of a buffer
-} RtSlot;
-
 struct MTLComputeCommandEncoder {
     MTLCommandEncoder encoder;
     MTLDispatchType dispatch_type;
     MTLComputePipelineState *pipeline;
-    RtSlot slots[RT_MAX_BUFFERS];
-    MTLTexture *textures[RT_MAX_TEXTURES];            // held by the command buffer
-    const MTLSamplerState *samplers[RT_MAX_SAMPLERS]; // so held
-    uint32_t threadgroup_bytes[RT_MAX_BUFFERS];
-    size_t strides[RT_MAX_BUFFERS]; // of stage inputs that take them from here; 0: not given
-    const RtRegion *region;         // in the command buffer's memory; NULL: not set
-    // Arguments come from a table, as Metal 4 has it: slots are filled at each dispatch, textures
-    // and samplers above are not used.
-    bool by_table;
+    RtBindings bound;
+    struct MTL4ArgumentTable *table; // not NULL: fills `bound`; held by the command buffer
+    size_t strides[RT_MAX_BUFFERS];  // of stage inputs that take them from here; 0: not given
+    const RtRegion *region;          // in the command buffer's memory; NULL: not set
     bool dispatching;                // filling in a dispatch now (for messages)
-    struct MTL4ArgumentTable *table; // held by the command buffer; NULL: none
 };
 
 extern RtClass rt_compute_encoder_class;
 
 // Bodies of the public functions, for an encoder that is valid.
+// keep: rt_cb_retain, or rt_cb_hold where nothing else is retained.
 void rt_compute_set_pipeline(MTLComputeCommandEncoder *e, MTLComputePipelineState *state,
-                             const char *call);
+                             RtKeep *keep, const char *call);
+// NULL: nothing is bound then. Held, unless it is there already.
+void rt_compute_set_table(MTLComputeCommandEncoder *e, struct MTL4ArgumentTable *table);
 void rt_compute_dispatch_threads(MTLComputeCommandEncoder *e, MTLSize threads, MTLSize size,
                                  const char *call);
 void rt_compute_dispatch_threadgroups(MTLComputeCommandEncoder *e, MTLSize groups, MTLSize size,

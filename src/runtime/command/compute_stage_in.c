@@ -37,11 +37,8 @@ void mtl_compute_command_encoder_set_stage_in_region_with_indirect_buffer(
     MTLComputeCommandEncoder *encoder, MTLBuffer *buffer, size_t offset) {
     if (!rt_valid_encoder(encoder, __func__)) return;
     MTLCommandBuffer *commands = encoder->encoder.buffer;
-    if (!buffer) {
-        rt_misuse_encoding(commands, RT_RULE_null_argument, __func__, "buffer");
-        return;
-    }
-    if (!rt_valid_buffer(encoder, __func__, buffer, offset)) return;
+    const RtSite site = {commands->device, commands, __func__};
+    if (!rt_valid_place(&site, buffer, "buffer", offset)) return;
     if (offset % 4 != 0 || buffer->length - offset < sizeof(MTLStageInRegionIndirectArguments)) {
         rt_misuse_encoding(commands, RT_RULE_indirect_offset, __func__, "offset %zu of %zu bytes",
                            offset, buffer->length);

@@ -6,44 +6,10 @@
 #include "runtime/memory/spans.h"
 #include "runtime/memory/tensor.h"
 #include "runtime/object/validation.h"
+#include "runtime/program/link.h"
 
 bool rt_valid_encoder(const MTLComputeCommandEncoder *e, const char *call) {
     return rt_encoder_valid(e, &rt_compute_encoder_class, call);
-}
-
-bool rt_valid_slot(MTLComputeCommandEncoder *e, const char *call, size_t index) {
-    if (index < RT_MAX_BUFFERS) return true;
-    rt_misuse_encoding(e->encoder.buffer, RT_RULE_buffer_index, call, "index %zu", index);
-    return false;
-}
-
-bool rt_valid_buffer(MTLComputeCommandEncoder *e, const char *call, const MTLBuffer *buffer,
-                     size_t offset) {
-    if (!rt_is(buffer, &rt_buffer_class)) {
-        rt_misuse_encoding(e->encoder.buffer, RT_RULE_wrong_class, call, "a %s, not a MTLBuffer",
-                           mtl_class_name(buffer));
-        return false;
-    }
-    if (offset >= buffer->length) {
-        rt_misuse_encoding(e->encoder.buffer, RT_RULE_buffer_offset, call,
-                           "offset %zu, length %zu of buffer '%s'", offset, buffer->length,
-                           rt_label(&buffer->resource.label));
-        return false;
-    }
-    return true;
-}
-
-bool rt_valid_bytes(MTLComputeCommandEncoder *e, const char *call, const void *bytes,
-                    size_t length) {
-    if (!bytes) {
-        rt_misuse_encoding(e->encoder.buffer, RT_RULE_null_argument, call, "bytes");
-        return false;
-    }
-    if (length == 0 || length > RT_MAX_BYTES) {
-        rt_misuse_encoding(e->encoder.buffer, RT_RULE_bytes_length, call, "length %zu", length);
-        return false;
-    }
-    return true;
 }
 
 bool rt_valid_threadgroup_length(MTLComputeCommandEncoder *e, const char *call, size_t length,
@@ -123,7 +89,7 @@ static bool valid_buffer_arg(MTLComputeCommandEncoder *e, const char *call, cons
     const MTLComputePipelineState *p = e->pipeline;
     const char *kernel = rt_pipeline_function(p)->name;
     size_t index = (size_t)arg->index + k;
-    const RtSlot *slot = index < RT_MAX_BUFFERS ? &e->slots[index] : NULL;
+    const RtSlot *slot = index < RT_MAX_BUFFERS ? &e->bound.slots[index] : NULL;
     if (!slot || !slot->address || slot->table) {
         rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_missing_buffer, call,
                            "'%s' needs a buffer at index %zu for '%s'", kernel, index, arg->name);
@@ -147,6 +113,27 @@ static bool valid_buffer_arg(MTLComputeCommandEncoder *e, const char *call, cons
         rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_offset_alignment, call,
                            "'%s' of '%s' at index %zu needs %u%s%s%s", arg->name, kernel, index,
                            type->align, *label ? ": '" : "", label, *label ? "'" : "");
+        return false;
+    }
+    return true;
+}
+
+static bool valid_table_arg(MTLComputeCommandEncoder *e, const char *call, const RfArg *arg,
+                            uint32_t k) {
+    size_t index = (size_t)arg->index + k;
+    const MTLVisibleFunctionTable *table =
+        index < RT_MAX_BUFFERS ? e->bound.slots[index].table : NULL;
+    const char *kernel = rt_pipeline_function(e->pipeline)->name;
+    if (!table) {
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_missing_function_table, call,
+                           "'%s' needs a visible function table at index %zu for '%s'", kernel,
+                           index, arg->name);
+        return false;
+    }
+    if (table->state != e->pipeline) {
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_function_table_foreign, call,
+                           "'%s' at index %zu of '%s'", rt_label(&table->resource.label), index,
+                           kernel);
         return false;
     }
     return true;
@@ -199,7 +186,7 @@ static bool is_tensor_of_kind(MTLComputeCommandEncoder *e, const char *call, con
 static bool valid_tensor_arg(MTLComputeCommandEncoder *e, const char *call, const RfArg *arg,
                              uint32_t k) {
     size_t index = (size_t)arg->index + k;
-    const RtSlot *slot = index < RT_MAX_BUFFERS ? &e->slots[index] : NULL;
+    const RtSlot *slot = index < RT_MAX_BUFFERS ? &e->bound.slots[index] : NULL;
     if (slot && slot->address && !slot->buffer && !slot->table && slot->n_bytes == SIZE_MAX)
         return !e->pipeline->device->debug_layer ||
                is_tensor_of_kind(e, call, arg, index, slot->address);
@@ -213,6 +200,8 @@ bool rt_valid_bindings(MTLComputeCommandEncoder *e, const char *call) {
     const MTLComputePipelineState *p = e->pipeline;
     if (p->device->debug_layer) rt_warn_residency(e, call);
     const RfFunction *f = rt_pipeline_function(p);
+    const RfLibrary *lib = rt_pipeline_library(p);
+    const RtSite site = {p->device, e->encoder.buffer, call};
     size_t total = p->static_bytes;
     for (uint32_t i = 0; i < f->n_args; i++) {
         const RfArg *arg = &f->args[i];
@@ -222,16 +211,20 @@ bool rt_valid_bindings(MTLComputeCommandEncoder *e, const char *call) {
                 if (!valid_buffer_arg(e, call, arg, k)) return false;
         } else if (arg->kind == RF_ARG_FUNCTION_TABLE && p->arg_use[i] == RT_ARG_REQUIRED) {
             for (uint32_t k = 0; k < arg->count; k++)
-                if (!rt_valid_table_arg(e, call, arg, k)) return false;
+                if (!valid_table_arg(e, call, arg, k)) return false;
         } else if (arg->kind == RF_ARG_TENSOR && p->arg_use[i] == RT_ARG_REQUIRED) {
             for (uint32_t k = 0; k < arg->count; k++)
                 if (!valid_tensor_arg(e, call, arg, k)) return false;
         } else if (arg->kind == RF_ARG_TEXTURE) {
-            if (!rt_valid_texture_arg(e, call, arg, p->arg_use[i] == RT_ARG_REQUIRED)) return false;
+            if (!rt_valid_textures(&e->bound, &site, lib, f, arg, p->arg_use[i] == RT_ARG_REQUIRED,
+                                   RT_RULE_dispatch_missing_texture))
+                return false;
         } else if (arg->kind == RF_ARG_SAMPLER) {
-            if (!rt_valid_sampler_arg(e, call, arg, p->arg_use[i] == RT_ARG_REQUIRED)) return false;
+            if (!rt_valid_samplers(&e->bound, &site, f, arg, p->arg_use[i] == RT_ARG_REQUIRED,
+                                   RT_RULE_dispatch_missing_sampler))
+                return false;
         } else if (arg->kind == RF_ARG_THREADGROUP) {
-            uint32_t n = arg->index < RT_MAX_BUFFERS ? e->threadgroup_bytes[arg->index] : 0;
+            uint32_t n = arg->index < RT_MAX_BUFFERS ? e->bound.threadgroup_bytes[arg->index] : 0;
             if (n == 0 && p->arg_use[i] == RT_ARG_REQUIRED && p->device->debug_layer) {
                 rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_missing_threadgroup_memory,
                                    call, "'%s' needs a length at index %u for '%s'", f->name,
@@ -252,11 +245,8 @@ bool rt_valid_bindings(MTLComputeCommandEncoder *e, const char *call) {
 
 bool rt_valid_indirect(MTLComputeCommandEncoder *e, const char *call, const MTLBuffer *buffer,
                        size_t offset) {
-    if (!buffer) {
-        rt_misuse_encoding(e->encoder.buffer, RT_RULE_null_argument, call, "indirect_buffer");
-        return false;
-    }
-    if (!rt_valid_buffer(e, call, buffer, offset)) return false;
+    const RtSite site = {e->encoder.buffer->device, e->encoder.buffer, call};
+    if (!rt_valid_place(&site, buffer, "indirect_buffer", offset)) return false;
     if (offset % 4 != 0 ||
         buffer->length - offset < sizeof(MTLDispatchThreadgroupsIndirectArguments)) {
         rt_misuse_encoding(e->encoder.buffer, RT_RULE_indirect_offset, call,

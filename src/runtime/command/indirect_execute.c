@@ -4,6 +4,7 @@
 // checks that encoding a dispatch makes. Commands up to the next barrier run as one batch.
 #include <stdio.h>
 #include <string.h>
+#include "runtime/command/argument_table.h"
 #include "runtime/command/compute_validate.h"
 #include "runtime/command/execute.h"
 #include "runtime/program/indirect.h"
@@ -298,11 +299,13 @@ static bool inherit(MTLComputeCommandEncoder *encoder, Execute *e, const char *c
         }
     }
     if (!icb->inherit_buffers) return true;
+    if (encoder->table && !rt_table_fill_all(encoder->table, &encoder->bound, commands))
+        return false;
     for (size_t i = 0; i < RT_MAX_BUFFERS; i++) {
-        RtSlot *slot = &encoder->slots[i];
+        RtSlot *slot = &encoder->bound.slots[i];
         e->addresses[i] = slot->table ? NULL : slot->address;
         e->extents[i] = slot->n_bytes;
-        e->threadgroup_bytes[i] = encoder->threadgroup_bytes[i];
+        e->threadgroup_bytes[i] = encoder->bound.threadgroup_bytes[i];
         if (slot->buffer && !rt_cb_use(commands, &slot->buffer->resource, true)) return false;
     }
     return true;
@@ -351,11 +354,8 @@ void mtl_compute_command_encoder_execute_commands_in_buffer_indirect(
     if (!rt_valid_encoder(encoder, __func__)) return;
     MTLCommandBuffer *commands = encoder->encoder.buffer;
     MTLBuffer *range = indirect_range_buffer;
-    if (!range) {
-        rt_misuse_encoding(commands, RT_RULE_null_argument, __func__, "indirect_range_buffer");
-        return;
-    }
-    if (!rt_valid_buffer(encoder, __func__, range, offset)) return;
+    const RtSite site = {commands->device, commands, __func__};
+    if (!rt_valid_place(&site, range, "indirect_range_buffer", offset)) return;
     if (offset % 4 != 0 ||
         range->length - offset < sizeof(MTLIndirectCommandBufferExecutionRange)) {
         rt_misuse_encoding(commands, RT_RULE_indirect_offset, __func__, "offset %zu, length %zu",

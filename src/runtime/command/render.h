@@ -77,19 +77,6 @@ typedef struct RtRenderPass {
 } RtRenderPass;
 extern const RtOpClass rt_op_render;
 
-typedef struct RtStageBindings {
-    RtSlot slots[RT_MAX_BUFFERS];
-    size_t strides[RT_MAX_BUFFERS];        // SIZE_MAX: not given
-    MTLTexture *textures[RT_MAX_TEXTURES]; // held by the command buffer
-    const MTLSamplerState *samplers[RT_MAX_SAMPLERS];
-    uint32_t threadgroup_bytes[RT_MAX_BUFFERS];   // objects and meshes; tile and fragment functions
-    uint32_t threadgroup_offsets[RT_MAX_BUFFERS]; // these: in the memory of the tile
-    // Metal 4: bindings come from a table: slots and strides above are filled at each draw,
-    // textures and samplers are not used. Held by the command buffer; NULL: none.
-    const struct MTL4ArgumentTable *table;
-    uint64_t version; // of the table when its bindings were taken last
-} RtStageBindings;
-
 struct MTLRenderCommandEncoder {
     MTLCommandEncoder encoder;
     RtRenderPass *pass;
@@ -98,7 +85,7 @@ struct MTLRenderCommandEncoder {
     MTLDepthStencilState *depth_stencil;
     uint32_t front_reference, back_reference;
     DevState state; // what is set; the pipeline's part is added to snapshots
-    RtStageBindings stages[RT_N_STAGES];
+    RtBindings stages[RT_N_STAGES];
     MTLBuffer *visibility_buffer;
     _Atomic uint64_t *visibility; // NULL: not counted
     bool counts_any;
@@ -108,7 +95,9 @@ struct MTLRenderCommandEncoder {
     float factor_scale;    // as set less 1
     uint8_t amplification; // 0: not set, 1
     DevView views[DEV_MAX_VIEWS];
-    bool by_table; // arguments come from tables, as Metal 4 has it
+    // Not NULL: fills the bindings of the stage; held by the command buffer.
+    const struct MTL4ArgumentTable *tables[RT_N_STAGES];
+    uint64_t table_versions[RT_N_STAGES];             // when their bindings were taken last
     struct MTLParallelRenderCommandEncoder *parallel; // not NULL: a part of it (render_parallel.c)
     MTLRenderCommandEncoder *next_part;
     bool pipeline_fits;         // the pass; checked since it was set
@@ -127,7 +116,8 @@ bool rt_render_init(MTLRenderCommandEncoder *e, const RtSite *site); // false: n
 void rt_render_end(MTLRenderCommandEncoder *e, const char *call);
 // Load and store actions as they are at the end, into the pass.
 void rt_render_set_actions(MTLRenderCommandEncoder *e, const RtSite *site);
-void rt_render_set_pipeline(MTLRenderCommandEncoder *e, MTLRenderPipelineState *state,
+// keep: rt_cb_retain, or rt_cb_hold where nothing else is retained.
+void rt_render_set_pipeline(MTLRenderCommandEncoder *e, MTLRenderPipelineState *state, RtKeep *keep,
                             const char *call);
 void rt_render_set_depth_stencil(MTLRenderCommandEncoder *e, MTLDepthStencilState *state,
                                  const char *call);
@@ -154,9 +144,6 @@ void rt_parallel_end_part(MTLRenderCommandEncoder *e); // render_parallel.c
 bool rt_render_valid(MTLRenderCommandEncoder *e, const char *call, RtSite *site);
 // The same, and stages are some of those there are.
 bool rt_render_valid_stages(MTLRenderCommandEncoder *e, MTLRenderStages stages, const char *call);
-// Is it a buffer, and the offset inside it?
-bool rt_render_valid_buffer(const RtSite *site, const MTLBuffer *buffer, const char *argument,
-                            size_t offset);
 
 // render_pass.c: attachments, into e->pass. False after a message.
 bool rt_render_set_pass(MTLRenderCommandEncoder *e, const RtSite *site,
@@ -200,10 +187,10 @@ bool rt_render_type_fits(const MTLRenderPipelineState *p, uint32_t type);
 // range is when the pass begins (valid).
 void rt_render_execute_commands(MTLRenderCommandEncoder *e, MTLIndirectCommandBuffer *buffer,
                                 MTLRange range, const void *range_at, const char *call);
-// metal4/render_arguments.c: all addresses of the tables, for commands that inherit them.
-bool rt_render_bind_all(MTLRenderCommandEncoder *e);
-// metal4/render_arguments.c: the slots of the next draw, from the tables. False after a message.
-bool rt_render_bind_tables(MTLRenderCommandEncoder *e, const RtSite *site);
+// render_tables.c: all addresses of the tables there are, for commands that inherit them.
+bool rt_render_fill_all(MTLRenderCommandEncoder *e);
+// render_tables.c: the bindings of the next draw, from the tables there are. False after a message.
+bool rt_render_fill(MTLRenderCommandEncoder *e, const RtSite *site);
 
 // render_bind.c: what the public functions of all stages do.
 void rt_render_bind_buffer(MTLRenderCommandEncoder *e, RtStageIndex stage, MTLBuffer *buffer,

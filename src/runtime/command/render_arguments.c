@@ -2,10 +2,8 @@
 // render_arguments.c: what the functions of a draw read, checked against the bindings and copied
 // into the command stream: an address and a length per slot, the buffers of vertex attributes
 // behind those of the function itself.
-#include "runtime/command/compute_validate.h"
 #include "runtime/command/render.h"
 #include "runtime/command/checked.h"
-#include "runtime/command/argument_table.h"
 #include "runtime/command/argument_residency.h"
 
 typedef struct Take { // one stage being copied
@@ -14,7 +12,7 @@ typedef struct Take { // one stage being copied
     const RtStage *stage;
     const RfFunction *f;
     const RfLibrary *lib;
-    const RtStageBindings *bound;
+    const RtBindings *bound;
     void **args;
     uint64_t *lengths;
     RtShort *shorts;
@@ -84,63 +82,16 @@ static bool take_buffer(Take *t, const RfArg *arg, bool required) {
     return true;
 }
 
-// Metal 4: an id, which may be anything: only the debug layer looks.
-static bool take_texture_id(Take *t, const RfArg *arg, uint32_t k, bool required) {
-    size_t index = (size_t)arg->index + k;
-    uint64_t id = rt_table_texture(t->bound->table, index);
-    if (!id) {
-        if (!required || arg->count != 1) return true;
-        rt_misuse_at(t->site, RT_RULE_draw_missing_texture,
-                     "'%s' needs a texture at index %zu for '%s'", t->f->name, index, arg->name);
-        return false;
-    }
-    t->args[arg->slot + k] = (void *)(uintptr_t)id;
-    if (!t->site->commands->notes_resources) return true;
-    MTLTexture *texture = NULL;
-    return rt_valid_texture_id(t->site, t->lib, arg, id, t->f->name, &texture) &&
-           (!texture ||
-            rt_cb_use(t->site->commands, &texture->resource, arg->access != RF_READ_ONLY));
-}
-
 static bool take_texture(Take *t, const RfArg *arg, bool required) {
-    for (uint32_t k = 0; k < arg->count && arg->slot + k < t->f->n_slots; k++) {
-        size_t index = (size_t)arg->index + k;
-        if (t->e->by_table) {
-            if (!take_texture_id(t, arg, k, required)) return false;
-            continue;
-        }
-        MTLTexture *texture = index < RT_MAX_TEXTURES ? t->bound->textures[index] : NULL;
-        if (!texture) {
-            if (!required || arg->count != 1) continue; // arrays may have gaps: they read as zero
-            rt_misuse_at(t->site, RT_RULE_draw_missing_texture,
-                         "'%s' needs a texture at index %zu for '%s'", t->f->name, index,
-                         arg->name);
-            return false;
-        }
-        if (!rt_valid_texture_for(t->site, t->lib, arg, texture, t->f->name)) return false;
-        t->args[arg->slot + k] = (void *)(uintptr_t)texture->handle.value;
-        if (arg->access != RF_READ_ONLY && !rt_cb_use(t->site->commands, &texture->resource, true))
-            return false;
-    }
-    return true;
+    return rt_valid_textures(t->bound, t->site, t->lib, t->f, arg, required,
+                             RT_RULE_draw_missing_texture) &&
+           rt_take_handles(t->bound, t->site->commands, arg, t->f->n_slots, t->args);
 }
 
 static bool take_sampler(Take *t, const RfArg *arg, bool required) {
-    for (uint32_t k = 0; k < arg->count && arg->slot + k < t->f->n_slots; k++) {
-        size_t index = (size_t)arg->index + k;
-        const MTLSamplerState *bound = index < RT_MAX_SAMPLERS ? t->bound->samplers[index] : NULL;
-        uint64_t sampler = t->e->by_table ? rt_table_sampler(t->bound->table, index)
-                           : bound        ? bound->handle.value
-                                          : 0;
-        if (!sampler && required && arg->count == 1) {
-            rt_misuse_at(t->site, RT_RULE_draw_missing_sampler,
-                         "'%s' needs a sampler at index %zu for '%s'", t->f->name, index,
-                         arg->name);
-            return false;
-        }
-        t->args[arg->slot + k] = (void *)(uintptr_t)sampler;
-    }
-    return true;
+    return rt_valid_samplers(t->bound, t->site, t->f, arg, required,
+                             RT_RULE_draw_missing_sampler) &&
+           rt_take_handles(t->bound, t->site->commands, arg, t->f->n_slots, t->args);
 }
 
 // Offsets of threadgroup memory: the function's own comes first.

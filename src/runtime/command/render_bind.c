@@ -2,19 +2,13 @@
 // render_bind.c: buffers, bytes, textures and samplers of the stages of a render encoder, use of
 // resources, and what only vertices and fragments have; the public functions that every stage has
 // are in render_setters.c.
-#include <string.h>
 #include "runtime/command/render.h"
 #include "runtime/memory/heap.h"
 
-// The stage's bindings, about to be changed. NULL after a message: the encoder is not open, or the
-// index is too large.
-static RtStageBindings *bindings(MTLRenderCommandEncoder *e, RtStageIndex stage, size_t index,
-                                 size_t end, RtRule rule, const char *call, RtSite *site) {
+// The stage's bindings, about to be changed. NULL after a message: the encoder is not open.
+static RtBindings *bindings(MTLRenderCommandEncoder *e, RtStageIndex stage, const char *call,
+                            RtSite *site) {
     if (!rt_render_valid(e, call, site)) return NULL;
-    if (index >= end) {
-        rt_misuse_at(site, rule, "index %zu", index);
-        return NULL;
-    }
     e->arguments = NULL;
     return &e->stages[stage];
 }
@@ -22,41 +16,24 @@ static RtStageBindings *bindings(MTLRenderCommandEncoder *e, RtStageIndex stage,
 static bool valid_range(MTLRenderCommandEncoder *e, const void *array, MTLRange range, size_t max,
                         RtRule rule, const char *call) {
     RtSite site;
-    if (!rt_render_valid(e, call, &site)) return false;
-    if (!array && range.length > 0)
-        rt_misuse_at(&site, RT_RULE_null_argument, "the array");
-    else if (range.length > max || range.location > max - range.length)
-        rt_misuse_at(&site, rule, "%zu from %zu on", range.length, range.location);
-    else
-        return true;
-    return false;
+    return rt_render_valid(e, call, &site) && rt_bind_range(&site, array, range, max, rule);
 }
 
 void rt_render_bind_buffer(MTLRenderCommandEncoder *e, RtStageIndex stage, MTLBuffer *buffer,
                            size_t offset, size_t stride, size_t index, const char *call) {
     RtSite site;
-    RtStageBindings *b =
-        bindings(e, stage, index, RT_MAX_BUFFERS, RT_RULE_buffer_index, call, &site);
+    RtBindings *b = bindings(e, stage, call, &site);
     if (!b) return;
-    if (!buffer)
-        b->slots[index] = (RtSlot){0};
-    else if (rt_render_valid_buffer(&site, buffer, "buffer", offset) &&
-             rt_cb_use(site.commands, &buffer->resource, false))
-        b->slots[index] = (RtSlot){buffer, buffer->memory + offset, buffer->length - offset, NULL};
-    b->strides[index] = stride;
+    rt_bind_buffer(b, &site, buffer, offset, index);
+    if (index < RT_MAX_BUFFERS) b->strides[index] = stride;
 }
 
 void rt_render_bind_buffer_offset(MTLRenderCommandEncoder *e, RtStageIndex stage, size_t offset,
                                   size_t index, const char *call) {
     RtSite site;
-    RtStageBindings *b =
-        bindings(e, stage, index, RT_MAX_BUFFERS, RT_RULE_buffer_index, call, &site);
-    if (!b) return;
-    MTLBuffer *buffer = b->slots[index].buffer;
-    if (!buffer)
-        rt_misuse_at(&site, RT_RULE_buffer_offset_unbound, "index %zu", index);
-    else
-        rt_render_bind_buffer(e, stage, buffer, offset, b->strides[index], index, call);
+    RtBindings *b = bindings(e, stage, call, &site);
+    MTLBuffer *buffer = b ? rt_bound_buffer(b, &site, index) : NULL;
+    if (buffer) rt_bind_buffer(b, &site, buffer, offset, index);
 }
 
 void rt_render_bind_buffers(MTLRenderCommandEncoder *e, RtStageIndex stage,
@@ -71,32 +48,17 @@ void rt_render_bind_buffers(MTLRenderCommandEncoder *e, RtStageIndex stage,
 void rt_render_bind_bytes(MTLRenderCommandEncoder *e, RtStageIndex stage, const void *bytes,
                           size_t length, size_t index, const char *call) {
     RtSite site;
-    RtStageBindings *b =
-        bindings(e, stage, index, RT_MAX_BUFFERS, RT_RULE_buffer_index, call, &site);
+    RtBindings *b = bindings(e, stage, call, &site);
     if (!b) return;
-    if (!bytes || length == 0 || length > RT_MAX_BYTES) {
-        rt_misuse_at(&site, bytes ? RT_RULE_bytes_length : RT_RULE_null_argument, "length %zu",
-                     length);
-        return;
-    }
-    char *copy = rt_cb_alloc(site.commands, (length + 63) & ~(size_t)63);
-    if (!copy) {
-        rt_cb_no_memory(site.commands);
-        return;
-    }
-    memcpy(copy, bytes, length);
-    b->slots[index] = (RtSlot){NULL, copy, length, NULL};
-    b->strides[index] = SIZE_MAX;
+    rt_bind_bytes(b, &site, bytes, length, index);
+    if (index < RT_MAX_BUFFERS) b->strides[index] = SIZE_MAX;
 }
 
 void rt_render_bind_texture(MTLRenderCommandEncoder *e, RtStageIndex stage, MTLTexture *texture,
                             size_t index, const char *call) {
     RtSite site;
-    RtStageBindings *b =
-        bindings(e, stage, index, RT_MAX_TEXTURES, RT_RULE_texture_index, call, &site);
-    if (b && (!texture || (rt_is_texture(&site, texture, "texture") &&
-                           rt_cb_use(site.commands, &texture->resource, false))))
-        b->textures[index] = texture;
+    RtBindings *b = bindings(e, stage, call, &site);
+    if (b) rt_bind_texture(b, &site, texture, index);
 }
 
 void rt_render_bind_textures(MTLRenderCommandEncoder *e, RtStageIndex stage,
@@ -110,33 +72,8 @@ void rt_render_bind_sampler(MTLRenderCommandEncoder *e, RtStageIndex stage,
                             MTLSamplerState *sampler, const float *clamps, size_t index,
                             const char *call) {
     RtSite site;
-    RtStageBindings *b =
-        bindings(e, stage, index, RT_MAX_SAMPLERS, RT_RULE_sampler_index, call, &site);
-    if (!b) return;
-    if (!sampler) {
-        b->samplers[index] = NULL;
-        return;
-    }
-    if (!rt_is(sampler, &rt_sampler_class)) {
-        rt_misuse_at(&site, RT_RULE_wrong_class, "a %s, not a MTLSamplerState",
-                     mtl_class_name(sampler));
-        return;
-    }
-    if (clamps && (!(clamps[0] >= 0) || !(clamps[1] >= clamps[0]))) {
-        rt_misuse_at(&site, RT_RULE_sampler_value, "LOD clamps %g and %g, sampler '%s'",
-                     (double)clamps[0], (double)clamps[1], rt_label(&sampler->label));
-        return;
-    }
-    if (!clamps) {
-        if (rt_cb_retain(site.commands, sampler)) b->samplers[index] = sampler;
-        return;
-    }
-    MTLSamplerState *own = rt_sampler_clamped(sampler, clamps);
-    if (!own)
-        rt_cb_no_memory(site.commands);
-    else if (rt_cb_hold(site.commands, own))
-        b->samplers[index] = own;
-    mtl_release(own);
+    RtBindings *b = bindings(e, stage, call, &site);
+    if (b) rt_bind_sampler(b, &site, sampler, clamps, index);
 }
 
 void rt_render_bind_samplers(MTLRenderCommandEncoder *e, RtStageIndex stage,
@@ -210,24 +147,21 @@ void mtl_render_command_encoder_set_vertex_buffers_with_attribute_strides(
 void mtl_render_command_encoder_set_vertex_buffer_offset_with_attribute_stride(
     MTLRenderCommandEncoder *encoder, size_t offset, size_t stride, size_t index) {
     RtSite site;
-    RtStageBindings *b =
-        bindings(encoder, RT_VERTEX, index, RT_MAX_BUFFERS, RT_RULE_buffer_index, __func__, &site);
-    if (!b) return;
-    if (b->slots[index].buffer)
-        rt_render_bind_buffer(encoder, RT_VERTEX, b->slots[index].buffer, offset, stride, index,
-                              __func__);
-    else
-        rt_misuse_at(&site, RT_RULE_buffer_offset_unbound, "index %zu", index);
+    RtBindings *b = bindings(encoder, RT_VERTEX, __func__, &site);
+    MTLBuffer *buffer = b ? rt_bound_buffer(b, &site, index) : NULL;
+    if (!buffer) return;
+    rt_bind_buffer(b, &site, buffer, offset, index);
+    b->strides[index] = stride;
 }
 
 void mtl_render_command_encoder_set_vertex_bytes_with_attribute_stride(
     MTLRenderCommandEncoder *encoder, const void *bytes, size_t length, size_t stride,
     size_t index) {
     RtSite site;
-    rt_render_bind_bytes(encoder, RT_VERTEX, bytes, length, index, __func__);
-    if (encoder && index < RT_MAX_BUFFERS && bytes && length && length <= RT_MAX_BYTES &&
-        rt_render_valid(encoder, __func__, &site))
-        encoder->stages[RT_VERTEX].strides[index] = stride;
+    RtBindings *b = bindings(encoder, RT_VERTEX, __func__, &site);
+    if (!b) return;
+    rt_bind_bytes(b, &site, bytes, length, index);
+    if (index < RT_MAX_BUFFERS) b->strides[index] = stride;
 }
 
 void rt_render_bind_clamped_samplers(MTLRenderCommandEncoder *e, RtStageIndex stage,

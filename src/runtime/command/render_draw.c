@@ -108,7 +108,7 @@ static bool set_indices(const RtSite *site, DevDraw *draw, MTLIndexType type, MT
         return false;
     }
     size_t size = type == MTLIndexTypeUInt32 ? 4 : 2;
-    if (!rt_render_valid_buffer(site, buffer, "index_buffer", offset)) return false;
+    if (!rt_valid_place(site, buffer, "index_buffer", offset)) return false;
     if (offset % size != 0 || n > (buffer->length - offset) / size) {
         rt_misuse_at(site, RT_RULE_draw_index_buffer,
                      "%zu indices of %zu bytes at offset %zu of buffer '%s' with %zu bytes", n,
@@ -172,7 +172,7 @@ static bool take_state(MTLRenderCommandEncoder *e, const RtSite *site, uint8_t p
 void rt_render_add_draw(MTLRenderCommandEncoder *e, const RtSite *site, MTLPrimitiveType type,
                         const DevDraw *draw, const char *indirect) {
     if (!take_state(e, site, (uint8_t)type)) return;
-    if (e->by_table && !rt_render_bind_tables(e, site)) return;
+    if (!rt_render_fill(e, site)) return;
     if (!e->arguments && !rt_render_take_arguments(e, site)) return;
     if (site->device->debug_layer && !indirect && !rt_render_valid_vertices(e, site, draw)) return;
     RtDraw *d = rt_cb_alloc(site->commands, sizeof *d);
@@ -263,7 +263,7 @@ static void draw_indexed(MTLRenderCommandEncoder *e, MTLPrimitiveType type, size
 
 bool rt_render_valid_indirect(const RtSite *site, MTLBuffer *buffer, size_t offset,
                               size_t n_bytes) {
-    if (!rt_render_valid_buffer(site, buffer, "indirect_buffer", offset)) return false;
+    if (!rt_valid_place(site, buffer, "indirect_buffer", offset)) return false;
     if (offset % 4 != 0 || buffer->length - offset < n_bytes) {
         rt_misuse_at(site, RT_RULE_indirect_offset, "offset %zu, length %zu", offset,
                      buffer->length);

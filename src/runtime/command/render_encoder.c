@@ -21,20 +21,6 @@ bool rt_render_valid(MTLRenderCommandEncoder *e, const char *call, RtSite *site)
     return true;
 }
 
-bool rt_render_valid_buffer(const RtSite *site, const MTLBuffer *buffer, const char *argument,
-                            size_t offset) {
-    if (!buffer)
-        rt_misuse_at(site, RT_RULE_null_argument, "%s", argument);
-    else if (!rt_is(buffer, &rt_buffer_class))
-        rt_misuse_at(site, RT_RULE_wrong_class, "%s: a %s", argument, mtl_class_name(buffer));
-    else if (offset >= buffer->length)
-        rt_misuse_at(site, RT_RULE_buffer_offset, "%s: offset %zu, length %zu of buffer '%s'",
-                     argument, offset, buffer->length, rt_label(&buffer->resource.label));
-    else
-        return true;
-    return false;
-}
-
 // ---- Opening and ending ----
 
 void *rt_render_open(MTLCommandBuffer *buffer, const RtClass *cls, size_t n_bytes,
@@ -54,7 +40,7 @@ void *rt_render_open(MTLCommandBuffer *buffer, const RtClass *cls, size_t n_byte
     if (!rt_render_init(e, &site) || !rt_render_set_pass(e, &site, descriptor)) goto fail;
     MTLBuffer *visible = descriptor->visibility_result_buffer;
     if (visible) {
-        if (!rt_render_valid_buffer(&site, visible, "visibility_result_buffer", 0) ||
+        if (!rt_valid_place(&site, visible, "visibility_result_buffer", 0) ||
             !rt_cb_use(buffer, &visible->resource, true))
             goto fail;
         e->visibility_buffer = visible;
@@ -81,8 +67,7 @@ bool rt_render_init(MTLRenderCommandEncoder *e, const RtSite *site) {
     }
     e->pass->last_draw = &e->pass->draws;
     e->pass->encoder = &e->encoder;
-    for (int s = 0; s < RT_N_STAGES; s++)
-        for (size_t i = 0; i < RT_MAX_BUFFERS; i++) e->stages[s].strides[i] = SIZE_MAX;
+    for (int s = 0; s < RT_N_STAGES; s++) rt_bindings_init(&e->stages[s]);
     return true;
 }
 
@@ -123,7 +108,7 @@ void mtl_render_command_encoder_end_encoding(MTLRenderCommandEncoder *encoder) {
 
 // ---- State ----
 
-void rt_render_set_pipeline(MTLRenderCommandEncoder *e, MTLRenderPipelineState *state,
+void rt_render_set_pipeline(MTLRenderCommandEncoder *e, MTLRenderPipelineState *state, RtKeep *keep,
                             const char *call) {
     RtSite site;
     if (!rt_render_valid(e, call, &site)) return;
@@ -134,7 +119,7 @@ void rt_render_set_pipeline(MTLRenderCommandEncoder *e, MTLRenderPipelineState *
     else if (state->device != site.device)
         rt_misuse_at(&site, RT_RULE_pipeline_device, "a pipeline of '%s'",
                      state->device->facts.name);
-    else if (e->pipeline != state && rt_cb_retain(site.commands, state)) {
+    else if (e->pipeline != state && keep(site.commands, state)) {
         e->pipeline = state;
         e->arguments = NULL;
         e->drawn = NULL;
@@ -144,7 +129,7 @@ void rt_render_set_pipeline(MTLRenderCommandEncoder *e, MTLRenderPipelineState *
 
 void mtl_render_command_encoder_set_render_pipeline_state(MTLRenderCommandEncoder *encoder,
                                                           MTLRenderPipelineState *state) {
-    rt_render_set_pipeline(encoder, state, __func__);
+    rt_render_set_pipeline(encoder, state, rt_cb_retain, __func__);
 }
 
 void rt_render_set_depth_stencil(MTLRenderCommandEncoder *e, MTLDepthStencilState *state,

@@ -295,7 +295,7 @@ static bool inherit(MTLRenderCommandEncoder *e, RtDrawCommands *c, const RtSite 
     }
     if (!rt_render_take_fixed(e, site, false, &c->state)) return false;
     if (!icb->inherit_buffers) return true;
-    if (e->by_table && !rt_render_bind_all(e)) return false;
+    if (!rt_render_fill_all(e)) return false;
     e->arguments = NULL; // slots of tables were filled beyond what the next draw needs
     for (int s = 0; s < RT_N_STAGES; s++)
         for (size_t i = 0; i < RT_MAX_BUFFERS; i++) {
@@ -351,7 +351,7 @@ void mtl_render_command_encoder_execute_commands_in_buffer_indirect(
     RtSite site;
     MTLBuffer *range = indirect_range_buffer;
     if (!rt_render_valid(encoder, __func__, &site) ||
-        !rt_render_valid_buffer(&site, range, "indirect_range_buffer", offset))
+        !rt_valid_place(&site, range, "indirect_range_buffer", offset))
         return;
     if (offset % 4 != 0 ||
         range->length - offset < sizeof(MTLIndirectCommandBufferExecutionRange)) {

@@ -6,7 +6,7 @@
 // Indices of `size` bytes in a buffer that may be missing.
 static bool valid_indices(const RtSite *site, MTLBuffer *buffer, size_t offset, size_t size,
                           const char *name) {
-    if (!rt_render_valid_buffer(site, buffer, name, offset)) return false;
+    if (!rt_valid_place(site, buffer, name, offset)) return false;
     if (offset % size == 0) return rt_cb_use(site->commands, &buffer->resource, false);
     rt_misuse_at(site, RT_RULE_patch_indices, "%s: offset %zu", name, offset);
     return false;
@@ -127,7 +127,7 @@ void mtl_render_command_encoder_set_tessellation_factor_buffer(MTLRenderCommandE
         encoder->factors = NULL;
         return;
     }
-    if (!rt_render_valid_buffer(&site, buffer, "buffer", offset)) return;
+    if (!rt_valid_place(&site, buffer, "buffer", offset)) return;
     if (offset % 4 != 0 || instance_stride % 4 != 0 || instance_stride > UINT32_MAX) {
         rt_misuse_at(&site, RT_RULE_patch_factors, "offset %zu, instance stride %zu", offset,
                      instance_stride);

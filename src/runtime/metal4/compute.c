@@ -21,7 +21,6 @@ MTL4ComputeCommandEncoder *mtl4_command_buffer_compute_command_encoder(MTL4Comma
     if (!e) return NULL;
     e->compute.encoder.concurrent = true;
     e->compute.dispatch_type = MTLDispatchTypeConcurrent;
-    e->compute.by_table = true;
     e->owner = buffer;
     return e;
 }
@@ -55,7 +54,8 @@ void mtl4_compute_command_encoder_end_encoding(MTL4ComputeCommandEncoder *encode
 
 void mtl4_compute_command_encoder_set_compute_pipeline_state(MTL4ComputeCommandEncoder *encoder,
                                                              MTLComputePipelineState *state) {
-    if (valid(encoder, __func__)) rt_compute_set_pipeline(&encoder->compute, state, __func__);
+    if (valid(encoder, __func__)) // held: kernels are needed when they run
+        rt_compute_set_pipeline(&encoder->compute, state, rt_cb_hold, __func__);
 }
 
 void mtl4_compute_command_encoder_set_argument_table(MTL4ComputeCommandEncoder *encoder,
@@ -64,15 +64,15 @@ void mtl4_compute_command_encoder_set_argument_table(MTL4ComputeCommandEncoder *
     MTLCommandBuffer *commands = encoder->compute.encoder.buffer;
     if (table && !rt_is(table, &rt_argument_table_class))
         rt_misuse_encoding(commands, RT_RULE_wrong_class, __func__, "a %s", mtl_class_name(table));
-    else if (!table || table == encoder->compute.table || rt_cb_hold(commands, table))
-        encoder->compute.table = table;
+    else
+        rt_compute_set_table(&encoder->compute, table);
 }
 
 void mtl4_compute_command_encoder_set_threadgroup_memory_length(MTL4ComputeCommandEncoder *encoder,
                                                                 size_t length, size_t index) {
     if (valid(encoder, __func__) &&
         rt_valid_threadgroup_length(&encoder->compute, __func__, length, index))
-        encoder->compute.threadgroup_bytes[index] = rt_threadgroup_length(length);
+        encoder->compute.bound.threadgroup_bytes[index] = rt_threadgroup_length(length);
 }
 
 // ---- Dispatches ----
@@ -159,17 +159,11 @@ void mtl4_compute_command_encoder_dispatch_threads_indirect(MTL4ComputeCommandEn
 
 // ---- Indirect command buffers ----
 
-// What the commands inherit, if they do.
-static void inherit(MTL4ComputeCommandEncoder *e) {
-    encoder_has(e, MTLStageDispatch);
-    rt_table_bind_all(&e->compute);
-}
-
 void mtl4_compute_command_encoder_execute_commands_in_buffer(MTL4ComputeCommandEncoder *encoder,
                                                              MTLIndirectCommandBuffer *buffer,
                                                              MTLRange range) {
     if (!valid(encoder, __func__)) return;
-    inherit(encoder);
+    encoder_has(encoder, MTLStageDispatch);
     rt_compute_execute_commands(&encoder->compute, buffer, range, NULL, __func__);
 }
 
@@ -180,7 +174,7 @@ void mtl4_compute_command_encoder_execute_commands_in_buffer_indirect(
         !valid_address(encoder, indirect_range_buffer,
                        sizeof(MTLIndirectCommandBufferExecutionRange), __func__))
         return;
-    inherit(encoder);
+    encoder_has(encoder, MTLStageDispatch);
     rt_compute_execute_commands(&encoder->compute, buffer, mtl_range_make(0, 0),
                                 (const void *)(uintptr_t)indirect_range_buffer, __func__);
 }

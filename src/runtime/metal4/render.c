@@ -59,7 +59,6 @@ static MTL4RenderCommandEncoder *open(MTL4CommandBuffer *buffer, const MTL4Rende
     if (!e) return NULL;
     e->owner = buffer;
     e->last_stamp = &e->stamps;
-    e->render.by_table = true;
     e->render.pass->suspends = (options & MTL4RenderEncoderOptionSuspending) != 0;
     e->render.pass->resumes = (options & MTL4RenderEncoderOptionResuming) != 0;
     commands->suspends = commands->suspends || options;
@@ -154,11 +153,15 @@ void mtl4_render_command_encoder_set_argument_table(MTL4RenderCommandEncoder *en
         return;
     }
     bool held = !table;
-    for (int s = 0; s < RT_N_STAGES; s++) held = held || encoder->render.stages[s].table == table;
+    MTLRenderCommandEncoder *e = &encoder->render;
+    for (int s = 0; s < RT_N_STAGES; s++) held = held || e->tables[s] == table;
     if (!held && !rt_cb_hold(site.commands, table)) return;
-    for (int s = 0; s < RT_N_STAGES; s++)
-        if (stages & bits[s]) encoder->render.stages[s].table = table;
-    encoder->render.arguments = NULL;
+    for (int s = 0; s < RT_N_STAGES; s++) {
+        if (!(stages & bits[s])) continue;
+        e->tables[s] = table;
+        if (!table) rt_bindings_clear(&e->stages[s]);
+    }
+    e->arguments = NULL;
 }
 
 // ---- Draws ----
@@ -379,13 +382,8 @@ void mtl4_render_command_encoder_wait_for_fence(MTL4RenderCommandEncoder *encode
 
 void mtl4_render_command_encoder_set_render_pipeline_state(MTL4RenderCommandEncoder *encoder,
                                                            MTLRenderPipelineState *state) {
-    RtSite site;
-    if (!rt_render_valid((void *)encoder, __func__, &site)) return;
     // Nothing is retained by these command buffers, but pipelines are needed when they run.
-    if (rt_is(state, &rt_render_pipeline_class) && encoder->render.pipeline != state &&
-        !rt_cb_hold(site.commands, state))
-        return;
-    rt_render_set_pipeline(&encoder->render, state, __func__);
+    rt_render_set_pipeline((void *)encoder, state, rt_cb_hold, __func__);
 }
 
 void mtl4_render_command_encoder_set_depth_stencil_state(MTL4RenderCommandEncoder *encoder,

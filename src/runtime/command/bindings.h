@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// bindings.h: what is bound to one function of an encoder, by index. Two things fill it: the
+// set_... calls of Metal 3's encoders, at once and for good, and the argument tables of Metal 4,
+// before each dispatch or draw and only where its function looks (argument_table.c). The checks and
+// snapshots that read it cannot tell which of them it was.
+#ifndef INGOT_RUNTIME_BINDINGS_H
+#define INGOT_RUNTIME_BINDINGS_H
+#include "runtime/command/command_buffer.h"
+#include "runtime/memory/buffer.h"
+#include "runtime/memory/texture.h"
+#include "runtime/program/pipeline.h"
+
+typedef struct RtSlot {             // a buffer binding
+    MTLBuffer *buffer;              // NULL: bytes in the arena, an address alone, or nothing
+    char *address;                  // with the offset; NULL: nothing bound
+    size_t n_bytes;                 // from the address on
+    MTLVisibleFunctionTable *table; // bound in place of a buffer
+} RtSlot;
+
+typedef struct RtTextureSlot {
+    uint64_t handle;     // what kernels get; 0: nothing bound
+    MTLTexture *texture; // NULL: an id that nobody has looked up, or a view of a pool
+} RtTextureSlot;
+
+typedef struct RtBindings { // the command buffer knows everything that is bound here
+    RtSlot slots[RT_MAX_BUFFERS];
+    RtTextureSlot textures[RT_MAX_TEXTURES];
+    uint64_t samplers[RT_MAX_SAMPLERS];           // handles
+    uint32_t threadgroup_bytes[RT_MAX_BUFFERS];   // not of vertex functions
+    uint32_t threadgroup_offsets[RT_MAX_BUFFERS]; // tile and fragment functions: in the tile's
+    size_t strides[RT_MAX_BUFFERS];               // of vertex attributes; SIZE_MAX: not given
+} RtBindings;
+
+void rt_bindings_init(RtBindings *b);  // of zeroed memory
+void rt_bindings_clear(RtBindings *b); // but threadgroup memory, which no table has
+
+// The bodies of set_... calls; everything is checked, indices too.
+void rt_bind_buffer(RtBindings *b, const RtSite *site, MTLBuffer *buffer, size_t offset,
+                    size_t index);
+// The buffer whose offset changes. NULL after a message: there is none at the index.
+MTLBuffer *rt_bound_buffer(const RtBindings *b, const RtSite *site, size_t index);
+void rt_bind_bytes(RtBindings *b, const RtSite *site, const void *bytes, size_t length,
+                   size_t index);
+void rt_bind_function_table(RtBindings *b, const RtSite *site, MTLVisibleFunctionTable *table,
+                            size_t index);
+void rt_bind_texture(RtBindings *b, const RtSite *site, MTLTexture *texture, size_t index);
+// clamps: NULL, or the lowest and highest level of detail instead of the sampler's own.
+void rt_bind_sampler(RtBindings *b, const RtSite *site, MTLSamplerState *sampler,
+                     const float *clamps, size_t index);
+// Several at once: is the array there, and the range one of indices below max? Says so if not.
+bool rt_bind_range(const RtSite *site, const void *array, MTLRange range, size_t max, RtRule rule);
+// Is it a buffer, and the offset inside it? Says so if not; `argument` is its name.
+bool rt_valid_place(const RtSite *site, const MTLBuffer *buffer, const char *argument,
+                    size_t offset);
+
+// ---- What a function reads of it (bindings_check.c) ----
+
+// Textures of an argument: each is right for it, and there if it must be. `missing`: the rule
+// otherwise.
+bool rt_valid_textures(const RtBindings *b, const RtSite *site, const RfLibrary *lib,
+                       const RfFunction *f, const RfArg *arg, bool required, RtRule missing);
+bool rt_valid_samplers(const RtBindings *b, const RtSite *site, const RfFunction *f,
+                       const RfArg *arg, bool required, RtRule missing);
+// Handles of a texture or sampler argument into the slots of the function; what it writes is noted.
+// False: no memory, and the command buffer knows.
+bool rt_take_handles(const RtBindings *b, MTLCommandBuffer *commands, const RfArg *arg,
+                     uint32_t n_slots, void **args);
+#endif

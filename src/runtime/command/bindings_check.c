@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// bindings_check.c: textures and samplers that a function of any stage reads: the rules they are
+// held to, and their way into its slots.
+#include "runtime/command/bindings.h"
+
+// The texture type of an argument, also of an array of them; NULL if reflection does not say.
+static const RfType *texture_type(const RfLibrary *lib, uint32_t type) {
+    while (type < lib->n_types && lib->types[type].data_type == MTLDataTypeArray)
+        type = lib->types[type].element;
+    return type < lib->n_types && lib->types[type].data_type == MTLDataTypeTexture
+               ? &lib->types[type]
+               : NULL;
+}
+
+typedef enum Components { FLOATS, INTS, UINTS } Components;
+
+static Components components_of_argument(const RfLibrary *lib, const RfType *type) {
+    switch (type->element < lib->n_types ? lib->types[type->element].data_type
+                                         : (uint32_t)MTLDataTypeFloat) {
+    case MTLDataTypeInt:
+    case MTLDataTypeShort:
+    case MTLDataTypeLong:
+    case MTLDataTypeChar: return INTS;
+    case MTLDataTypeUInt:
+    case MTLDataTypeUShort:
+    case MTLDataTypeULong:
+    case MTLDataTypeUChar: return UINTS;
+    default: return FLOATS;
+    }
+}
+
+static Components components_of_format(const AbiPixelFormat *f) {
+    return f->kind == ABI_KIND_UINT ? UINTS : f->kind == ABI_KIND_SINT ? INTS : FLOATS;
+}
+
+// NULL: an id that nobody has looked up.
+static const AbiTexture *record_of(const MTLDevice *device, const RtTextureSlot *slot) {
+    if (slot->texture) return &slot->texture->record;
+    return slot->handle & ABI_TEXTURE_POOLED ? device->table->view_at(device->context, slot->handle)
+                                             : NULL;
+}
+
+static const char *name_of(const RtTextureSlot *bound, char *text) {
+    return bound->texture ? rt_texture_name(bound->texture, text) : "of a view pool";
+}
+
+static bool valid_texture(const RtSite *site, const RfLibrary *lib, const RfArg *arg,
+                          const RfType *type, const RtTextureSlot *texture, const AbiTexture *t,
+                          const char *kernel) {
+    static const char *const kinds[] = {"float", "int", "uint"};
+    if (!t) {
+        rt_misuse_at(site, RT_RULE_metal4_resource_id, "0x%llx for '%s' of '%s' is no texture",
+                     (unsigned long long)texture->handle, arg->name, kernel);
+        return false;
+    }
+    const AbiPixelFormat *f = t->format;
+    const MTLTextureUsage usage = texture->texture ? texture->texture->usage : 0;
+    char name[RT_TEXTURE_NAME];
+    if (type->texture_type != t->type) {
+        rt_misuse_at(site, RT_RULE_dispatch_texture_type, "'%s' of '%s' is %s, texture %s",
+                     arg->name, kernel, rt_texture_type_name(type->texture_type),
+                     name_of(texture, name));
+        return false;
+    }
+    Components wanted = components_of_argument(lib, type);
+    if (wanted != components_of_format(f) || (type->depth && !(f->caps & ABI_FORMAT_DEPTH))) {
+        rt_misuse_at(site, RT_RULE_dispatch_texture_component, "'%s' of '%s' has %s%s, texture %s",
+                     arg->name, kernel, type->depth ? "depth as " : "", kinds[wanted],
+                     name_of(texture, name));
+        return false;
+    }
+    bool reads = arg->access != RF_WRITE_ONLY, writes = arg->access != RF_READ_ONLY;
+    MTLTextureUsage needs =
+        (reads ? MTLTextureUsageShaderRead : 0u) | (writes ? MTLTextureUsageShaderWrite : 0u);
+    // Swizzled textures cannot be written, whatever their parent's usage.
+    if ((usage != 0 && needs & ~usage) || (writes && t->swizzled)) {
+        rt_misuse_at(site, RT_RULE_dispatch_texture_usage,
+                     "'%s' of '%s' needs 0x%x, texture %s has 0x%x%s", arg->name, kernel, needs,
+                     name_of(texture, name), usage, t->swizzled ? " and a swizzle" : "");
+        return false;
+    }
+    unsigned caps = reads && writes ? ABI_FORMAT_READ_WRITE
+                    : writes        ? ABI_FORMAT_WRITE
+                                    : ABI_FORMAT_READ;
+    if (!(f->caps & caps)) {
+        rt_misuse_at(site, RT_RULE_dispatch_texture_access, "'%s' of '%s' is %s, texture %s",
+                     arg->name, kernel,
+                     reads && writes ? "read_write"
+                     : writes        ? "write"
+                                     : "read",
+                     name_of(texture, name));
+        return false;
+    }
+    return true;
+}
+
+static RtTextureSlot texture_at(const RtBindings *b, size_t index) {
+    return index < RT_MAX_TEXTURES ? b->textures[index] : (RtTextureSlot){0};
+}
+
+static uint64_t sampler_at(const RtBindings *b, size_t index) {
+    return index < RT_MAX_SAMPLERS ? b->samplers[index] : 0;
+}
+
+bool rt_valid_textures(const RtBindings *b, const RtSite *site, const RfLibrary *lib,
+                       const RfFunction *f, const RfArg *arg, bool required, RtRule missing) {
+    const RfType *type = texture_type(lib, arg->type);
+    for (uint32_t k = 0; k < arg->count; k++) {
+        size_t index = (size_t)arg->index + k;
+        const RtTextureSlot texture = texture_at(b, index);
+        if (texture.handle) {
+            // An id may be anything, and only the debug layer pays for finding its texture. Code is
+            // left by a fault if it is none.
+            const AbiTexture *record = record_of(site->device, &texture);
+            if (type && (record || site->commands->notes_resources) &&
+                !valid_texture(site, lib, arg, type, &texture, record, f->name))
+                return false;
+        } else if (required && arg->count == 1) { // arrays may have gaps: they read as zero
+            rt_misuse_at(site, missing, "'%s' needs a texture at index %zu for '%s'", f->name,
+                         index, arg->name);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool rt_valid_samplers(const RtBindings *b, const RtSite *site, const RfFunction *f,
+                       const RfArg *arg, bool required, RtRule missing) {
+    if (!required || arg->count != 1 || sampler_at(b, arg->index)) return true;
+    rt_misuse_at(site, missing, "'%s' needs a sampler at index %u for '%s'", f->name, arg->index,
+                 arg->name);
+    return false;
+}
+
+bool rt_take_handles(const RtBindings *b, MTLCommandBuffer *commands, const RfArg *arg,
+                     uint32_t n_slots, void **args) {
+    for (uint32_t k = 0; k < arg->count && arg->slot + k < n_slots; k++) {
+        size_t index = (size_t)arg->index + k;
+        if (arg->kind == RF_ARG_SAMPLER) {
+            args[arg->slot + k] = (void *)(uintptr_t)sampler_at(b, index);
+            continue;
+        }
+        const RtTextureSlot texture = texture_at(b, index);
+        args[arg->slot + k] = (void *)(uintptr_t)texture.handle;
+        if (texture.texture && arg->access != RF_READ_ONLY &&
+            !rt_cb_use(commands, &texture.texture->resource, true))
+            return false;
+    }
+    return true;
+}
