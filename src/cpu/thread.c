@@ -245,7 +245,7 @@ int cpu_signal_kick(void) {
 #endif
 }
 
-static pthread_mutex_t install_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t install_lock = PTHREAD_MUTEX_INITIALIZER; // handlers are the process's
 
 static bool installed(void) {
     struct sigaction now;

@@ -7,7 +7,7 @@
 #include "os/clock.h"
 #include "os/thread.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // one thread, of the process
 static pthread_cond_t changed;
 static OsTimer *timers; // under lock, in no order: they are few
 static bool started;    // under lock

@@ -31,7 +31,7 @@ typedef struct PassMemory { // the lists of a Pass
 } PassMemory;
 
 static struct {
-    pthread_mutex_t lock;
+    pthread_mutex_t lock; // of the one CPU device
     Worker *workers;
     Unit *units;
     size_t worker_bytes, unit_bytes;

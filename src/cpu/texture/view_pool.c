@@ -17,9 +17,9 @@ typedef struct Range { // free slots
     size_t first, n;
 } Range;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static AbiTexture *_Atomic slots; // [ABI_VIEW_POOL_SLOTS], never goes
-static Range *ranges;             // under lock
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // of the one CPU device
+static AbiTexture *_Atomic slots;                        // [ABI_VIEW_POOL_SLOTS], never goes
+static Range *ranges;                                    // under lock
 
 static bool reserve(void) { // lock held
     if (atomic_load(&slots)) return true;

@@ -21,9 +21,9 @@ static void visit(const RtSpan *span, void *context) {
     f->n_bytes = span->n_bytes - (size_t)(f->address - span->start);
 }
 
-static bool find(uint64_t address, Found *found) {
+static bool find(MTLDevice *device, uint64_t address, Found *found) {
     *found = (Found){.address = (const char *)(uintptr_t)address};
-    return rt_span_find(found->address, visit, found);
+    return rt_span_find(device, found->address, visit, found);
 }
 
 // Whether code may read the whole type at the address though nobody knows how long the memory is: a
@@ -45,7 +45,7 @@ static bool fill_address(const RtFill *fill, const RfArg *arg, RtSlot *slot, uin
                   rt_is_tracing() ||
                   (arg && arg->space == RF_CONSTANT && !in_one_page(value, whole));
     Found found;
-    if (!search || !find(value, &found)) return true;
+    if (!search || !find(commands->device, value, &found)) return true;
     slot->n_bytes = found.n_bytes;
     if (rt_is(found.resource, &rt_buffer_class)) {
         slot->buffer = (MTLBuffer *)(void *)found.resource;
@@ -62,7 +62,7 @@ static bool fill_resource(const RtFill *fill, const RfArg *arg, RtSlot *slot, ui
     bool is_table = arg->kind == RF_ARG_FUNCTION_TABLE;
     if (!is_table && !commands->notes_resources) return true;
     Found found;
-    find(value, &found);
+    find(commands->device, value, &found);
     if (!rt_is(found.resource, is_table ? &rt_function_table_class : &rt_tensor_class)) {
         rt_misuse_at(fill->site, RT_RULE_metal4_resource_id,
                      "0x%llx in table '%s' for '%s' is no %s", (unsigned long long)value,
@@ -97,7 +97,7 @@ bool rt_table_fill_all(const MTL4ArgumentTable *table, RtBindings *to, MTLComman
         to->strides[i] = SIZE_MAX;
         const RtBinding *b = i < table->n_buffers ? &table->buffers[i] : NULL;
         Found found;
-        if (!b || b->resource || !b->value || !find(b->value, &found)) continue;
+        if (!b || b->resource || !b->value || !find(commands->device, b->value, &found)) continue;
         if (b->has_stride) to->strides[i] = b->stride;
         to->slots[i] = (RtSlot){.address = (char *)(uintptr_t)b->value, .n_bytes = found.n_bytes};
         if (rt_is(found.resource, &rt_buffer_class))
@@ -120,7 +120,7 @@ static void visit_texture(const RtSpan *span, void *context) {
 // texture.
 static bool fill_texture(const RtFill *fill, size_t index) {
     if (index >= RT_MAX_TEXTURES) return true;
-    const MTLDevice *device = fill->site->device;
+    MTLDevice *device = fill->site->device;
     MTLCommandBuffer *commands = fill->site->commands;
     uint64_t id = index < fill->table->n_textures ? fill->table->textures[index] : 0;
     bool pooled = (id & ABI_TEXTURE_POOLED) != 0;
@@ -128,7 +128,7 @@ static bool fill_texture(const RtFill *fill, size_t index) {
     RtTextureSlot *slot = &fill->to->textures[index];
     *slot = (RtTextureSlot){.handle = id};
     if (!id || pooled || !commands->notes_resources) return true;
-    rt_span_find((const void *)(uintptr_t)id, visit_texture, slot);
+    rt_span_find(device, (const void *)(uintptr_t)id, visit_texture, slot);
     return !slot->texture || rt_cb_use(commands, &slot->texture->resource, false);
 }
 

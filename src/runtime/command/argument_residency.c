@@ -44,7 +44,8 @@ static void look(const RtSpan *span, void *context) {
 // False after a message: one is enough.
 static bool check(const RtResidencyCheck *k, const RfArg *arg, const void *pointer) {
     Lookup l = {.commands = k->commands};
-    if (!pointer || !rt_span_find(pointer, look, &l) || l.announced) return true;
+    if (!pointer || !rt_span_find(k->commands->device, pointer, look, &l) || l.announced)
+        return true;
     if (l.resource) { // sets are known at commit
         bool ok = k->commands->recorder->use_through(k->commands, l.resource, arg->name);
         mtl_release(l.resource);

@@ -5,7 +5,7 @@
 #include "runtime/program/render_pipeline.h"
 
 static bool copy_spans(RtExecution *x) {
-    if (!x->spans) x->spans = rt_spans_copy(&x->n_spans);
+    if (!x->spans) x->spans = rt_spans_copy(x->buffer->device, &x->n_spans);
     return x->spans != NULL;
 }
 

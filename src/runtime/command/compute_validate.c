@@ -165,7 +165,7 @@ static bool is_tensor_of_kind(MTLComputeCommandEncoder *e, const char *call, con
     uint32_t type = t->element < lib->n_types ? lib->types[t->element].data_type : 0;
     const char *kernel = rt_pipeline_function(e->pipeline)->name;
     FoundTensor found = {.handle = handle};
-    rt_span_find(handle, look_at_tensor, &found);
+    rt_span_find(e->encoder.buffer->device, handle, look_at_tensor, &found);
     if (!found.live)
         rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_missing_tensor, call,
                            "what is bound at buffer index %zu for '%s' of '%s' is no tensor, or "

@@ -151,16 +151,15 @@ MTLSharedEventListener *mtl_shared_event_listener_new(void) {
 }
 
 MTLSharedEventListener *mtl_shared_event_listener_shared_listener(void) {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static MTLSharedEventListener *shared; // under lock; lives as long as the process
-    pthread_mutex_lock(&lock);
-    if (!shared) {
-        shared = mtl_shared_event_listener_new();
-        if (shared && rt_leaks_wanted()) rt_leaks_died(&shared->object); // meant to stay
+    static MTLSharedEventListener *_Atomic shared; // lives as long as the process
+    MTLSharedEventListener *listener = atomic_load(&shared), *mine = NULL;
+    if (listener || !(mine = mtl_shared_event_listener_new())) return listener;
+    if (!atomic_compare_exchange_strong(&shared, &listener, mine)) { // another thread was faster
+        mtl_release(mine);
+        return listener;
     }
-    MTLSharedEventListener *listener = shared;
-    pthread_mutex_unlock(&lock);
-    return listener;
+    if (rt_leaks_wanted()) rt_leaks_died(&mine->object); // meant to stay
+    return mine;
 }
 
 void mtl_shared_event_notify_listener(MTLSharedEvent *event, MTLSharedEventListener *listener,

@@ -153,11 +153,11 @@ static MTLComputePipelineState *pipeline_of(const Execute *e, const AbiIndirectC
     if (e->icb->inherit_pipeline) return e->pipeline;
     if (c->pipeline && c->pipeline == batch->last_handle)
         return batch->pipelines[batch->n_pipelines - 1];
-    MTLComputePipelineState *p = rt_pipeline_from_handle(c->pipeline);
+    MTLComputePipelineState *p = rt_pipeline_from_handle(e->icb->resource.device, c->pipeline);
     *wrong = !c->pipeline ? "has no pipeline"
              : !p         ? "has a pipeline that does not exist (any more)"
                           : "has a pipeline made without support_indirect_command_buffers";
-    if (p && p->indirect && p->device == e->icb->resource.device) {
+    if (p && p->indirect) {
         batch->pipelines[batch->n_pipelines++] = p;
         batch->last_handle = c->pipeline;
         return p;

@@ -156,12 +156,11 @@ static bool set_vertex_buffers(Command *k, DevVertexStage *to) {
 static MTLRenderPipelineState *pipeline_of(Command *k, char *text, size_t n_text) {
     if (k->c->icb->inherit_pipeline) return k->c->pipeline;
     uint64_t handle = k->record->pipeline;
-    MTLRenderPipelineState *p = rt_render_pipeline_from_handle(handle);
-    k->wrong = !handle ? "has no pipeline"
-               : !p    ? "has a pipeline that does not exist (any more)"
-               : !p->indirect || p->device != k->c->icb->resource.device
-                   ? "has a pipeline made without support_indirect_command_buffers"
-                   : NULL;
+    MTLRenderPipelineState *p = rt_render_pipeline_from_handle(k->c->icb->resource.device, handle);
+    k->wrong = !handle        ? "has no pipeline"
+               : !p           ? "has a pipeline that does not exist (any more)"
+               : !p->indirect ? "has a pipeline made without support_indirect_command_buffers"
+                              : NULL;
     if (!k->wrong && (p->mesh || p->tile || p->patches.type))
         k->wrong = "has a pipeline of meshes or patches, which indirect commands do not draw";
     if (!k->wrong && rt_render_misfit(p, k->c->pass, text, n_text) != RT_N_RULES)

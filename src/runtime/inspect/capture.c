@@ -33,9 +33,9 @@ static RT_CLASS scope_class = {.name = "MTLCaptureScope",
                                .label_at = offsetof(MTLCaptureScope, label)};
 static MTLCaptureManager manager_object = {{&manager_class, 1}};
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static bool capturing, has_file; // under lock, as all here
-static void *capture_object;     // retained while capturing
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // there is one capture manager
+static bool capturing, has_file;                         // under lock, as all here
+static void *capture_object;                             // retained while capturing
 static MTLCaptureScope *default_scope;
 
 MTLCaptureManager *mtl_capture_manager_shared_capture_manager(void) { return &manager_object; }

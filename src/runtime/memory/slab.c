@@ -30,6 +30,7 @@ struct RtSlab {              // a region; under the lock of its size
     uint16_t free[MAX_SLOTS]; // used before
 };
 
+// Of the process: slots are the host's memory, for all devices that take theirs from it.
 static struct {
     pthread_mutex_t lock;
     RtSlab *with_room;

@@ -3,45 +3,42 @@
 // asks pays for the sorting.
 #include "runtime/memory/spans.h"
 #include <stdlib.h>
-#include "runtime/object/object.h"
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static RtSpan *first;
-static size_t n_live;
+#include "runtime/memory/resource.h"
 
 void rt_span_add(RtSpan *span, const struct MTLResource *resource, const void *start,
                  size_t n_bytes) {
+    RtSpanList *list = &resource->device->spans;
     span->resource = resource;
     span->start = start;
     span->n_bytes = n_bytes;
-    pthread_mutex_lock(&lock);
-    span->next = first;
-    span->before = &first;
-    if (first) first->before = &span->next;
-    first = span;
-    n_live++;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_lock(&list->lock);
+    span->next = list->first;
+    span->before = &list->first;
+    if (list->first) list->first->before = &span->next;
+    list->first = span;
+    list->n++;
+    pthread_mutex_unlock(&list->lock);
 }
 
 void rt_span_remove(RtSpan *span) {
-    pthread_mutex_lock(&lock);
-    if (span->before) {
-        *span->before = span->next;
-        if (span->next) span->next->before = span->before;
-        span->before = NULL;
-        n_live--;
-    }
-    pthread_mutex_unlock(&lock);
+    if (!span->resource) return;
+    RtSpanList *list = &span->resource->device->spans;
+    pthread_mutex_lock(&list->lock);
+    *span->before = span->next;
+    if (span->next) span->next->before = span->before;
+    span->resource = NULL;
+    list->n--;
+    pthread_mutex_unlock(&list->lock);
 }
 
-bool rt_span_find(const void *address, void (*visit)(const RtSpan *span, void *context),
-                  void *context) {
+bool rt_span_find(MTLDevice *device, const void *address,
+                  void (*visit)(const RtSpan *span, void *context), void *context) {
     const char *at = address;
-    pthread_mutex_lock(&lock);
-    const RtSpan *s = first;
+    pthread_mutex_lock(&device->spans.lock);
+    const RtSpan *s = device->spans.first;
     while (s && !(at >= s->start && (size_t)(at - s->start) < s->n_bytes)) s = s->next;
     if (s) visit(s, context);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&device->spans.lock);
     return s != NULL;
 }
 
@@ -50,13 +47,13 @@ static int by_start(const void *a, const void *b) {
     return x->start < y->start ? -1 : x->start > y->start;
 }
 
-AbiSpan *rt_spans_copy(size_t *n) {
-    pthread_mutex_lock(&lock);
-    AbiSpan *all = rt_alloc((n_live + 1) * sizeof *all);
+AbiSpan *rt_spans_copy(MTLDevice *device, size_t *n) {
+    pthread_mutex_lock(&device->spans.lock);
+    AbiSpan *all = rt_alloc((device->spans.n + 1) * sizeof *all);
     size_t k = 0;
-    for (const RtSpan *s = first; all && s; s = s->next, k++)
+    for (const RtSpan *s = device->spans.first; all && s; s = s->next, k++)
         all[k] = (AbiSpan){(uint64_t)s->start, (uint64_t)s->start + s->n_bytes};
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&device->spans.lock);
     *n = 0;
     if (!all) return NULL;
     qsort(all, k, sizeof *all, by_start);

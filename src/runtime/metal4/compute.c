@@ -108,7 +108,7 @@ static void visit(const RtSpan *span, void *context) {
 bool rt_place_find(MTLCommandBuffer *commands, MTLGPUAddress address, size_t n_bytes,
                    RtPlace *place) {
     *place = (RtPlace){.address = (const char *)(uintptr_t)address};
-    if (!rt_span_find(place->address, visit, place)) return false;
+    if (!rt_span_find(commands->device, place->address, visit, place)) return false;
     bool ok = rt_cb_use(commands, place->resource, true) &&
               rt_is(place->resource, &rt_buffer_class) && place->n_bytes >= n_bytes;
     mtl_release(place->resource); // the command buffer holds it

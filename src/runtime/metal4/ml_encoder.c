@@ -90,7 +90,7 @@ static MTLTensor *tensor_for(MTL4MachineLearningCommandEncoder *e, size_t value,
     uint32_t index = v->is_output ? v->out_index : v->index;
     const RtBinding *b = e->table && index < e->table->n_buffers ? &e->table->buffers[index] : NULL;
     Found found = {.id = b && b->resource ? b->value : 0};
-    if (found.id) rt_span_find((const void *)(uintptr_t)found.id, visit, &found);
+    if (found.id) rt_span_find(commands->device, (const void *)(uintptr_t)found.id, visit, &found);
     if (!found.tensor) {
         rt_misuse_encoding(commands, RT_RULE_metal4_network_tensor, call,
                            "there is no tensor at buffer index %u for '%s' of '%s'", index, v->name,

@@ -16,7 +16,7 @@ typedef struct Job {
     struct Job *next;
 } Job;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // the two threads serve all devices
 static pthread_cond_t arrived = PTHREAD_COND_INITIALIZER;
 static Job *first, **last = &first; // under lock
 static unsigned n_threads, n_idle;  // under lock

@@ -21,7 +21,7 @@ static void device_destroy(void *self) {
 static RT_CLASS device_class = {.name = "MTLDevice", .destroy = device_destroy};
 static MTLDevice *all[MAX_DEVICES]; // written once, under lock, before n_devices
 static atomic_uint n_devices;
-static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER; // the list is the process's
 
 static unsigned environment_number(const char *name) {
     const char *text = getenv(name);
@@ -62,6 +62,9 @@ static void open_device(const DevTable *table, unsigned index, const char *name,
     device->number = number;
     pthread_mutex_init(&device->lock, NULL);
     pthread_mutex_init(&device->hazard_lock, NULL);
+    pthread_mutex_init(&device->spans.lock, NULL);
+    pthread_mutex_init(&device->pipelines.lock, NULL);
+    pthread_mutex_init(&device->shapes.lock, NULL);
     read_settings(device);
     all[number] = device;
     atomic_store(&n_devices, number + 1);

@@ -12,6 +12,24 @@
 #define RT_MAX_BUFFERS 31u
 #define RT_MAX_BYTES 4096u
 
+// What the layers above keep for a device, each under its own lock.
+typedef struct RtSpanList { // memory/spans.c
+    pthread_mutex_t lock;
+    struct RtSpan *first;
+    size_t n;
+} RtSpanList;
+typedef struct RtHandleTable { // program/pipeline_handle.c
+    pthread_mutex_t lock;
+    struct RtHandlePlace *places;
+    size_t n, capacity, n_used;
+    uint32_t first_free, last_serial;
+} RtHandleTable;
+typedef struct RtShapeList { // program/shapes.c
+    pthread_mutex_t lock;
+    struct RtShapes *first;
+    size_t n;
+} RtShapeList;
+
 struct MTLDevice {
     RtObject object;
     const DevTable *table;
@@ -30,6 +48,9 @@ struct MTLDevice {
     void *log_context;                 // under lock
     // Of who uses which resource (command/hazard.c). Taken before a queue's lock.
     pthread_mutex_t hazard_lock;
+    RtSpanList spans;
+    RtHandleTable pipelines;
+    RtShapeList shapes;
 };
 
 // The same, for a call that needs them: says what is missing if not.

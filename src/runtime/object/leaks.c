@@ -17,8 +17,8 @@ typedef struct Node {
 } Node;
 
 atomic_int rt_leaks_state;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static HashTable living; // under lock
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // one report, of the process
+static HashTable living;                                 // under lock
 
 static uint64_t hash_of(const RtObject *object) {
     uintptr_t h = (uintptr_t)object >> 4;

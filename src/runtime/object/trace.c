@@ -31,7 +31,7 @@ typedef struct Trace {
 } Trace;
 
 atomic_uint rt_tracing;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // files hold the events of all devices
 static pthread_cond_t left = PTHREAD_COND_INITIALIZER;
 static Trace traces[RT_N_TRACES] = {{.fd = -1}, {.fd = -1}}; // under lock
 static uint64_t counted_ns;

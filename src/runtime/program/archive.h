@@ -25,8 +25,9 @@ MTLLibrary *rt_library_stitched(MTLDevice *device, const MTLStitchedLibraryDescr
                                 Archive *record, MTLError **error);
 
 // A pipeline (named by the key of its general code) was given code for a shape. Kept for the life
-// of the process: archive_add asks for it. Any thread.
-void rt_shapes_note(const CacheKey *pipeline, const uint32_t shape[3]);
+// of the device: archive_add asks for it. Any thread.
+void rt_shapes_note(MTLDevice *device, const CacheKey *pipeline, const uint32_t shape[3]);
 // Up to `max` of them; returns how many.
-size_t rt_shapes_get(const CacheKey *pipeline, uint32_t (*shapes)[3], size_t max);
+size_t rt_shapes_get(MTLDevice *device, const CacheKey *pipeline, uint32_t (*shapes)[3],
+                     size_t max);
 #endif

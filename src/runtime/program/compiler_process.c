@@ -37,7 +37,7 @@ struct Compiler {
     unsigned char known[MAX_KNOWN][SHA256_BYTES];
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // compilers serve all devices
 static pthread_cond_t freed = PTHREAD_COND_INITIALIZER;
 static Compiler slots[MAX_PROCESSES]; // see struct
 static bool ended;                    // the library is being unloaded; under lock

@@ -67,7 +67,8 @@ uint64_t rt_indirect_address(const MTLBuffer *buffer, size_t offset); // 0: no b
 // pipeline_handle.c: a handle is a number that never comes back: garbage and pipelines that are
 // gone are found out, never followed. The pipeline of a handle with a reference for the caller, or
 // NULL.
-MTLComputePipelineState *rt_pipeline_from_handle(uint64_t handle);
-MTLRenderPipelineState *rt_render_pipeline_from_handle(uint64_t handle);
-void rt_pipeline_forget_handle(uint64_t handle); // its pipeline is being destroyed; 0: none
+MTLComputePipelineState *rt_pipeline_from_handle(MTLDevice *device, uint64_t handle);
+MTLRenderPipelineState *rt_render_pipeline_from_handle(MTLDevice *device, uint64_t handle);
+// Its pipeline is being destroyed; 0: none.
+void rt_pipeline_forget_handle(MTLDevice *device, uint64_t handle);
 #endif

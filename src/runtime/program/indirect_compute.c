@@ -110,7 +110,8 @@ static void dispatch(MTLIndirectComputeCommand *command, AbiIndirectKind kind, M
             r->group[i] = (uint32_t)s[i];
         }
         // Code for the shape is made while there is time. Inherited pipelines are not known yet.
-        MTLComputePipelineState *pipeline = rt_pipeline_from_handle(r->pipeline);
+        MTLComputePipelineState *pipeline =
+            rt_pipeline_from_handle(command->base.buffer->resource.device, r->pipeline);
         if (!pipeline) return;
         rt_pipeline_prepare(pipeline, r->group, 0);
         mtl_release(pipeline);

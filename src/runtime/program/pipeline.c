@@ -20,7 +20,7 @@
 
 static void pipeline_destroy(void *self) {
     MTLComputePipelineState *state = self;
-    rt_pipeline_forget_handle(atomic_load(&state->handle));
+    rt_pipeline_forget_handle(state->device, atomic_load(&state->handle));
     rt_reflection_free(state->reflection);
     for (unsigned i = 0; i < atomic_load(&state->n_variants); i++)
         rt_code_free(state->device, atomic_load(&state->variants[i].code));
@@ -150,7 +150,7 @@ static bool add_variant(MTLComputePipelineState *state, const uint32_t shape[3],
 static void note_shape(const MTLComputePipelineState *state, const uint32_t shape[3]) {
     RtKernelRequest general = kernel_request(state, state->required);
     CacheKey key;
-    if (rt_kernel_key(&general, &key)) rt_shapes_note(&key, shape);
+    if (rt_kernel_key(&general, &key)) rt_shapes_note(state->device, &key, shape);
 }
 
 // General code can take ten times as long, and a compile takes as long as a few such grids.
@@ -399,7 +399,7 @@ bool rt_pipeline_record(MTLDevice *device, const MTLComputePipelineDescriptor *d
     CacheKey key;
     bool ok = rt_kernel_key(&general, &key);
     if (!ok) rt_error_set(error, NULL);
-    size_t n = ok && !state->required[0] ? rt_shapes_get(&key, shapes, RT_MAX_VARIANTS) : 0;
+    size_t n = ok && !state->required[0] ? rt_shapes_get(device, &key, shapes, RT_MAX_VARIANTS) : 0;
     for (size_t i = 0; ok && i < n; i++) {
         DevCode *code = make_code(state, shapes[i], false, error);
         ok = code != NULL;

@@ -24,7 +24,7 @@ static void stage_free(const MTLDevice *device, RtStage *stage) {
 
 static void destroy(void *self) {
     MTLRenderPipelineState *state = self;
-    rt_pipeline_forget_handle(atomic_load(&state->handle));
+    rt_pipeline_forget_handle(state->device, atomic_load(&state->handle));
     rt_render_reflection_free(atomic_load(&state->reflection));
     if (state->base) { // the stages are those of the other
         mtl_release(state->base);

@@ -15,6 +15,7 @@ struct Flight {
     void (*drop)(void *);
 };
 
+// Of the process, as the cache is: devices that want the same code wait for each other.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t landed = PTHREAD_COND_INITIALIZER;
 static Flight *flights; // those that have not landed
