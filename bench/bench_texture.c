@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 #include "cpu/texture/ops.h"
-#include "cpu/texture/texture_int.h"
+#include "cpu/texture/sampling.h"
 #include "cpu/isa/isa.h"
 
 // Coordinates are prepared outside the clock, which counts the thread's processor time.

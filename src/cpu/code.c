@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "cpu/cpu_int.h"
+#include "cpu/engine.h"
 
 // Sanitizers open the files of all loaded libraries again at every dlopen. The number in the path
 // must still mean the code object then, not whatever file has got it since.

@@ -6,7 +6,7 @@
 // What a threadgroup costs is learnt from earlier runs of the same code; unknown code shows it with
 // its first threadgroup.
 #include <string.h>
-#include "cpu/cpu_int.h"
+#include "cpu/engine.h"
 #include "cpu/tensor/ops.h"
 #include "cpu/texture/ops.h"
 #include "os/clock.h"

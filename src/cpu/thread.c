@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
-#include "cpu/cpu_int.h"
+#include "cpu/engine.h"
 #include "os/pool.h"
 
 #define ALT_STACK_BYTES (64u << 10) // an AVX-512 and AMX signal frame is 11 KiB

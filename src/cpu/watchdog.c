@@ -4,7 +4,7 @@
 // until the run ends.
 //
 // Only workers run kernels of a run with a deadline: they never exit, so signalling them is safe.
-#include "cpu/cpu_int.h"
+#include "cpu/engine.h"
 #include "os/clock.h"
 #include "os/timer.h"
 

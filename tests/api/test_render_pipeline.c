@@ -2,7 +2,7 @@
 // test_render_pipeline.c: render pipeline states: which descriptors make one, how the two functions
 // are matched, and what is said of those that do not fit.
 #include "api_test.h"
-#include "cpu/cpu_int.h"
+#include "cpu/engine.h"
 #include "runtime/program/render_pipeline.h"
 
 static const char source[] = HEAD

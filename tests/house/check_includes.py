@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which folder of src includes which: prints the matrix, and fails on a cycle or on an arrow that is not allowed.
 
+Headers: `x.h` is for neighbours, `x_int.h` for its own folder. So no other folder includes an `x_int.h`, nor does an
+`x.h` that others include, which would hand it on; and in LAYERS an `x.h` that reaches no other folder has the wrong name.
+
     python3 tests/house/check_includes.py [ROOT]
 
 A folder may include from itself, from those listed for it in ALLOWED, and from include/. A new arrow is a decision: it
@@ -14,6 +17,8 @@ import sys
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 SOURCES = {".c", ".h", ".cpp", ".m", ".mm", ".def"}
 APART = ("compiler/stdlib",)  # Metal's own headers, in MSL
+
+LAYERS = ("runtime/",)  # where headers are held to their names in both directions
 
 # A file that fills the table of a device stands above the folders that it brings together.
 ABOVE = {"cpu/device.c": "cpu/device.c"}
@@ -86,6 +91,39 @@ def arrows(src):
     return found
 
 
+def headers(src):
+    """Lines about headers whose names promise what they do not keep."""
+    users = collections.defaultdict(set)
+    for path in sorted(src.rglob("*")):
+        if path.suffix in SOURCES:
+            for match in INCLUDE.finditer(path.read_text(encoding="utf-8", errors="replace")):
+                users[match[1]].add(path.relative_to(src).as_posix())
+
+    def folder(name):
+        return name.rpartition("/")[0]
+
+    def reaches(header, seen):
+        """Does another folder include the header, or one of its own folder that does?"""
+        seen.add(header)
+        return any(folder(user) != folder(header) or
+                   (user.endswith(".h") and user not in seen and reaches(user, seen)) for user in users[header])
+
+    wrong = []
+    for header, by in sorted(users.items()):
+        if not header.endswith("_int.h") or not (src / header).exists():
+            continue
+        for user in sorted(by):
+            if folder(user) != folder(header):
+                wrong.append(f"src/{user} includes {header}, which is for its own folder")
+            elif user.endswith(".h") and not user.endswith("_int.h") and reaches(user, set()):
+                wrong.append(f"src/{user} is for neighbours and includes {header}, which is not")
+    for path in sorted(src.rglob("*.h")):
+        name = path.relative_to(src).as_posix()
+        if name.startswith(LAYERS) and not name.endswith("_int.h") and not reaches(name, set()):
+            wrong.append(f"src/{name} is for its own folder: call it {path.stem}_int.h")
+    return wrong
+
+
 def cycle(edges):
     """A list of folders that include each other in a circle, or None."""
     after = collections.defaultdict(list)
@@ -138,13 +176,16 @@ def main():
         wrong += len(places)
         for file, line, include in places:
             print(f"src/{file}:{line}: {a} must not include {include}")
+    names = headers(root / "src")
+    for line in names:
+        print(line)
     circle = cycle(found)
     if circle:
         print("a circle: " + " -> ".join(circle))
     unused = [f"{a} -> {b}" for a, list_ in ALLOWED.items() for b in list_.split() if not (root / "src" / b).exists()]
     for arrow in unused:
         print(f"an arrow to a folder that is not there: {arrow}")
-    sys.exit(bool(wrong or circle or unused))
+    sys.exit(bool(wrong or names or circle or unused))
 
 
 if __name__ == "__main__":

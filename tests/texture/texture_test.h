@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include "cpu/texture/ops.h"
-#include "cpu/texture/texture_int.h"
+#include "cpu/texture/sampling.h"
 
 #define MAX_LANES 64u
 static const char *const isa_names[] = {"general", "sse2", "avx2", "avx512"};

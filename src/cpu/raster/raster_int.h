@@ -7,7 +7,7 @@
 #ifndef INGOT_CPU_RASTER_INT_H
 #define INGOT_CPU_RASTER_INT_H
 #include "abi/texture_layout.h"
-#include "cpu/cpu_int.h"
+#include "cpu/engine.h"
 #include "cpu/raster/raster.h"
 #include "texel/format.h"
 

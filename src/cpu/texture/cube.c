@@ -2,7 +2,7 @@
 // cube.c: directions to faces of a cube. Faces in Metal's order +x -x +y -y +z -z. Ties between
 // axes go to z, then y.
 #include <math.h>
-#include "cpu/texture/texture_int.h"
+#include "cpu/texture/sampling.h"
 
 static void to_face(unsigned face, const float d[3], float *sc, float *tc, float *ma) {
     switch (face) {

@@ -6,7 +6,7 @@
 #include "cpu/isa/isa.h"
 #include "cpu/isa/simd.h"
 #include "texel/srgb_tables.h"
-#include "cpu/texture/texture_int.h"
+#include "cpu/texture/sampling.h"
 
 typedef enum Layout {
     LAYOUT_RGBA8,

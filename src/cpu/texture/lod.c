@@ -8,7 +8,7 @@
 // for them). The longer axis is covered with N = ceil(major / minor) taps, at most max_anisotropy,
 // each at the level that belongs to major / N.
 #include <math.h>
-#include "cpu/texture/texture_int.h"
+#include "cpu/texture/sampling.h"
 
 static float row(const CpuSampleCall *c, unsigned r, uint32_t lane) {
     return ((const float *)c->rows)[(size_t)r * c->n_lanes + lane];

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "cpu/isa/isa.h"
 #include "cpu/texture/view_pool.h"
-#include "cpu/texture/texture_int.h"
+#include "cpu/texture/sampling.h"
 
 // Of the instruction set when the table was last asked for; NULL: general code only.
 static _Atomic(const CpuFastOps *) fast;

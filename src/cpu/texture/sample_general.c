@@ -7,7 +7,7 @@
 // fraction. Indices are taken around, mirrored or clamped as the address mode says, or marked as
 // lying in the border. Whatever the coordinate is (NaN, infinite, huge), indices end up in range.
 #include <math.h>
-#include "cpu/texture/texture_int.h"
+#include "cpu/texture/sampling.h"
 
 #define FAR 16777216.0f // nothing beyond this many texels makes a difference
 #define FAR_OFFSET 65536

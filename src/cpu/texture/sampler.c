@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // sampler.c: a sampler handle (abi/cpu_texture.h) to an AbiSampler whose fields are all in range.
 #include <math.h>
-#include "cpu/texture/texture_int.h"
+#include "cpu/texture/sampling.h"
 #include "base/numbers.h"
 
 static unsigned field(uint64_t handle, unsigned at, unsigned n_bits) {

@@ -3,7 +3,7 @@
 // coordinate, slice, level or sample outside the texture: a read gives zero, a write does nothing.
 // A texture buffer without alpha gives (0, 0, 0, 1) there, as Metal's specification has it.
 #include <string.h>
-#include "cpu/texture/texture_int.h"
+#include "cpu/texture/sampling.h"
 
 static void fetch_block(const AbiTexture *t, const unsigned char *at, uint32_t x, uint32_t y,
                         CpuBlockCache *blocks, CpuTexel *texel) {

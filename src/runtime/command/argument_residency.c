@@ -3,7 +3,7 @@
 // kernel may follow a pointer in an argument buffer that no use_resource announced; on a Mac that
 // is a fault. At each dispatch the pointers that lie in its argument buffers now are looked up
 // among the live buffers. Only the first level: what those point to again is not followed.
-#include "runtime/command/argument_residency.h"
+#include "runtime/command/argument_residency_int.h"
 #include <stdio.h>
 #include <string.h>
 #include "runtime/program/argument_layout.h"

@@ -2,7 +2,7 @@
 // compute_validate.c: one line per rule of compute encoding (ids in validation.def).
 #include "runtime/command/compute_validate.h"
 #include <stdio.h>
-#include "runtime/command/argument_residency.h"
+#include "runtime/command/argument_residency_int.h"
 #include "runtime/memory/spans.h"
 #include "runtime/memory/tensor.h"
 #include "runtime/object/validation.h"

@@ -4,7 +4,7 @@
 // behind those of the function itself.
 #include "runtime/command/render.h"
 #include "runtime/command/checked.h"
-#include "runtime/command/argument_residency.h"
+#include "runtime/command/argument_residency_int.h"
 
 typedef struct Take { // one stage being copied
     MTLRenderCommandEncoder *e;

@@ -2,7 +2,7 @@
 // counters.c: MTLCounterSet and MTLCounterSampleBuffer. There is one set, of one counter: the time.
 // A sample is an operation of the command stream that stores the clock; the operation before it has
 // completed by then.
-#include "runtime/inspect/inspector.h"
+#include "runtime/inspect/inspect_int.h"
 #include <stdio.h>
 #include <string.h>
 #include "runtime/command/blit.h"

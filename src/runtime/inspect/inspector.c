@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // inspector.c: the table through which commands tell inspection what they do.
-#include "runtime/inspect/inspector.h"
+#include "runtime/inspect/inspect_int.h"
 
 const RtInspector rt_inspector = {
     .push = rt_trace_push,

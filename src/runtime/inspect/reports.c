@@ -3,7 +3,7 @@
 // thread and access; of those only the first of each place is kept, with a count. Sentences are
 // made at the end: a report may come on a small stack (reference code).
 #include "runtime/command/checked.h"
-#include "runtime/inspect/inspector.h"
+#include "runtime/inspect/inspect_int.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "base/json.h"
 #include "runtime/command/execute.h"
-#include "runtime/inspect/inspector.h"
+#include "runtime/inspect/inspect_int.h"
 #include "runtime/object/trace.h"
 #include "os/clock.h"
 

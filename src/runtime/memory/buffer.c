@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "runtime/object/device.h"
-#include "runtime/memory/own_memory.h"
-#include "runtime/memory/slab.h"
+#include "runtime/memory/own_memory_int.h"
+#include "runtime/memory/slab_int.h"
 #include "runtime/object/validation.h"
 
 #define LARGE_PAGE ((size_t)2 << 20)

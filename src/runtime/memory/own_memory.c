@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// own_memory.c: see own_memory.h.
-#include "runtime/memory/own_memory.h"
+// own_memory.c: see own_memory_int.h.
+#include "runtime/memory/own_memory_int.h"
 #include <string.h>
 #include <sys/mman.h>
 #include "runtime/memory/buffer.h"

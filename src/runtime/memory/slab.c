@@ -5,7 +5,7 @@
 // Each size has a list of regions with free slots. Slots that were never used are zero as the
 // system gave them; used ones are cleared when they are taken again. A region that falls empty goes
 // back to the system unless it is the only one of its size with room.
-#include "runtime/memory/slab.h"
+#include "runtime/memory/slab_int.h"
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>

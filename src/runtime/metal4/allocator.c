@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // allocator.c: MTL4CommandAllocator. Commands are bumped off blocks of memory that stay until the
 // allocator is reset; a reset makes them spare, for the next commands.
-#include "runtime/metal4/allocator.h"
+#include "runtime/metal4/allocator_int.h"
 #include <string.h>
-#include "runtime/metal4/recording.h"
+#include "runtime/metal4/recording_int.h"
 #include "runtime/object/validation.h"
 
 #define BLOCK_BYTES 32768u

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // archive.c: MTL4Archive: a binary archive that is only looked into.
-#include "runtime/metal4/compiler.h"
+#include "runtime/metal4/compiler_int.h"
 #include "runtime/object/device.h"
 #include "runtime/object/validation.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // command_buffer.c: MTL4CommandBuffer: begin, end, and what stands between encoders.
-#include "runtime/metal4/ml.h"
-#include "runtime/metal4/recording.h"
+#include "runtime/metal4/ml_int.h"
+#include "runtime/metal4/recording_int.h"
 #include "runtime/object/validation.h"
 
 // ---- Recordings ----

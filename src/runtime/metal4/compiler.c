@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // compiler.c: MTL4Compiler and MTL4BinaryFunction: libraries and pipelines from descriptors.
-#include "runtime/metal4/compiler.h"
+#include "runtime/metal4/compiler_int.h"
 #include "runtime/object/validation.h"
 #include "runtime/program/library.h"
 

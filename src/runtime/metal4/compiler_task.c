@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // compiler_task.c: MTL4CompilerTask: work of a compiler in the background.
 #include <limits.h>
-#include "runtime/metal4/compiler.h"
+#include "runtime/metal4/compiler_int.h"
 #include "runtime/object/async.h"
 #include "runtime/object/validation.h"
 #include "os/futex.h"

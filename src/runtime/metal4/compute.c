@@ -5,7 +5,7 @@
 #include "runtime/command/compute_validate.h"
 #include "runtime/command/fence.h"
 #include "runtime/memory/spans.h"
-#include "runtime/metal4/recording.h"
+#include "runtime/metal4/recording_int.h"
 #include "runtime/object/validation.h"
 
 RT_CLASS rt_mtl4_compute_encoder_class = {.name = "MTL4ComputeCommandEncoder",

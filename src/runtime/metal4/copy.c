@@ -3,7 +3,7 @@
 #include "runtime/command/blit.h"
 #include "runtime/command/execute.h"
 #include "runtime/memory/tensor.h"
-#include "runtime/metal4/recording.h"
+#include "runtime/metal4/recording_int.h"
 
 // Is it open? Then *site is where messages go, and the encoder has a copy.
 static bool valid(MTL4ComputeCommandEncoder *encoder, const char *call, RtSite *site) {

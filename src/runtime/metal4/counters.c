@@ -6,7 +6,7 @@
 #include <string.h>
 #include "runtime/command/execute.h"
 #include "runtime/command/fence.h"
-#include "runtime/metal4/recording.h"
+#include "runtime/metal4/recording_int.h"
 #include "runtime/object/validation.h"
 #include "os/clock.h"
 

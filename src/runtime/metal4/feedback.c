@@ -2,7 +2,7 @@
 // feedback.c: MTL4CommitOptions and MTL4CommitFeedback: who is told when a commit is done, and
 // what.
 #include <string.h>
-#include "runtime/metal4/recording.h"
+#include "runtime/metal4/recording_int.h"
 #include "runtime/object/validation.h"
 
 typedef struct Handler {

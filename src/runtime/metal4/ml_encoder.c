@@ -3,7 +3,7 @@
 #include <string.h>
 #include "runtime/command/fence.h"
 #include "runtime/memory/spans.h"
-#include "runtime/metal4/ml.h"
+#include "runtime/metal4/ml_int.h"
 #include "runtime/object/validation.h"
 
 RT_CLASS rt_ml_encoder_class = {.name = "MTL4MachineLearningCommandEncoder",

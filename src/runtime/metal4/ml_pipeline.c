@@ -2,8 +2,8 @@
 // ml_pipeline.c: MTL4MachineLearningPipelineState: a network with all its sizes, and the kernels
 // its steps need.
 #include <string.h>
-#include "runtime/metal4/compiler.h"
-#include "runtime/metal4/ml.h"
+#include "runtime/metal4/compiler_int.h"
+#include "runtime/metal4/ml_int.h"
 #include "runtime/object/validation.h"
 #include "runtime/program/library.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // queue.c: MTL4CommandQueue: a command queue whose command buffers come from the device.
 #include "runtime/command/event.h"
-#include "runtime/metal4/recording.h"
+#include "runtime/metal4/recording_int.h"
 #include "runtime/layer/layer.h"
 #include "runtime/object/validation.h"
 

@@ -3,7 +3,7 @@
 // when the residency sets are known, each resource must be in one of them.
 #include <string.h>
 #include "runtime/memory/heap.h"
-#include "runtime/metal4/recording.h"
+#include "runtime/metal4/recording_int.h"
 #include "runtime/object/validation.h"
 
 static RtRecording *of(MTLCommandBuffer *buffer) { return (RtRecording *)(void *)buffer; }

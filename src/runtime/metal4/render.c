@@ -2,7 +2,7 @@
 // render.c: MTL4RenderCommandEncoder. Inside it is a render encoder of metal.h whose bindings come
 // from argument tables (render_arguments.c). Passes in several parts: suspend.c.
 #include "runtime/command/fence.h"
-#include "runtime/metal4/recording.h"
+#include "runtime/metal4/recording_int.h"
 #include "runtime/object/validation.h"
 
 RT_CLASS rt_mtl4_render_encoder_class = {.name = "MTL4RenderCommandEncoder",

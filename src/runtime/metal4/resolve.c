@@ -2,7 +2,7 @@
 // resolve.c: from Metal 4's descriptors to those of metal.h: function descriptors become functions,
 // linking descriptors lists of them.
 #include <stdio.h>
-#include "runtime/metal4/compiler.h"
+#include "runtime/metal4/compiler_int.h"
 #include "runtime/object/validation.h"
 #include "runtime/program/library.h"
 #include "runtime/program/link.h"

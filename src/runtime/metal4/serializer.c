@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/json.h"
-#include "runtime/metal4/compiler.h"
+#include "runtime/metal4/compiler_int.h"
 #include "runtime/object/validation.h"
 #include "runtime/program/library.h"
 #include "runtime/program/render_pipeline.h"

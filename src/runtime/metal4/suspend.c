@@ -4,7 +4,7 @@
 // command buffers which are done later, so it is there. What loads is said by the first, what is
 // stored by the last.
 #include <string.h>
-#include "runtime/metal4/recording.h"
+#include "runtime/metal4/recording_int.h"
 #include "runtime/object/validation.h"
 
 static bool same_view(const DevTarget *a, const DevTarget *b) {

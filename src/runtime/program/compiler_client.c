@@ -6,8 +6,8 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "runtime/program/cache.h"
-#include "runtime/program/compiler_process.h"
-#include "runtime/program/single_flight.h"
+#include "runtime/program/compiler_process_int.h"
+#include "runtime/program/single_flight_int.h"
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "runtime/object/device.h"
 #include "runtime/object/validation.h"
 #include "runtime/program/archive.h"
-#include "runtime/program/reflection.h"
+#include "runtime/program/reflection_int.h"
 #include "runtime/program/render_pipeline.h"
 
 enum { VERTEX, FRAGMENT, OBJECT, MESH, N_STAGES };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // single_flight.c: a short list of what is being made right now, under one lock (see
-// single_flight.h).
-#include "runtime/program/single_flight.h"
+// single_flight_int.h).
+#include "runtime/program/single_flight_int.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// own_memory.h: memory that belongs to one resource: the device's, or the host's where the device
+// own_memory_int.h: memory that belongs to one resource: the device's, or the host's where the device
 // runs on that.
-#ifndef INGOT_RUNTIME_OWN_MEMORY_H
-#define INGOT_RUNTIME_OWN_MEMORY_H
+#ifndef INGOT_RUNTIME_OWN_MEMORY_INT_H
+#define INGOT_RUNTIME_OWN_MEMORY_INT_H
 #include "runtime/memory/resource.h"
 
 typedef enum RtOwner {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// cpu_int.h: what the files of the CPU device share.
-#ifndef INGOT_CPU_INT_H
-#define INGOT_CPU_INT_H
+// engine.h: code, and the threads that run it, as the files of the CPU device and the rasteriser
+// share them.
+#ifndef INGOT_CPU_ENGINE_H
+#define INGOT_CPU_ENGINE_H
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// inspector.h: the functions of the table that commands know (command/inspector.h), for the file
+// inspect_int.h: the functions of the table that commands know (command/inspector.h), for the file
 // that fills it; what they do stands there.
-#ifndef INGOT_RUNTIME_INSPECT_INSPECTOR_H
-#define INGOT_RUNTIME_INSPECT_INSPECTOR_H
+#ifndef INGOT_RUNTIME_INSPECT_INT_H
+#define INGOT_RUNTIME_INSPECT_INT_H
 #include "runtime/command/inspector.h"
 
 typedef struct RtTrace RtTrace; // a command buffer's part of a trace, in its arena

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// argument_residency.h: whether argument buffers point to what was announced.
-#ifndef INGOT_RUNTIME_ARGUMENT_RESIDENCY_H
-#define INGOT_RUNTIME_ARGUMENT_RESIDENCY_H
+// argument_residency_int.h: whether argument buffers point to what was announced.
+#ifndef INGOT_RUNTIME_ARGUMENT_RESIDENCY_INT_H
+#define INGOT_RUNTIME_ARGUMENT_RESIDENCY_INT_H
 #include "runtime/command/compute.h"
 
 // For the debug layer: a message, nothing else, if an argument buffer that the next dispatch uses

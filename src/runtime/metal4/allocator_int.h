@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// allocator.h: MTL4CommandAllocator: the memory of commands, and which commands lie in it.
-#ifndef INGOT_RUNTIME_METAL4_ALLOCATOR_H
-#define INGOT_RUNTIME_METAL4_ALLOCATOR_H
+// allocator_int.h: MTL4CommandAllocator: the memory of commands, and which commands lie in it.
+#ifndef INGOT_RUNTIME_METAL4_ALLOCATOR_INT_H
+#define INGOT_RUNTIME_METAL4_ALLOCATOR_INT_H
 #include "ingot/metal4.h"
 #include "runtime/object/object.h"
 
-typedef struct RtRecording RtRecording; // recording.h
+typedef struct RtRecording RtRecording; // recording_int.h
 
 struct MTL4CommandAllocator {
     RtObject object;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// compiler.h: MTL4Compiler and its relatives. Descriptors of Metal 4 are resolved to those of
+// compiler_int.h: MTL4Compiler and its relatives. Descriptors of Metal 4 are resolved to those of
 // metal.h (resolve.c), whose functions do the work.
-#ifndef INGOT_RUNTIME_METAL4_COMPILER_H
-#define INGOT_RUNTIME_METAL4_COMPILER_H
+#ifndef INGOT_RUNTIME_METAL4_COMPILER_INT_H
+#define INGOT_RUNTIME_METAL4_COMPILER_INT_H
 #include "ingot/metal4_compiler.h"
 #include "ingot/metal4_render.h"
 #include "runtime/object/error.h"

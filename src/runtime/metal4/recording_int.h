@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// recording.h: what a MTL4CommandBuffer holds between begin and the end of its execution. To the
+// recording_int.h: what a MTL4CommandBuffer holds between begin and the end of its execution. To the
 // rest of the runtime it is a command buffer (unretained: nothing is tracked) that gets its queue
 // at commit; a MTL4CommandBuffer makes one at each begin, so it can be begun anew while the one
 // before still runs.
@@ -7,14 +7,14 @@
 // Who holds whom: the allocator all recordings since its last reset; the MTL4CommandBuffer its last
 // one until commit; the queue those it runs. A recording holds its allocator from begin until it is
 // done or dropped.
-#ifndef INGOT_RUNTIME_METAL4_RECORDING_H
-#define INGOT_RUNTIME_METAL4_RECORDING_H
+#ifndef INGOT_RUNTIME_METAL4_RECORDING_INT_H
+#define INGOT_RUNTIME_METAL4_RECORDING_INT_H
 #include "ingot/metal4.h"
 #include "runtime/command/argument_table.h"
 #include "runtime/command/command_buffer.h"
 #include "runtime/command/compute.h"
 #include "runtime/command/render.h"
-#include "runtime/metal4/allocator.h"
+#include "runtime/metal4/allocator_int.h"
 
 typedef enum RtRecordingState {
     RT_RECORDING_OPEN,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// ml.h: machine-learning pipelines and encoders; what they run is src/network's.
-#ifndef INGOT_RUNTIME_METAL4_ML_H
-#define INGOT_RUNTIME_METAL4_ML_H
+// ml_int.h: machine-learning pipelines and encoders; what they run is src/network's.
+#ifndef INGOT_RUNTIME_METAL4_ML_INT_H
+#define INGOT_RUNTIME_METAL4_ML_INT_H
 #include "runtime/memory/heap.h"
 #include "runtime/memory/tensor.h"
 #include "network/network.h"
-#include "runtime/metal4/recording.h"
+#include "runtime/metal4/recording_int.h"
 
 struct MTL4MachineLearningPipelineReflection { // a part of its pipeline
     RtObject object;

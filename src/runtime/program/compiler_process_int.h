@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// compiler_process.h: the mslc child processes: starting, lending to one request at a time, ending.
+// compiler_process_int.h: the mslc child processes: starting, lending to one request at a time, ending.
 // The client (compiler_client.c) knows what to say; this knows whom to say it to.
-#ifndef INGOT_RUNTIME_COMPILER_PROCESS_H
-#define INGOT_RUNTIME_COMPILER_PROCESS_H
+#ifndef INGOT_RUNTIME_COMPILER_PROCESS_INT_H
+#define INGOT_RUNTIME_COMPILER_PROCESS_INT_H
 #include "abi/protocol.h"
 
 typedef struct Compiler Compiler;
 
-// Before anything else that takes a lock here or in single_flight.h: makes fork() safe.
+// Before anything else that takes a lock here or in single_flight_int.h: makes fork() safe.
 void compiler_prepare(void);
 
 // A compiler for the caller alone, preferably one that has the library (NULL: no preference),
