@@ -16,6 +16,11 @@
 #include <stdint.h>
 #include "abi/pixel_format.h"
 
+typedef enum TexelFormat { // AbiPixelFormat.value
+#define ABI_PIXEL_FORMAT(name, value, ...) TEXEL_##name = value,
+#include "abi/pixel_formats.def"
+} TexelFormat;
+
 // A row of n texels to and from r, g, b, a. ABI_CODING_BITS only: assert. Float functions are for
 // formats that are not integers, the others for integers: 32-bit two's complement of uint or sint.
 void texel_decode_float(const AbiPixelFormat *f, const void *texels, size_t n, float *rgba);

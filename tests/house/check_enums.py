@@ -9,7 +9,9 @@ Compared with include/ingot:
   C          an enum of src with a comment "MTLName" or "= MTLName" at its first or last line: contracts, compiler
              and devices do not include the public headers. A name must mean the enumerator with its value:
              DEV_COMPARE_LESS_EQUAL is LessEqual of MTLCompareFunction.
+  MSL        the enumerations of our Metal headers that host enumerations have as values (MSL below)
   tables     pixel_formats.def and vertex_formats.def: names and values
+A number where an enumerator belongs (`case 70:` of a pixel format) is an error, too.
 """
 import pathlib
 import re
@@ -19,6 +21,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # What names in C shorten, and enumerators that are ours: counts, and types that only kernels know.
 WORDS = {"SRC": "SOURCE", "DST": "DESTINATION", "SRC1": "SOURCE1", "MS": "MULTISAMPLE"}
 OURS = re.compile(r"_N_[A-Z]+$|^ABI_TENSOR_U?INT64$|^DT_U?INT4$")
+# Enumerations of src/compiler/stdlib/detail that carry a host enumeration's values, and what MSL calls otherwise.
+MSL = {"address": "MTLSamplerAddressMode", "border_color": "MTLSamplerBorderColor", "filter": "MTLSamplerMinMagFilter",
+       "min_filter": "MTLSamplerMinMagFilter", "mag_filter": "MTLSamplerMinMagFilter",
+       "mip_filter": "MTLSamplerMipFilter", "compare_func": "MTLCompareFunction", "primitive_type": "MTLPrimitiveType"}
+MSL_WORDS = {"mirrored_repeat": "mirror_repeat", "none": "not_mipmapped"}
 # Members that Python leaves out: Metal 4's "specialized later".
 NOT_IN_PYTHON = re.compile(r"Unspecialized$")
 
@@ -124,6 +131,33 @@ class Check:
                     if match[1] or match[3]:
                         self.c_enum(path, match[1] or match[3], match[2])
 
+    def msl(self) -> None:
+        found = {}
+        for path in sorted((ROOT / "src/compiler/stdlib/detail").glob("*.h")):
+            text = path.read_text().replace("\\\n", "\n")
+            for macro, body in re.findall(r"#define (__MSL_\w+)\(NAME\)\s+enum class NAME \{(.*?)\};", text, re.S):
+                for name in re.findall(macro + r"\((\w+)\)", text):
+                    found[name] = path, members(body)
+            for name, body in re.findall(r"enum class (\w+) \{(.*?)\};", text, re.S):
+                found.setdefault(name, (path, members(body)))
+        for name, apple in MSL.items():
+            path, mine = found.get(name, (None, {}))
+            if len(mine) < 2:
+                self.wrong.append(f"src/compiler/stdlib: there is no enum class {name}")
+            for member, value in mine.items():
+                parts = words(MSL_WORDS.get(member, member).upper())
+                self.compare(f"stdlib {path.name}", f"{name}::{member}", value, self.meant(apple, parts))
+
+    def numbers(self) -> None:
+        """switch statements over values of Apple's, where they are known by the name of what is switched over."""
+        fields = r"[^\n]*?(?:->|\.)(?:value|pixel_format|data_type|compare|step)"
+        switch = re.compile(r"switch \((?:" + fields + r"|function)\) \{(.*?)\n    \}", re.S)
+        for path in sorted((ROOT / "src").rglob("*.[ch]")):
+            for body in switch.findall(path.read_text()):
+                self.n += 1
+                for number in re.findall(r"case (\d+):", body):
+                    self.wrong.append(f"{path.relative_to(ROOT)}: case {number} stands for an enumerator")
+
     def tables(self) -> None:
         for table, apple in ("pixel_formats.def", "MTLPixelFormat"), ("vertex_formats.def", "MTLVertexFormat"):
             path = next((ROOT / "src").rglob(table))
@@ -133,7 +167,7 @@ class Check:
 
 def main() -> int:
     check = Check()
-    check.python(), check.objective_c(), check.c(), check.tables()
+    check.python(), check.objective_c(), check.c(), check.msl(), check.numbers(), check.tables()
     for line in check.wrong:
         print(line)
     print(f"{check.n} enumerators compared, {len(check.wrong)} things wrong")

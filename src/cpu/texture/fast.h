@@ -26,26 +26,26 @@ typedef enum Layout {
 } Layout;
 
 INLINE Layout layout_of(const AbiPixelFormat *f) {
-    switch (f->value) {
-    case 70: return LAYOUT_RGBA8;
-    case 80: return LAYOUT_BGRA8;
-    case 71: return LAYOUT_RGBA8_SRGB;
-    case 81: return LAYOUT_BGRA8_SRGB;
-    case 10: return LAYOUT_R8;
-    case 30: return LAYOUT_RG8;
-    case 25: return LAYOUT_R16_HALF;
-    case 65: return LAYOUT_RG16_HALF;
-    case 115: return LAYOUT_RGBA16_HALF;
-    case 53:
-    case 54:
-    case 55:
-    case 252: return LAYOUT_R32; // and Depth32Float
-    case 103:
-    case 104:
-    case 105: return LAYOUT_RG32;
-    case 123:
-    case 124:
-    case 125: return LAYOUT_RGBA32;
+    switch ((TexelFormat)f->value) {
+    case TEXEL_RGBA8Unorm: return LAYOUT_RGBA8;
+    case TEXEL_BGRA8Unorm: return LAYOUT_BGRA8;
+    case TEXEL_RGBA8Unorm_sRGB: return LAYOUT_RGBA8_SRGB;
+    case TEXEL_BGRA8Unorm_sRGB: return LAYOUT_BGRA8_SRGB;
+    case TEXEL_R8Unorm: return LAYOUT_R8;
+    case TEXEL_RG8Unorm: return LAYOUT_RG8;
+    case TEXEL_R16Float: return LAYOUT_R16_HALF;
+    case TEXEL_RG16Float: return LAYOUT_RG16_HALF;
+    case TEXEL_RGBA16Float: return LAYOUT_RGBA16_HALF;
+    case TEXEL_R32Uint:
+    case TEXEL_R32Sint:
+    case TEXEL_R32Float:
+    case TEXEL_Depth32Float: return LAYOUT_R32;
+    case TEXEL_RG32Uint:
+    case TEXEL_RG32Sint:
+    case TEXEL_RG32Float: return LAYOUT_RG32;
+    case TEXEL_RGBA32Uint:
+    case TEXEL_RGBA32Sint:
+    case TEXEL_RGBA32Float: return LAYOUT_RGBA32;
     default: return abi_format_is_blocked(f) ? LAYOUT_BLOCKED : LAYOUT_DECODED;
     }
 }

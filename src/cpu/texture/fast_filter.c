@@ -4,6 +4,7 @@
 // store per lane: faster than the gather instructions of the processors we measured), components
 // and weights (vectors). Built once per instruction set.
 #include "cpu/texture/fast_axis.h"
+#include "device/pass.h"
 
 typedef struct Taps {
     uint32_t at[2][CHUNK]; // byte offset of texel (x0, y0), (x0, y1); nearest: the first only
@@ -20,13 +21,13 @@ INLINE vf passes(const Plan *p, const Taps *taps, uint32_t l, vf texel) {
     if (p->t->format->kind == ABI_KIND_UNORM) r = v_min(v_max(r, v_set(0)), v_set(1));
     vi pass = v_set_int(0);
     switch (p->s->compare) {
-    case 1: pass = r < texel; break;
-    case 2: pass = r == texel; break;
-    case 3: pass = r <= texel; break;
-    case 4: pass = r > texel; break;
-    case 5: pass = r != texel; break;
-    case 6: pass = r >= texel; break;
-    case 7: pass = ~pass; break;
+    case DEV_COMPARE_LESS: pass = r < texel; break;
+    case DEV_COMPARE_EQUAL: pass = r == texel; break;
+    case DEV_COMPARE_LESS_EQUAL: pass = r <= texel; break;
+    case DEV_COMPARE_GREATER: pass = r > texel; break;
+    case DEV_COMPARE_NOT_EQUAL: pass = r != texel; break;
+    case DEV_COMPARE_GREATER_EQUAL: pass = r >= texel; break;
+    case DEV_COMPARE_ALWAYS: pass = ~pass; break;
     default: break;
     }
     return (vf)((vi)v_set(1) & pass);

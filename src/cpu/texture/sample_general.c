@@ -8,6 +8,7 @@
 // lying in the border. Whatever the coordinate is (NaN, infinite, huge), indices end up in range.
 #include <math.h>
 #include "cpu/texture/sampling.h"
+#include "device/pass.h"
 
 #define FAR 16777216.0f // nothing beyond this many texels makes a difference
 #define FAR_OFFSET 65536
@@ -142,13 +143,13 @@ static bool cube_texel(uint32_t n, uint32_t *face, int32_t *i, int32_t *j) {
 
 static float compare(unsigned function, float reference, float texel) {
     switch (function) {
-    case 1: return reference < texel;
-    case 2: return reference == texel;
-    case 3: return reference <= texel;
-    case 4: return reference > texel;
-    case 5: return reference != texel;
-    case 6: return reference >= texel;
-    case 7: return 1;
+    case DEV_COMPARE_LESS: return reference < texel;
+    case DEV_COMPARE_EQUAL: return reference == texel;
+    case DEV_COMPARE_LESS_EQUAL: return reference <= texel;
+    case DEV_COMPARE_GREATER: return reference > texel;
+    case DEV_COMPARE_NOT_EQUAL: return reference != texel;
+    case DEV_COMPARE_GREATER_EQUAL: return reference >= texel;
+    case DEV_COMPARE_ALWAYS: return 1;
     default: return 0;
     }
 }
