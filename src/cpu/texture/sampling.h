@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // sampling.h: what the files of this folder share, and the rasteriser. A call (32 lanes or so) is
-// either taken whole by the vector code (fast_*.c, built per instruction set) or lane by lane by the
-// general code, which handles everything.
+// either taken whole by the vector code (fast_*.c, built per instruction set) or lane by lane by
+// the general code, which handles everything.
 #ifndef INGOT_CPU_TEXTURE_SAMPLING_H
 #define INGOT_CPU_TEXTURE_SAMPLING_H
 #include "abi/cpu_texture.h"

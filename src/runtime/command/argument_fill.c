@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // argument_fill.c: from an argument table of Metal 4 to the bindings of a dispatch or draw. Tables
-// hold addresses and ids alone: what is behind them is looked up where somebody needs to know, which
-// a release build's dispatch hardly ever does.
+// hold addresses and ids alone: what is behind them is looked up where somebody needs to know,
+// which a release build's dispatch hardly ever does.
 #include "runtime/command/argument_table.h"
 #include "runtime/memory/spans.h"
 #include "runtime/memory/tensor.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// own_memory_int.h: memory that belongs to one resource: the device's, or the host's where the device
-// runs on that.
+// own_memory_int.h: memory that belongs to one resource: the device's, or the host's where the
+// device runs on that.
 #ifndef INGOT_RUNTIME_OWN_MEMORY_INT_H
 #define INGOT_RUNTIME_OWN_MEMORY_INT_H
 #include "runtime/memory/resource.h"

@@ -19,8 +19,8 @@ struct MTLTensor {
 
 extern RtClass rt_tensor_class;
 
-// The shape behind a descriptor: type, rank, extents and strides of the record (data stays NULL), and
-// how many bytes from element 0 to the last. False: `why` says which field is wrong, and how.
+// The shape behind a descriptor: type, rank, extents and strides of the record (data stays NULL),
+// and how many bytes from element 0 to the last. False: `why` says which field is wrong, and how.
 typedef struct RtTensorShape {
     AbiTensor record;
     size_t n_bytes, alignment; // alignment: of the offset in a buffer

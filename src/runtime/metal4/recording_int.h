@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// recording_int.h: what a MTL4CommandBuffer holds between begin and the end of its execution. To the
-// rest of the runtime it is a command buffer (unretained: nothing is tracked) that gets its queue
-// at commit; a MTL4CommandBuffer makes one at each begin, so it can be begun anew while the one
-// before still runs.
+// recording_int.h: what a MTL4CommandBuffer holds between begin and the end of its execution. To
+// the rest of the runtime it is a command buffer (unretained: nothing is tracked) that gets its
+// queue at commit; a MTL4CommandBuffer makes one at each begin, so it can be begun anew while the
+// one before still runs.
 //
 // Who holds whom: the allocator all recordings since its last reset; the MTL4CommandBuffer its last
 // one until commit; the queue those it runs. A recording holds its allocator from begin until it is

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// compiler_process.c: a small pool of mslc processes (see compiler_process_int.h). A slot is used by
-// one thread at a time; the lock guards only who has which slot and is never held while waiting for
-// a process. Forked children of the application forget the processes; they belong to the parent.
+// compiler_process.c: a small pool of mslc processes (see compiler_process_int.h). A slot is used
+// by one thread at a time; the lock guards only who has which slot and is never held while waiting
+// for a process. Forked children of the application forget the processes; they belong to the
+// parent.
 #include "runtime/program/compiler_process_int.h"
 #include "abi/compiler_id.h"
 #include "base/files.h"

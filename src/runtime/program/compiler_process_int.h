@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// compiler_process_int.h: the mslc child processes: starting, lending to one request at a time, ending.
-// The client (compiler_client.c) knows what to say; this knows whom to say it to.
+// compiler_process_int.h: the mslc child processes: starting, lending to one request at a time,
+// ending. The client (compiler_client.c) knows what to say; this knows whom to say it to.
 #ifndef INGOT_RUNTIME_COMPILER_PROCESS_INT_H
 #define INGOT_RUNTIME_COMPILER_PROCESS_INT_H
 #include "abi/protocol.h"
