@@ -34,16 +34,20 @@ static bool in_one_page(uint64_t address, size_t n_bytes) {
 
 // ---- Buffers ----
 
+// Somebody wants to know what is behind every address.
+static bool looks_up_all(const RtFill *fill) {
+    return fill->bounded || fill->checked || fill->site->device->debug_layer || rt_is_tracing();
+}
+
 // arg: NULL for vertex attributes.
-static bool fill_address(const RtFill *fill, const RfArg *arg, RtSlot *slot, uint64_t value) {
+static bool fill_address(const RtFill *fill, const RfArg *arg, RtSlot *slot, uint64_t value,
+                         bool search) {
     MTLCommandBuffer *commands = fill->site->commands;
     *slot =
         (RtSlot){.address = (char *)(uintptr_t)value, .n_bytes = fill->bounded ? 0 : UNKNOWN_BYTES};
     if (!value) return true;
     size_t whole = arg && arg->type < fill->lib->n_types ? fill->lib->types[arg->type].size : 0;
-    bool search = fill->bounded || fill->checked || commands->device->debug_layer ||
-                  rt_is_tracing() ||
-                  (arg && arg->space == RF_CONSTANT && !in_one_page(value, whole));
+    search = search || (arg && arg->space == RF_CONSTANT && !in_one_page(value, whole));
     Found found;
     if (!search || !find(commands->device, value, &found)) return true;
     slot->n_bytes = found.n_bytes;
@@ -77,28 +81,28 @@ static bool fill_resource(const RtFill *fill, const RfArg *arg, RtSlot *slot, ui
     return rt_cb_use(commands, found.resource, false);
 }
 
-static bool fill_slot(const RtFill *fill, const RfArg *arg, size_t index) {
+static bool fill_slot(const RtFill *fill, const RfArg *arg, size_t index, bool search) {
     if (index >= RT_MAX_BUFFERS) return true;
     RtSlot *slot = &fill->to->slots[index];
-    *slot = (RtSlot){0};
-    if (index >= fill->table->n_buffers) return true;
-    const RtBinding *b = &fill->table->buffers[index];
-    fill->to->strides[index] = b->has_stride ? b->stride : SIZE_MAX;
-    if (b->resource != (arg && arg->kind != RF_ARG_BUFFER)) return true;
+    const RtBinding *b = index < fill->table->n_buffers ? &fill->table->buffers[index] : NULL;
+    if (!b || b->resource != (arg && arg->kind != RF_ARG_BUFFER)) {
+        *slot = (RtSlot){0};
+        return true;
+    }
     return b->resource ? fill_resource(fill, arg, slot, b->value)
-                       : fill_address(fill, arg, slot, b->value);
+                       : fill_address(fill, arg, slot, b->value, search);
 }
 
-bool rt_table_fill_buffer(const RtFill *fill, size_t index) { return fill_slot(fill, NULL, index); }
+bool rt_table_fill_buffer(const RtFill *fill, size_t index) {
+    return fill_slot(fill, NULL, index, true);
+}
 
 bool rt_table_fill_all(const MTL4ArgumentTable *table, RtBindings *to, MTLCommandBuffer *commands) {
     for (size_t i = 0; i < RT_MAX_BUFFERS; i++) {
         to->slots[i] = (RtSlot){0};
-        to->strides[i] = SIZE_MAX;
         const RtBinding *b = i < table->n_buffers ? &table->buffers[i] : NULL;
         Found found;
         if (!b || b->resource || !b->value || !find(commands->device, b->value, &found)) continue;
-        if (b->has_stride) to->strides[i] = b->stride;
         to->slots[i] = (RtSlot){.address = (char *)(uintptr_t)b->value, .n_bytes = found.n_bytes};
         if (rt_is(found.resource, &rt_buffer_class))
             to->slots[i].buffer = (MTLBuffer *)(void *)found.resource;
@@ -125,11 +129,11 @@ static bool fill_texture(const RtFill *fill, size_t index) {
     uint64_t id = index < fill->table->n_textures ? fill->table->textures[index] : 0;
     bool pooled = (id & ABI_TEXTURE_POOLED) != 0;
     if (pooled && !device->table->view_at(device->context, id)) id = 0;
-    RtTextureSlot *slot = &fill->to->textures[index];
-    *slot = (RtTextureSlot){.handle = id};
-    if (!id || pooled || !commands->notes_resources) return true;
-    rt_span_find(device, (const void *)(uintptr_t)id, visit_texture, slot);
-    return !slot->texture || rt_cb_use(commands, &slot->texture->resource, false);
+    RtTextureSlot slot = {.handle = id};
+    if (id && !pooled && commands->notes_resources)
+        rt_span_find(device, (const void *)(uintptr_t)id, visit_texture, &slot);
+    rt_texture_set(fill->to, index, slot.texture, id);
+    return !slot.texture || rt_cb_use(commands, &slot.texture->resource, false);
 }
 
 static void fill_sampler(const RtFill *fill, size_t index) {
@@ -139,6 +143,7 @@ static void fill_sampler(const RtFill *fill, size_t index) {
 }
 
 bool rt_table_fill(const RtFill *fill) {
+    bool search = looks_up_all(fill);
     for (uint32_t i = 0; i < fill->f->n_args; i++) {
         const RfArg *arg = &fill->f->args[i];
         if (fill->arg_use[i] == RT_ARG_OFF) continue;
@@ -147,7 +152,7 @@ bool rt_table_fill(const RtFill *fill) {
             bool ok = true;
             if (arg->kind == RF_ARG_BUFFER || arg->kind == RF_ARG_FUNCTION_TABLE ||
                 arg->kind == RF_ARG_TENSOR)
-                ok = fill_slot(fill, arg, index);
+                ok = fill_slot(fill, arg, index, search);
             else if (arg->kind == RF_ARG_TEXTURE)
                 ok = fill_texture(fill, index);
             else if (arg->kind == RF_ARG_SAMPLER)

@@ -5,15 +5,10 @@
 #include <string.h>
 #include "runtime/program/link.h"
 
-void rt_bindings_init(RtBindings *b) {
-    for (size_t i = 0; i < RT_MAX_BUFFERS; i++) b->strides[i] = SIZE_MAX;
-}
-
 void rt_bindings_clear(RtBindings *b) {
     memset(b->slots, 0, sizeof b->slots);
-    memset(b->textures, 0, sizeof b->textures);
+    memset(&b->textures, 0, sizeof b->textures);
     memset(b->samplers, 0, sizeof b->samplers);
-    rt_bindings_init(b);
 }
 
 static bool valid_index(const RtSite *site, size_t index, size_t end, RtRule rule) {
@@ -101,11 +96,9 @@ void rt_bind_function_table(RtBindings *b, const RtSite *site, MTLVisibleFunctio
 
 void rt_bind_texture(RtBindings *b, const RtSite *site, MTLTexture *texture, size_t index) {
     if (!valid_index(site, index, RT_MAX_TEXTURES, RT_RULE_texture_index)) return;
-    if (!texture)
-        b->textures[index] = (RtTextureSlot){0};
-    else if (rt_is_texture(site, texture, "texture") &&
-             rt_cb_use(site->commands, &texture->resource, false))
-        b->textures[index] = (RtTextureSlot){texture->handle.value, texture};
+    if (!texture || (rt_is_texture(site, texture, "texture") &&
+                     rt_cb_use(site->commands, &texture->resource, false)))
+        rt_texture_set(b, index, texture, 0);
 }
 
 void rt_bind_sampler(RtBindings *b, const RtSite *site, MTLSamplerState *sampler,

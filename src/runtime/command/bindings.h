@@ -22,16 +22,31 @@ typedef struct RtTextureSlot {
     MTLTexture *texture; // NULL: an id that nobody has looked up, or a view of a pool
 } RtTextureSlot;
 
+typedef struct RtTextureSlots {       // set and read by the functions below: an encoder has many
+    uint64_t values[RT_MAX_TEXTURES]; // a MTLTexture, or an id where there is a bit in
+    uint64_t is_id[RT_MAX_TEXTURES / 64];
+} RtTextureSlots;
+
 typedef struct RtBindings { // the command buffer knows everything that is bound here
     RtSlot slots[RT_MAX_BUFFERS];
-    RtTextureSlot textures[RT_MAX_TEXTURES];
-    uint64_t samplers[RT_MAX_SAMPLERS];           // handles
-    uint32_t threadgroup_bytes[RT_MAX_BUFFERS];   // not of vertex functions
-    uint32_t threadgroup_offsets[RT_MAX_BUFFERS]; // tile and fragment functions: in the tile's
-    size_t strides[RT_MAX_BUFFERS];               // of vertex attributes; SIZE_MAX: not given
+    RtTextureSlots textures;
+    uint64_t samplers[RT_MAX_SAMPLERS];         // handles
+    uint32_t threadgroup_bytes[RT_MAX_BUFFERS]; // not of vertex functions
 } RtBindings;
 
-void rt_bindings_init(RtBindings *b);  // of zeroed memory
+static inline RtTextureSlot rt_texture_at(const RtBindings *b, size_t index) {
+    if (index >= RT_MAX_TEXTURES) return (RtTextureSlot){0};
+    uint64_t value = b->textures.values[index];
+    if (b->textures.is_id[index / 64] >> index % 64 & 1) return (RtTextureSlot){.handle = value};
+    MTLTexture *texture = (MTLTexture *)(uintptr_t)value;
+    return (RtTextureSlot){texture ? texture->handle.value : 0, texture};
+}
+static inline void rt_texture_set(RtBindings *b, size_t index, MTLTexture *texture, uint64_t id) {
+    uint64_t *bits = &b->textures.is_id[index / 64], bit = (uint64_t)1 << index % 64;
+    *bits = texture ? *bits & ~bit : *bits | bit;
+    b->textures.values[index] = texture ? (uint64_t)(uintptr_t)texture : id;
+}
+
 void rt_bindings_clear(RtBindings *b); // but threadgroup memory, which no table has
 
 // The bodies of set_... calls; everything is checked, indices too.

@@ -94,10 +94,6 @@ static bool valid_texture(const RtSite *site, const RfLibrary *lib, const RfArg 
     return true;
 }
 
-static RtTextureSlot texture_at(const RtBindings *b, size_t index) {
-    return index < RT_MAX_TEXTURES ? b->textures[index] : (RtTextureSlot){0};
-}
-
 static uint64_t sampler_at(const RtBindings *b, size_t index) {
     return index < RT_MAX_SAMPLERS ? b->samplers[index] : 0;
 }
@@ -107,7 +103,7 @@ bool rt_valid_textures(const RtBindings *b, const RtSite *site, const RfLibrary 
     const RfType *type = texture_type(lib, arg->type);
     for (uint32_t k = 0; k < arg->count; k++) {
         size_t index = (size_t)arg->index + k;
-        const RtTextureSlot texture = texture_at(b, index);
+        const RtTextureSlot texture = rt_texture_at(b, index);
         if (texture.handle) {
             // An id may be anything, and only the debug layer pays for finding its texture. Code is
             // left by a fault if it is none.
@@ -140,7 +136,7 @@ bool rt_take_handles(const RtBindings *b, MTLCommandBuffer *commands, const RfAr
             args[arg->slot + k] = (void *)(uintptr_t)sampler_at(b, index);
             continue;
         }
-        const RtTextureSlot texture = texture_at(b, index);
+        const RtTextureSlot texture = rt_texture_at(b, index);
         args[arg->slot + k] = (void *)(uintptr_t)texture.handle;
         if (texture.texture && arg->access != RF_READ_ONLY &&
             !rt_cb_use(commands, &texture.texture->resource, true))

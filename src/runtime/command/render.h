@@ -86,6 +86,8 @@ struct MTLRenderCommandEncoder {
     uint32_t front_reference, back_reference;
     DevState state; // what is set; the pipeline's part is added to snapshots
     RtBindings stages[RT_N_STAGES];
+    size_t strides[RT_MAX_BUFFERS];               // of vertex attributes; SIZE_MAX: not given
+    uint32_t threadgroup_offsets[RT_MAX_BUFFERS]; // in the memory of the tile
     MTLBuffer *visibility_buffer;
     _Atomic uint64_t *visibility; // NULL: not counted
     bool counts_any;
@@ -98,6 +100,7 @@ struct MTLRenderCommandEncoder {
     // Not NULL: fills the bindings of the stage; held by the command buffer.
     const struct MTL4ArgumentTable *tables[RT_N_STAGES];
     uint64_t table_versions[RT_N_STAGES];             // when their bindings were taken last
+    unsigned n_tables;                                // that are not NULL
     struct MTLParallelRenderCommandEncoder *parallel; // not NULL: a part of it (render_parallel.c)
     MTLRenderCommandEncoder *next_part;
     bool pipeline_fits;         // the pass; checked since it was set

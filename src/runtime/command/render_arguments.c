@@ -105,7 +105,7 @@ static bool take_threadgroup(Take *t, const RfArg *arg, bool required) {
     t->args[arg->slot] = (void *)(uintptr_t)t->threadgroup_bytes;
     t->lengths[arg->slot] = n;
     if (t->in_tile) {
-        size_t offset = n ? t->bound->threadgroup_offsets[arg->index] : 0;
+        size_t offset = n ? t->e->threadgroup_offsets[arg->index] : 0;
         t->args[arg->slot] = (void *)(uintptr_t)(t->threadgroup_bytes + offset);
         return true;
     }
@@ -194,7 +194,7 @@ static bool take_vertex_buffers(Take *t, const AbiStageInfo *info, uint64_t **st
         size_t index = info->vertex_buffers[i];
         const RtSlot *slot = index < RT_MAX_BUFFERS ? &t->bound->slots[index] : NULL;
         bool dynamic = index < 32 && t->e->pipeline->dynamic_strides >> index & 1;
-        size_t stride = slot ? t->bound->strides[index] : SIZE_MAX;
+        size_t stride = slot ? t->e->strides[index] : SIZE_MAX;
         if (!slot || !slot->address || (dynamic && stride > UINT32_MAX)) {
             rt_misuse_at(t->site, RT_RULE_draw_missing_vertex_buffer,
                          "'%s' reads attributes from the buffer at index %zu%s", t->f->name, index,
@@ -300,7 +300,7 @@ bool rt_render_valid_vertices(MTLRenderCommandEncoder *e, const RtSite *site, co
         const MslVertexLayout *layout = &d->layouts[a->buffer];
         const RtSlot *slot = &e->stages[RT_VERTEX].slots[a->buffer];
         uint64_t last = 0, stride = layout->stride;
-        if (stride == MSL_STRIDE_DYNAMIC) stride = e->stages[RT_VERTEX].strides[a->buffer];
+        if (stride == MSL_STRIDE_DYNAMIC) stride = e->strides[a->buffer];
         if (layout->step == MTLVertexStepFunctionPerInstance)
             last = draw->base_instance +
                    (draw->n_instances - 1) / (uint64_t)(layout->rate ? layout->rate : 1);

@@ -25,7 +25,7 @@ void rt_render_bind_buffer(MTLRenderCommandEncoder *e, RtStageIndex stage, MTLBu
     RtBindings *b = bindings(e, stage, call, &site);
     if (!b) return;
     rt_bind_buffer(b, &site, buffer, offset, index);
-    if (index < RT_MAX_BUFFERS) b->strides[index] = stride;
+    if (stage == RT_VERTEX && index < RT_MAX_BUFFERS) e->strides[index] = stride;
 }
 
 void rt_render_bind_buffer_offset(MTLRenderCommandEncoder *e, RtStageIndex stage, size_t offset,
@@ -51,7 +51,7 @@ void rt_render_bind_bytes(MTLRenderCommandEncoder *e, RtStageIndex stage, const 
     RtBindings *b = bindings(e, stage, call, &site);
     if (!b) return;
     rt_bind_bytes(b, &site, bytes, length, index);
-    if (index < RT_MAX_BUFFERS) b->strides[index] = SIZE_MAX;
+    if (stage == RT_VERTEX && index < RT_MAX_BUFFERS) e->strides[index] = SIZE_MAX;
 }
 
 void rt_render_bind_texture(MTLRenderCommandEncoder *e, RtStageIndex stage, MTLTexture *texture,
@@ -151,7 +151,7 @@ void mtl_render_command_encoder_set_vertex_buffer_offset_with_attribute_stride(
     MTLBuffer *buffer = b ? rt_bound_buffer(b, &site, index) : NULL;
     if (!buffer) return;
     rt_bind_buffer(b, &site, buffer, offset, index);
-    b->strides[index] = stride;
+    encoder->strides[index] = stride;
 }
 
 void mtl_render_command_encoder_set_vertex_bytes_with_attribute_stride(
@@ -161,7 +161,7 @@ void mtl_render_command_encoder_set_vertex_bytes_with_attribute_stride(
     RtBindings *b = bindings(encoder, RT_VERTEX, __func__, &site);
     if (!b) return;
     rt_bind_bytes(b, &site, bytes, length, index);
-    if (index < RT_MAX_BUFFERS) b->strides[index] = stride;
+    if (index < RT_MAX_BUFFERS) encoder->strides[index] = stride;
 }
 
 void rt_render_bind_clamped_samplers(MTLRenderCommandEncoder *e, RtStageIndex stage,

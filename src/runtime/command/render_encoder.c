@@ -67,7 +67,7 @@ bool rt_render_init(MTLRenderCommandEncoder *e, const RtSite *site) {
     }
     e->pass->last_draw = &e->pass->draws;
     e->pass->encoder = &e->encoder;
-    for (int s = 0; s < RT_N_STAGES; s++) rt_bindings_init(&e->stages[s]);
+    for (size_t i = 0; i < RT_MAX_BUFFERS; i++) e->strides[i] = SIZE_MAX;
     return true;
 }
 

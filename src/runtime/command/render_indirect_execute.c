@@ -299,7 +299,8 @@ static bool inherit(MTLRenderCommandEncoder *e, RtDrawCommands *c, const RtSite 
     for (int s = 0; s < RT_N_STAGES; s++)
         for (size_t i = 0; i < RT_MAX_BUFFERS; i++) {
             const RtSlot *slot = &e->stages[s].slots[i];
-            c->inherited[s][i] = (Inherited){slot->address, slot->n_bytes, e->stages[s].strides[i]};
+            c->inherited[s][i] = (Inherited){slot->address, slot->n_bytes,
+                                             s == RT_VERTEX ? e->strides[i] : SIZE_MAX};
             if (slot->buffer && !rt_cb_use(site->commands, &slot->buffer->resource, true))
                 return false;
         }

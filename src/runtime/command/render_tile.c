@@ -80,10 +80,8 @@ void rt_render_set_tile_memory(MTLRenderCommandEncoder *e, size_t length, size_t
         return;
     }
     static const RtStageIndex stages[] = {RT_FRAGMENT, RT_TILE};
-    for (int i = 0; i < 2; i++) {
-        e->stages[stages[i]].threadgroup_bytes[index] = (uint32_t)length;
-        e->stages[stages[i]].threadgroup_offsets[index] = (uint32_t)offset;
-    }
+    for (int i = 0; i < 2; i++) e->stages[stages[i]].threadgroup_bytes[index] = (uint32_t)length;
+    e->threadgroup_offsets[index] = (uint32_t)offset;
     e->arguments = NULL;
 }
 

@@ -158,6 +158,7 @@ void mtl4_render_command_encoder_set_argument_table(MTL4RenderCommandEncoder *en
     if (!held && !rt_cb_hold(site.commands, table)) return;
     for (int s = 0; s < RT_N_STAGES; s++) {
         if (!(stages & bits[s])) continue;
+        e->n_tables += (table != NULL) - (e->tables[s] != NULL);
         e->tables[s] = table;
         if (!table) rt_bindings_clear(&e->stages[s]);
     }
