@@ -328,6 +328,7 @@ void msg_put_kernel(WireOut *w, const MslKernelRequest *q, const MsgPart *librar
     wire_u32(w, q->call_depth);
     put_vertex(w, q->vertex);
     for (int i = 0; i < 3; i++) wire_u32(w, q->shape[i]);
+    put_optional(w, q->target);
     put_optional(w, q->cpu);
     put_optional(w, q->features);
     wire_u32(w, q->width);
@@ -354,6 +355,7 @@ bool msg_get_kernel(WireIn *r, BaseArena *a, MsgKernel *k) {
     q->call_depth = wire_get_u32(r);
     q->vertex = get_vertex(r, a);
     for (int i = 0; i < 3; i++) q->shape[i] = wire_get_u32(r);
+    q->target = get_optional(r, a);
     q->cpu = get_optional(r, a);
     q->features = get_optional(r, a);
     q->width = wire_get_u32(r);

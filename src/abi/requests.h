@@ -116,6 +116,7 @@ typedef struct MslVertexDescriptor {
     uint32_t index_buffer, index_bytes; // kernels: of the steps that are indexed; 2 or 4, 0: none
 } MslVertexDescriptor;
 
+#define MSL_TARGET_HOST "host" // the processor that the compiler runs on, or `cpu` names
 typedef struct MslKernelRequest {
     const unsigned char *bitcode;
     size_t bitcode_bytes;
@@ -134,6 +135,7 @@ typedef struct MslKernelRequest {
     const MslVertexDescriptor *vertex; // of vertex functions, of kernels with stage inputs, of
                                        // fragment functions behind a mesh function; NULL: none
     uint32_t shape[3];                 // threadgroup size to specialise for; 0,0,0: any
+    const char *target;                // what the code is for; NULL: MSL_TARGET_HOST
     const char *cpu;                   // LLVM CPU name, e.g. "x86-64-v3"; NULL: this machine
     const char *features;              // LLVM feature string; NULL: those of cpu
     uint32_t width;                    // 0: choose; 32, 16 or 8; 1: lane-by-lane reference

@@ -27,18 +27,21 @@ enum {                          // DevFacts.features: what it can do besides ker
     DEV_FUNCTION_POINTERS = 16, // visible function tables
     DEV_VALIDATION = 32,        // kernels that check their accesses
     DEV_VIEW_POOLS = 64,        // texture view pools
+    DEV_INDIRECT_SIZES = 128,   // it reads the sizes of a dispatch itself (DevDispatch.indirect)
 };
 typedef struct DevFacts {
     char name[128], architecture[80]; // "Ingot CPU (...)", "x86_64"
+    // What its code is made for, in the words of the compiler's request: MSL_TARGET_HOST, "sm_90".
+    // "": code_load wants nothing of the compiler.
+    char target[32];
     uint32_t features;
     uint64_t memory_bytes;
     uint64_t max_buffer_bytes;
     uint32_t max_threads, max_threadgroup_bytes; // of a threadgroup
     uint32_t n_workers;                          // threads or units that run threadgroups
     bool unified_memory;                         // the host sees all memory where the device does
-    bool is_host;  // it is the machine's processor: built in, no slot it could be taken from
-    bool compiles; // code_load wants what the compiler makes; false: it wants nothing
-    struct {       // MTLGPUFamily: the greatest of each kind; 0: none
+    bool is_host; // it is the machine's processor: built in, no slot it could be taken from
+    struct {      // MTLGPUFamily: the greatest of each kind; 0: none
         uint8_t apple, mac, common, metal;
     } families;
 } DevFacts;
@@ -59,6 +62,10 @@ typedef struct DevTable {
     // are the device's.
     bool (*memory_make)(void *context, size_t n_bytes, DevStorage storage, DevMemory *memory);
     void (*memory_free)(void *context, DevMemory *memory);
+    // Memory of the program's that a buffer is made of without a copy: all but n_bytes and host is
+    // the device's to fill in; memory_free undoes it. NULL: its code finds it where the host does.
+    // False: it cannot.
+    bool (*memory_wrap)(void *context, DevMemory *memory);
 
     // What kernels get for a texture, a sampler, a tensor: 64 bits, also in argument buffers. The
     // record lives, at its place, until `free`. NULL: its address is the handle, as code for the
@@ -87,7 +94,9 @@ typedef struct DevTable {
     bool (*run_begin)(DevRun *run, uint32_t timeout_ms); // 0: no limit. False: no memory
     void (*run_end)(DevRun *run);                        // all is done when it returns
     bool (*finish)(DevRun *run);                         // NULL: commands are done when they return
-    // Told of each memory the command buffer uses, before the commands. NULL: it need not know.
+    // Told of each memory that the command buffer may reach, before the commands: what it binds or
+    // names, retained or not, and what is in its residency sets. Some of it twice. NULL: it need
+    // not know.
     void (*use)(DevRun *run, const DevMemory *memory, bool writes);
     bool (*dispatch)(DevRun *run, const DevDispatch *dispatches, size_t n); // side by side, or not
     bool (*render)(DevRun *run, const DevPass *pass, const DevDraw *draws, size_t n_draws);

@@ -13,7 +13,7 @@
 // ---- Code ----
 
 typedef struct DevCodeSource {
-    const void *bytes; // what the compiler made; NULL if DevFacts.compiles is false
+    const void *bytes; // what the compiler made; NULL without a DevFacts.target
     size_t n_bytes;
     const RfFunction *function;
 } DevCodeSource;
@@ -36,6 +36,7 @@ typedef enum DevFault {
     DEV_FAULT_STACK,
     DEV_FAULT_NO_MEMORY,
     DEV_FAULT_LOST, // the device is gone, or does not answer
+    DEV_FAULT_SIZE, // an indirect dispatch whose sizes do not fit
 } DevFault;
 
 // {0} plus the context and the receivers is a valid start.
@@ -75,6 +76,14 @@ typedef struct DevDispatch {
     uint32_t threads_per_grid[3], groups_per_grid[3], group_size[3];
     uint32_t grid_origin[3], grid_size[3]; // the region of stage inputs; or 0 and threads_per_grid
     uint32_t threadgroup_bytes;            // static and dynamic together
+    // Not NULL (only with DEV_INDIRECT_SIZES): the address where the sizes are when it runs, as
+    // 32-bit numbers: three of threadgroups; or, if it has `indirect_group`, three of threads and
+    // three of a threadgroup's, where group_size is what they must be (zeros: anything) and
+    // max_threads the most. The grid above is not set, nor a region. A 0 is a grid of nothing; what does not fit,
+    // or makes more than 2^32 - 1 threads in a dimension, is a DEV_FAULT_SIZE.
+    const char *indirect;
+    bool indirect_group;
+    uint32_t max_threads;
     // For code that checks its accesses, else NULL.
     // [code->n_slots] bytes from args[i] to the end of the buffer; threadgroup parameters: the
     // length set; 0 for the rest.

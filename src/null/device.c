@@ -26,7 +26,7 @@ static bool counted(IngotNullCall call) { // false: it is to fail
 
 enum {
     ALL = DEV_TEXTURES | DEV_RENDER | DEV_TENSORS | DEV_INDIRECT_COMMANDS | DEV_FUNCTION_POINTERS |
-          DEV_VALIDATION | DEV_VIEW_POOLS
+          DEV_VALIDATION | DEV_VIEW_POOLS | DEV_INDIRECT_SIZES
 };
 
 static void *null_open(unsigned index, DevFacts *facts, char *why, size_t why_bytes) {
@@ -53,39 +53,50 @@ typedef struct Memory {
     struct Memory *next;
     char *address, *bytes;
     size_t n_bytes;
+    bool wrapped; // the bytes are the program's
 } Memory;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static Memory *first; // under lock
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // of the one null device
+static Memory *first;                                    // under lock
 
 static void *map(size_t n_bytes, int protection) {
     void *p = mmap(NULL, n_bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return p == MAP_FAILED ? NULL : p;
 }
 
-static bool null_memory_make(void *context, size_t n_bytes, DevStorage storage, DevMemory *memory) {
-    (void)context;
-    if (!counted(INGOT_NULL_MEMORY)) return false;
+// bytes NULL: of its own.
+static bool add_memory(char *bytes, size_t n_bytes, bool same_address, DevMemory *memory) {
     Memory *m = malloc(sizeof *m);
-    char *bytes = map(n_bytes, PROT_READ | PROT_WRITE);
-    char *address = storage == DEV_ARGUMENTS ? bytes : map(n_bytes, PROT_NONE);
+    bool wrapped = bytes != NULL;
+    if (!wrapped) bytes = map(n_bytes, PROT_READ | PROT_WRITE);
+    char *address = same_address ? bytes : map(n_bytes, PROT_NONE);
     if (!m || !bytes || !address) {
         free(m);
         if (address && address != bytes) munmap(address, n_bytes);
-        if (bytes) munmap(bytes, n_bytes);
+        if (bytes && !wrapped) munmap(bytes, n_bytes);
         return false;
     }
-    *m = (Memory){.address = address, .bytes = bytes, .n_bytes = n_bytes};
+    *m = (Memory){.address = address, .bytes = bytes, .n_bytes = n_bytes, .wrapped = wrapped};
     pthread_mutex_lock(&lock);
     m->next = first;
     first = m;
     pthread_mutex_unlock(&lock);
-    *memory = (DevMemory){.address = address,
-                          .host = storage == DEV_PRIVATE ? NULL : bytes,
-                          .n_bytes = n_bytes,
-                          .part = m};
+    *memory = (DevMemory){.address = address, .host = bytes, .n_bytes = n_bytes, .part = m};
     atomic_fetch_add(&n_live, 1);
     return true;
+}
+
+static bool null_memory_make(void *context, size_t n_bytes, DevStorage storage, DevMemory *memory) {
+    (void)context;
+    if (!counted(INGOT_NULL_MEMORY) || !add_memory(NULL, n_bytes, storage == DEV_ARGUMENTS, memory))
+        return false;
+    if (storage == DEV_PRIVATE) memory->host = NULL;
+    return true;
+}
+
+static bool null_memory_wrap(void *context, DevMemory *memory) {
+    (void)context;
+    return counted(INGOT_NULL_WRAP) && add_memory(memory->host, memory->n_bytes, false, memory);
 }
 
 static void null_memory_free(void *context, DevMemory *memory) {
@@ -96,7 +107,7 @@ static void null_memory_free(void *context, DevMemory *memory) {
     while (*at != m) at = &(*at)->next;
     *at = m->next;
     pthread_mutex_unlock(&lock);
-    munmap(m->bytes, m->n_bytes);
+    if (!m->wrapped) munmap(m->bytes, m->n_bytes);
     if (m->address != m->bytes) munmap(m->address, m->n_bytes);
     free(m);
     atomic_fetch_sub(&n_live, 1);
@@ -243,7 +254,9 @@ static void null_use(DevRun *run, const DevMemory *memory, bool writes) {
 }
 
 static bool null_dispatch(DevRun *run, const DevDispatch *dispatches, size_t n) {
-    (void)dispatches, (void)n;
+    for (size_t i = 0; i < n; i++)
+        if (dispatches[i].indirect && !counted(INGOT_NULL_INDIRECT))
+            dev_run_fail(run, DEV_FAULT_SIZE, 0);
     return did(run, INGOT_NULL_DISPATCH);
 }
 
@@ -283,6 +296,7 @@ const DevTable null_device = {
     .open = null_open,
     .memory_make = null_memory_make,
     .memory_free = null_memory_free,
+    .memory_wrap = null_memory_wrap,
     .texture_make = null_texture_make,
     .sampler_make = null_sampler_make,
     .tensor_make = null_tensor_make,

@@ -11,6 +11,7 @@
 typedef enum IngotNullCall {
     INGOT_NULL_OPEN,
     INGOT_NULL_MEMORY,  // memory_make
+    INGOT_NULL_WRAP,    // memory_wrap
     INGOT_NULL_TEXTURE, // texture_make, and so on
     INGOT_NULL_SAMPLER,
     INGOT_NULL_TENSOR,
@@ -19,6 +20,7 @@ typedef enum IngotNullCall {
     INGOT_NULL_RUN, // run_begin
     INGOT_NULL_USE, // cannot fail
     INGOT_NULL_DISPATCH,
+    INGOT_NULL_INDIRECT, // one of them whose sizes are in memory; failing: they do not fit
     INGOT_NULL_RENDER,
     INGOT_NULL_COPY,
     INGOT_NULL_FILL,

@@ -334,6 +334,189 @@ static void heaps_views_and_tensors(void **state) {
     mtl_release(heap);
 }
 
+static uint64_t live_when_freed;
+
+static void free_pages(void *bytes, size_t length, void *context) {
+    (void)length;
+    live_when_freed = ingot_null_live();
+    ++*(int *)context;
+    free(bytes);
+}
+
+// The device is told of the program's memory, finds it elsewhere, and lets go of it first.
+static void memory_of_the_program(void **state) {
+    (void)state;
+    int n_freed = 0;
+    uint64_t live = ingot_null_live(), wraps = ingot_null_calls(INGOT_NULL_WRAP);
+    char *bytes = aligned_alloc(16384, 16384);
+    memset(bytes, 3, 16384);
+    MTLBuffer *b = mtl_device_new_buffer_with_bytes_no_copy(null_device, bytes, 16384, 0,
+                                                            free_pages, &n_freed);
+    assert_non_null(b);
+    assert_int_equal(ingot_null_calls(INGOT_NULL_WRAP), wraps + 1);
+    assert_ptr_equal(mtl_buffer_contents(b), bytes);
+    assert_true(mtl_buffer_gpu_address(b) != (uintptr_t)bytes);
+    Work w = begin_work();
+    MTLBlitCommandEncoder *e = mtl_command_buffer_blit_command_encoder(w.commands);
+    mtl_blit_command_encoder_fill_buffer(e, b, mtl_range_make(16, 16), 9);
+    mtl_blit_command_encoder_end_encoding(e);
+    uint64_t uses = ingot_null_calls(INGOT_NULL_USE);
+    run(&w);
+    assert_completed(w.commands);
+    assert_true(ingot_null_calls(INGOT_NULL_USE) > uses);
+    assert_int_equal(bytes[15], 3);
+    assert_int_equal(bytes[16], 9);
+    end_work(&w);
+    mtl_release(b);
+    assert_int_equal(n_freed, 1);
+    assert_int_equal(live_when_freed, live);
+    bytes = aligned_alloc(16384, 16384);
+    ingot_null_fail(INGOT_NULL_WRAP, true);
+    assert_null(mtl_device_new_buffer_with_bytes_no_copy(null_device, bytes, 16384, 0, free_pages,
+                                                         &n_freed));
+    ingot_null_fail(INGOT_NULL_WRAP, false);
+    assert_int_equal(n_freed, 1); // it is the program's still
+    free(bytes);
+}
+
+// Sizes in memory: the host reads none of them, and what does not fit is an error all the same.
+static void sizes_are_read_by_the_device(void **state) {
+    (void)state;
+    MTLComputePipelineState *p = pipeline_named("nothing", NULL);
+    MTLBuffer *b = buffer_of(256, 0), *size = buffer_of(12, MTLResourceStorageModePrivate);
+    for (int fails = 0; fails < 2; fails++) {
+        Work w = begin_work();
+        MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(w.commands);
+        mtl_compute_command_encoder_set_compute_pipeline_state(e, p);
+        mtl_compute_command_encoder_set_buffer(e, b, 0, 0);
+        mtl_compute_command_encoder_dispatch_threadgroups_indirect(e, size, 0,
+                                                                   mtl_size_make(32, 1, 1));
+        mtl_compute_command_encoder_end_encoding(e);
+        uint64_t copies = ingot_null_calls(INGOT_NULL_COPY),
+                 sizes = ingot_null_calls(INGOT_NULL_INDIRECT);
+        ingot_null_fail(INGOT_NULL_INDIRECT, fails);
+        run(&w);
+        ingot_null_fail(INGOT_NULL_INDIRECT, false);
+        assert_int_equal(ingot_null_calls(INGOT_NULL_COPY), copies);
+        assert_int_equal(ingot_null_calls(INGOT_NULL_INDIRECT), sizes + 1);
+        if (fails) {
+            const MTLError *error = mtl_command_buffer_error(w.commands);
+            assert_int_equal(mtl_error_code(error), MTLCommandBufferErrorInvalidResource);
+            assert_non_null(strstr(mtl_error_localized_description(error), "2^32 - 1 threads"));
+        } else {
+            assert_completed(w.commands);
+        }
+        end_work(&w);
+    }
+    mtl_release(size);
+    mtl_release(b);
+    mtl_release(p);
+}
+
+static uint64_t uses_of(MTLCommandBuffer *commands, MTLBuffer *a) {
+    MTLBlitCommandEncoder *e = mtl_command_buffer_blit_command_encoder(commands);
+    mtl_blit_command_encoder_fill_buffer(e, a, mtl_range_make(0, 4), 1);
+    mtl_blit_command_encoder_end_encoding(e);
+    uint64_t before = ingot_null_calls(INGOT_NULL_USE);
+    mtl_command_buffer_commit(commands);
+    mtl_command_buffer_wait_until_completed(commands);
+    assert_completed(commands);
+    return ingot_null_calls(INGOT_NULL_USE) - before;
+}
+
+// The device hears of memory that nothing retains, and of what residency sets hold.
+static void uses_are_complete(void **state) {
+    (void)state;
+    MTLBuffer *a = buffer_of(64, 0), *b = buffer_of(64, 0);
+    Work w = begin_work();
+    assert_int_equal(uses_of(w.commands, a), 1);
+    mtl_release(w.commands);
+    w.commands = mtl_command_queue_command_buffer_with_unretained_references(w.queue);
+    assert_int_equal(uses_of(w.commands, a), 1);
+    mtl_release(w.commands);
+    MTLResidencySet *set = mtl_device_new_residency_set(null_device, NULL, NULL);
+    mtl_residency_set_add_allocation(set, (MTLAllocation *)a);
+    mtl_residency_set_add_allocation(set, (MTLAllocation *)b);
+    mtl_residency_set_commit(set);
+    w.commands = mtl_command_queue_command_buffer(w.queue);
+    mtl_command_buffer_use_residency_set(w.commands, set);
+    assert_int_equal(uses_of(w.commands, a), 3);
+    end_work(&w);
+    MTL4CommandQueue *queue = mtl_device_new_mtl4_command_queue(null_device);
+    MTL4CommandAllocator *allocator = mtl_device_new_command_allocator(null_device);
+    MTL4CommandBuffer *commands = mtl_device_new_command_buffer(null_device);
+    MTLSharedEvent *event = mtl_device_new_shared_event(null_device);
+    mtl4_command_queue_add_residency_set(queue, set);
+    mtl4_command_buffer_begin_command_buffer(commands, allocator);
+    MTL4ComputeCommandEncoder *e = mtl4_command_buffer_compute_command_encoder(commands);
+    mtl4_compute_command_encoder_fill_buffer(e, a, mtl_range_make(0, 4), 1);
+    mtl4_compute_command_encoder_end_encoding(e);
+    mtl4_command_buffer_end_command_buffer(commands);
+    uint64_t before = ingot_null_calls(INGOT_NULL_USE);
+    mtl4_command_queue_commit(queue, &commands, 1);
+    mtl4_command_queue_signal_event(queue, (MTLEvent *)event, 1);
+    assert_true(mtl_shared_event_wait_until_signaled_value(event, 1, 10000));
+    assert_int_equal(ingot_null_calls(INGOT_NULL_USE) - before, 2);
+    mtl_release(event);
+    mtl_release(commands);
+    mtl_release(allocator);
+    mtl_release(queue);
+    mtl_release(set);
+    mtl_release(b);
+    mtl_release(a);
+}
+
+// Their memory is the device's: copies and resets are its work, and the host reads a copy.
+static void indirect_command_buffers(void **state) {
+    (void)state;
+    MTLLibrary *library = hand_made_library(null_device);
+    MTLFunction *f = mtl_library_new_function(library, "nothing");
+    const MTLComputePipelineDescriptor d = {.compute_function = f,
+                                            .support_indirect_command_buffers = true};
+    MTLComputePipelineState *p =
+        mtl_device_new_compute_pipeline_state_with_descriptor(null_device, &d, 0, NULL, NULL);
+    assert_non_null(p);
+    const MTLIndirectCommandBufferDescriptor id = {.command_types =
+                                                       MTLIndirectCommandTypeConcurrentDispatch,
+                                                   .max_kernel_buffer_bind_count = 1};
+    uint64_t memories = ingot_null_calls(INGOT_NULL_MEMORY);
+    MTLIndirectCommandBuffer *icb =
+        mtl_device_new_indirect_command_buffer(null_device, &id, 4, MTLResourceStorageModePrivate);
+    assert_non_null(icb);
+    assert_int_equal(ingot_null_calls(INGOT_NULL_MEMORY), memories + 1);
+    MTLBuffer *b = buffer_of(256, 0);
+    MTLIndirectComputeCommand *command =
+        mtl_indirect_command_buffer_indirect_compute_command_at_index(icb, 0);
+    mtl_indirect_compute_command_set_compute_pipeline_state(command, p);
+    mtl_indirect_compute_command_set_kernel_buffer(command, b, 0, 0);
+    mtl_indirect_compute_command_concurrent_dispatch_threadgroups(command, mtl_size_make(2, 1, 1),
+                                                                  mtl_size_make(32, 1, 1));
+    for (int reset = 0; reset < 2; reset++) { // the second time there is nothing left of it
+        Work w = begin_work();
+        if (reset) {
+            MTLBlitCommandEncoder *blit = mtl_command_buffer_blit_command_encoder(w.commands);
+            mtl_blit_command_encoder_reset_commands_in_buffer(blit, icb, mtl_range_make(0, 4));
+            mtl_blit_command_encoder_end_encoding(blit);
+        }
+        MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(w.commands);
+        mtl_compute_command_encoder_use_resource(e, (MTLResource *)b, MTLResourceUsageWrite);
+        mtl_compute_command_encoder_execute_commands_in_buffer(e, icb, mtl_range_make(0, 4));
+        mtl_compute_command_encoder_end_encoding(e);
+        uint64_t dispatches = ingot_null_calls(INGOT_NULL_DISPATCH),
+                 copies = ingot_null_calls(INGOT_NULL_COPY);
+        run(&w);
+        assert_completed(w.commands);
+        assert_int_equal(ingot_null_calls(INGOT_NULL_DISPATCH), dispatches + !reset);
+        assert_int_equal(ingot_null_calls(INGOT_NULL_COPY), copies + 1);
+        end_work(&w);
+    }
+    mtl_release(b);
+    mtl_release(icb);
+    mtl_release(p);
+    mtl_release(f);
+    mtl_release(library);
+}
+
 static void nothing_is_left(void **state) {
     (void)state;
     assert_int_equal(ingot_null_live(), 0);
@@ -350,6 +533,10 @@ int main(void) {
         cmocka_unit_test(failures_to_run),
         cmocka_unit_test(objects_of_both_do_not_mix),
         cmocka_unit_test(heaps_views_and_tensors),
+        cmocka_unit_test(memory_of_the_program),
+        cmocka_unit_test(sizes_are_read_by_the_device),
+        cmocka_unit_test(uses_are_complete),
+        cmocka_unit_test(indirect_command_buffers),
         cmocka_unit_test(nothing_is_left),
     };
     return cmocka_run_group_tests(tests, open_null, close_null);

@@ -100,14 +100,49 @@ static void pipelines_lack_validation_and_tables(void **state) {
     mtl_release(library);
 }
 
+// A device that does not read the sizes of a dispatch: the host does, and says what does not fit.
+static void sizes_are_read_by_the_host(void **state) {
+    (void)state;
+    MTLLibrary *library = hand_made_library(device);
+    MTLFunction *f = mtl_library_new_function(library, "nothing");
+    MTLComputePipelineState *p = mtl_device_new_compute_pipeline_state(device, f, NULL);
+    MTLBuffer *b = mtl_device_new_buffer(device, 256, 0);
+    MTLCommandQueue *queue = mtl_device_new_command_queue(device);
+    const uint32_t sizes[2][3] = {{2, 1, 1}, {UINT32_MAX, 1, 1}};
+    for (int i = 0; i < 2; i++) {
+        MTLBuffer *size = mtl_device_new_buffer_with_bytes(device, sizes[i], sizeof sizes[i], 0);
+        MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
+        MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(commands);
+        mtl_compute_command_encoder_set_compute_pipeline_state(e, p);
+        mtl_compute_command_encoder_set_buffer(e, b, 0, 0);
+        mtl_compute_command_encoder_dispatch_threadgroups_indirect(e, size, 0,
+                                                                   mtl_size_make(32, 1, 1));
+        mtl_compute_command_encoder_end_encoding(e);
+        uint64_t copies = ingot_null_calls(INGOT_NULL_COPY);
+        commit_and_wait(commands);
+        assert_int_equal(ingot_null_calls(INGOT_NULL_COPY), copies + 1);
+        assert_int_equal(mtl_command_buffer_status(commands),
+                         i ? MTLCommandBufferStatusError : MTLCommandBufferStatusCompleted);
+        mtl_release(commands);
+        mtl_release(size);
+    }
+    assert_int_equal(ingot_null_calls(INGOT_NULL_INDIRECT), 0);
+    mtl_release(queue);
+    mtl_release(b);
+    mtl_release(p);
+    mtl_release(f);
+    mtl_release(library);
+}
+
 int main(void) {
     ingot_null_lack(DEV_TEXTURES | DEV_RENDER | DEV_TENSORS | DEV_INDIRECT_COMMANDS |
-                    DEV_FUNCTION_POINTERS | DEV_VALIDATION | DEV_VIEW_POOLS);
+                    DEV_FUNCTION_POINTERS | DEV_VALIDATION | DEV_VIEW_POOLS | DEV_INDIRECT_SIZES);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(questions_say_no),
         cmocka_unit_test(resources_are_refused),
         cmocka_unit_test(drawing_is_refused),
         cmocka_unit_test(pipelines_lack_validation_and_tables),
+        cmocka_unit_test(sizes_are_read_by_the_host),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);
 }

@@ -159,6 +159,11 @@ static void compile(Cg *cg, MslKernel *out) {
 
 bool msl_backend(const MslKernelRequest *request, MslKernel *out) {
     *out = (MslKernel){0};
+    if (request->target && strcmp(request->target, MSL_TARGET_HOST) != 0) {
+        out->error = copy_text("this compiler makes no code for the device's target");
+        out->log = copy_text("");
+        return false;
+    }
     Cg *cg = malloc(sizeof *cg); // on the heap: its contents must survive the longjmp
     char **log = &out->log;
     if (!cg || !msl_context_open(cg, request, log)) {

@@ -4,13 +4,7 @@
 // own description of types has no use for, and tells such structures from others.
 #include "compiler/frontend/frontend_int.h"
 #include <string.h>
-
-enum {
-    DATA_TYPE_TEXTURE = 58,
-    DATA_TYPE_SAMPLER = 59,
-    DATA_TYPE_FUNCTION_TABLE = 115,
-    DATA_TYPE_TENSOR = 140
-};
+#include "abi/data_types.h"
 
 bool reflect_keep_members(ReflectBuilder *b, BridgeType *keep, const BridgeType *info) {
     keep->members = NULL, keep->n_members = 0;
@@ -44,8 +38,8 @@ uint32_t reflect_count_members(const ReflectBuilder *b, uint32_t type) {
         if (of->kind == BRIDGE_TYPE_RECORD)
             inner = reflect_count_members(b, m->type);
         else if (of->kind != BRIDGE_TYPE_POINTER && of->kind != BRIDGE_TYPE_REFERENCE &&
-                 data_type != DATA_TYPE_TEXTURE && data_type != DATA_TYPE_SAMPLER &&
-                 data_type != DATA_TYPE_FUNCTION_TABLE && data_type != DATA_TYPE_TENSOR)
+                 data_type != DT_TEXTURE && data_type != DT_SAMPLER &&
+                 data_type != DT_FUNCTION_TABLE && data_type != DT_TENSOR)
             return 0;
         if (!inner) return 0;
         n += inner;

@@ -56,9 +56,18 @@ static bool check(const RtResidencyCheck *k, const RfArg *arg, const void *point
     return false;
 }
 
+// Where the host sees what is bound; NULL: nowhere, or nobody knows what it is.
+static const char *host_of(const RtSlot *slot) {
+    const MTLBuffer *b = slot->buffer;
+    if (slot->table || slot->n_bytes >= SIZE_MAX >> 1) return NULL;
+    if (!b) return slot->address; // bytes of the command buffer
+    return b->contents ? (char *)b->contents + (slot->address - b->memory) : NULL;
+}
+
 static bool check_argument(const RtResidencyCheck *c, const RfArg *arg, const RtSlot *slot) {
     RtArgLayout layout;
-    if (!slot->address || slot->table || !rt_type_is_argument_buffer(c->lib, arg->type) ||
+    const char *host = host_of(slot);
+    if (!host || !rt_type_is_argument_buffer(c->lib, arg->type) ||
         !rt_arg_layout_of_type(&layout, c->lib, arg->type))
         return true;
     bool ok = true;
@@ -73,7 +82,7 @@ static bool check_argument(const RtResidencyCheck *c, const RfArg *arg, const Rt
                 continue;
             for (uint32_t k = 0; ok && n_left && k < leaf->n; k++, n_left--) {
                 const void *pointer;
-                memcpy(&pointer, slot->address + at + leaf->offset + (size_t)k * leaf->stride,
+                memcpy(&pointer, host + at + leaf->offset + (size_t)k * leaf->stride,
                        sizeof pointer);
                 ok = check(c, arg, pointer);
             }

@@ -16,13 +16,14 @@ typedef struct Edit {
 
 static RtOpResult run_edit(RtOp *op, RtExecution *x) {
     const Edit *e = (const Edit *)(const void *)op;
-    (void)x;
-    if (e->from) // ranges of the same buffer may overlap
-        memmove(rt_indirect_command(e->to, e->range.location),
-                rt_indirect_command(e->from, e->from_index), e->range.length * e->to->head.stride);
-    else
-        rt_indirect_reset(e->to, e->range);
-    return RT_OP_DONE;
+    const DevTable *table = x->buffer->device->table;
+    char *to = e->to->memory + rt_indirect_offset(e->to, e->range.location);
+    size_t n_bytes = e->range.length * e->to->head.stride;
+    bool ok = e->from
+                  ? dev_copy(table, x->run, to,
+                             e->from->memory + rt_indirect_offset(e->from, e->from_index), n_bytes)
+                  : dev_fill(table, x->run, to, 0, n_bytes);
+    return ok ? RT_OP_DONE : RT_OP_FAILED;
 }
 
 static void describe_edit(const RtOp *op, char *text, size_t n_bytes) {

@@ -122,6 +122,25 @@ bool rt_cb_hold(MTLCommandBuffer *buffer, void *object) {
     return true;
 }
 
+const DevMemory *rt_memory_behind(const MTLResource *resource) {
+    const MTLResource *root = rt_hazard_root((MTLResource *)(uintptr_t)resource);
+    if (!root->own.address && root->heap) root = &root->heap->resource;
+    return root->own.address ? &root->own : NULL;
+}
+
+bool rt_cb_tell(MTLCommandBuffer *buffer, const MTLResource *resource, bool write) {
+    const DevMemory *memory = rt_memory_behind(resource);
+    if (!memory || !buffer->device->table->use) return true;
+    RtTold *told = rt_cb_alloc_own(buffer, sizeof *told);
+    if (!told) {
+        rt_cb_no_memory(buffer);
+        return false;
+    }
+    *told = (RtTold){.next = buffer->told, .memory = *memory, .write = write};
+    buffer->told = told;
+    return true;
+}
+
 bool rt_cb_use(MTLCommandBuffer *buffer, MTLResource *resource, bool write) {
     if (resource->device != buffer->device) {
         rt_misuse_encoding(buffer, RT_RULE_resource_device, mtl_class_name(resource), "'%s' of %s",
@@ -133,7 +152,12 @@ bool rt_cb_use(MTLCommandBuffer *buffer, MTLResource *resource, bool write) {
     if (buffer->recorder) return buffer->recorder->use(buffer, resource);
     uint64_t mark = buffer->serial * 2 + write;
     uint64_t seen = atomic_load_explicit(&resource->mark, memory_order_relaxed);
-    if (buffer->unretained || seen == mark || seen == buffer->serial * 2 + 1) return true;
+    if (seen == mark || seen == buffer->serial * 2 + 1) return true;
+    if (buffer->unretained) {
+        if (!buffer->device->table->use) return true;
+        atomic_store_explicit(&resource->mark, mark, memory_order_relaxed);
+        return rt_cb_tell(buffer, resource, write);
+    }
     RtUse *use = rt_cb_alloc(buffer, sizeof *use);
     if (!use) {
         rt_cb_no_memory(buffer);
@@ -149,6 +173,7 @@ bool rt_cb_use(MTLCommandBuffer *buffer, MTLResource *resource, bool write) {
 void rt_cb_release_resources(MTLCommandBuffer *buffer) {
     for (RtUse *use = buffer->uses; use; use = use->next) mtl_release(use->resource);
     buffer->uses = NULL;
+    buffer->told = NULL;
     for (size_t i = 0; i < buffer->n_retained; i++) mtl_release(buffer->retained[i]);
     buffer->n_retained = 0;
 }

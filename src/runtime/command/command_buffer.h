@@ -76,6 +76,16 @@ struct RtUse { // one resource in one command buffer; under the hazard lock once
     RtUse *after, **before; // in the resource's list of committed users
 };
 
+// Memory that the device is told of though nothing holds or orders it: of commands that retain
+// nothing, and of residency sets. Only for devices that want to know.
+typedef struct RtTold {
+    struct RtTold *next;
+    DevMemory memory;
+    bool write;
+} RtTold;
+bool rt_cb_tell(MTLCommandBuffer *buffer, const MTLResource *resource, bool write);
+const DevMemory *rt_memory_behind(const MTLResource *resource); // NULL: none of its own
+
 // What Metal 4 does in its own way: there nothing is retained or tracked, and operations lie in the
 // memory of an allocator.
 typedef struct RtRecorder {
@@ -110,6 +120,7 @@ struct MTLCommandBuffer {
     struct MTL4CommandAllocator *allocator;
     RtOp *first_op, **last_op;
     RtUse *uses;
+    RtTold *told;
     void **retained; // other objects held until completion
     size_t n_retained, retained_capacity;
     RtHandler *scheduled_handlers, **last_scheduled;

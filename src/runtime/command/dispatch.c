@@ -62,37 +62,53 @@ static bool set_region(const RtDispatch *d, RtExecution *x, DevDispatch *out) {
     return true;
 }
 
+// The sizes of an indirect dispatch, read by the host. False: *result is the dispatch's.
+static bool read_sizes(RtDispatch *d, RtExecution *x, DevDispatch *item, RtOpResult *result) {
+    bool empty = false;
+    uint32_t size[6] = {0};
+    *result = RT_OP_FAILED;
+    if (!rt_execution_read(x, size, d->indirect,
+                           d->indirect_threads ? sizeof size : sizeof size / 2))
+        return false;
+    if (!resolve_indirect(d, size, item, &empty)) {
+        x->error = rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorInvalidResource,
+                                RT_INDIRECT_SIZE_ERROR, rt_pipeline_function(d->pipeline)->name);
+        x->error = x->error ? x->error : rt_error_no_memory();
+        return false;
+    }
+    *result = RT_OP_DONE;
+    if (!empty && d->indirect_threads) rt_pipeline_prepare(d->pipeline, d->group_size, 0);
+    memcpy(d->threads, item->threads_per_grid, sizeof d->threads); // for the trace, written later
+    return !empty;
+}
+
+// The sizes of an indirect dispatch, for the device to read.
+static void leave_sizes(const RtDispatch *d, DevDispatch *item) {
+    const MTLComputePipelineState *p = d->pipeline;
+    item->indirect = d->indirect;
+    item->indirect_group = d->indirect_threads;
+    item->max_threads = (uint32_t)p->max_threads;
+    if (d->indirect_threads) memcpy(item->group_size, p->required, sizeof item->group_size);
+}
+
 static RtOpResult run_dispatch(RtOp *op, RtExecution *x) {
     RtDispatch *d = (RtDispatch *)(void *)op;
     const char *kernel = rt_pipeline_function(d->pipeline)->name;
-    bool reads = d->indirect || (d->region && d->region->indirect);
+    // Where the region of stage inputs is said, the host must know the grid.
+    bool by_host =
+        d->indirect && (d->region || !rt_device_has(x->buffer->device, DEV_INDIRECT_SIZES));
+    bool reads = by_host || (d->region && d->region->indirect);
     if (reads && rt_run_batch(x) == RT_OP_FAILED) return RT_OP_FAILED;
     atomic_store_explicit(&x->run->kernel, kernel, memory_order_relaxed);
     DevDispatch *item = &x->batch[x->n_batch];
     *item = (DevDispatch){.args = d->args};
     memcpy(item->threads_per_grid, d->threads, sizeof item->threads_per_grid);
     memcpy(item->groups_per_grid, d->groups, sizeof item->groups_per_grid);
-    bool empty = false;
-    uint32_t size[6] = {0};
-    if (d->indirect && !rt_execution_read(x, size, d->indirect,
-                                          d->indirect_threads ? sizeof size : sizeof size / 2))
-        return RT_OP_FAILED;
-    if (d->indirect && !resolve_indirect(d, size, item, &empty)) {
-        x->error =
-            rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorInvalidResource,
-                         "The indirect dispatch of kernel '%s' has more than 2^32 - 1 threads in "
-                         "a dimension, more threadgroups than can be counted, or a threadgroup the "
-                         "pipeline cannot have.",
-                         kernel);
-        x->error = x->error ? x->error : rt_error_no_memory();
-        return RT_OP_FAILED;
-    }
-    if (empty) return RT_OP_DONE;
-    if (d->indirect_threads) rt_pipeline_prepare(d->pipeline, d->group_size, 0);
+    RtOpResult result;
+    if (by_host && !read_sizes(d, x, item, &result)) return result;
     item->code = rt_pipeline_code(d->pipeline, d->group_size);
     memcpy(item->group_size, d->group_size, sizeof item->group_size);
-    if (d->indirect) // for the trace, which is written after it ran
-        memcpy(d->threads, item->threads_per_grid, sizeof d->threads);
+    if (d->indirect && !by_host) leave_sizes(d, item);
     place_threadgroup_memory(d, item);
     if (!set_region(d, x, item)) return RT_OP_FAILED;
     for (RtShort *s = d->shorts; s; s = s->next) {

@@ -5,6 +5,7 @@
 #include "runtime/command/execute.h"
 #include <limits.h>
 #include "runtime/memory/heap.h"
+#include "runtime/program/indirect.h"
 #include "runtime/object/log.h"
 #include "runtime/command/checked.h"
 #include "os/clock.h"
@@ -31,6 +32,9 @@ static MTLError *fault_error(const MTLDevice *device, const DevRun *run, uint32_
     case DEV_FAULT_NO_MEMORY:
         return rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorOutOfMemory,
                             "Out of memory while running kernel '%s'.", kernel);
+    case DEV_FAULT_SIZE:
+        return rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorInvalidResource,
+                            RT_INDIRECT_SIZE_ERROR, kernel);
     case DEV_FAULT_LOST:
         return rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorDeviceRemoved,
                             "The device '%s' failed while running '%s'.", device->facts.name,
@@ -48,6 +52,17 @@ bool rt_execution_read(RtExecution *x, void *to, const void *from, size_t n_byte
     const DevTable *table = x->buffer->device->table;
     return dev_finish(table, x->run) && dev_copy(table, x->run, to, from, n_bytes) &&
            dev_finish(table, x->run);
+}
+
+AbiIndirectCommand *rt_execution_commands(RtExecution *x, const MTLIndirectCommandBuffer *icb,
+                                          MTLRange range, void **copy) {
+    *copy = NULL;
+    if (icb->host == icb->memory) return rt_indirect_command(icb, range.location);
+    size_t n_bytes = range.length * icb->head.stride;
+    *copy = rt_alloc(n_bytes ? n_bytes : 1);
+    if (!*copy) x->error = rt_error_no_memory();
+    const char *from = icb->memory + rt_indirect_offset(icb, range.location);
+    return *copy && rt_execution_read(x, *copy, from, n_bytes) ? *copy : NULL;
 }
 
 RtOpResult rt_run_batch(RtExecution *x) {
@@ -141,11 +156,13 @@ static uint32_t time_left_ms(const MTLCommandBuffer *buffer) {
 
 // What the command buffer uses, for a device that brings memory to and fro.
 static void tell_uses(const MTLCommandBuffer *buffer, DevRun *run) {
+    const DevTable *table = buffer->device->table;
     for (const RtUse *use = buffer->uses; use; use = use->next) {
-        const MTLResource *root = rt_hazard_root(use->resource);
-        if (!root->own.address && root->heap) root = &root->heap->resource;
-        if (root->own.address) buffer->device->table->use(run, &root->own, use->write);
+        const DevMemory *memory = rt_memory_behind(use->resource);
+        if (memory) table->use(run, memory, use->write);
     }
+    for (const RtTold *told = buffer->told; told; told = told->next)
+        table->use(run, &told->memory, told->write);
 }
 
 // Runs the commands, or goes on with them.

@@ -6,6 +6,10 @@
 
 enum { RT_MAX_BATCH = 32 };
 
+#define RT_INDIRECT_SIZE_ERROR                                                                     \
+    "The indirect dispatch of kernel '%s' has more than 2^32 - 1 threads in a dimension, more "    \
+    "threadgroups than can be counted, or a threadgroup the pipeline cannot have."
+
 struct RtExecution {
     MTLCommandBuffer *buffer;
     MTLCommandEncoder *encoder; // of the current operation
@@ -19,6 +23,11 @@ struct RtExecution {
 
 // What a command left in memory, for the host to look at, or a fault. False: a fault, in x->run.
 bool rt_execution_read(RtExecution *x, void *to, const void *from, size_t n_bytes);
+// Commands of an indirect command buffer as they are now, for the host to look at: the first of the
+// range. NULL: a fault, or no memory, and the execution knows. *copy is to be freed with rt_free.
+struct AbiIndirectCommand *rt_execution_commands(RtExecution *x,
+                                                 const MTLIndirectCommandBuffer *icb,
+                                                 MTLRange range, void **copy);
 // Runs the batch. RT_OP_FAILED: a fault, in x->run.
 RtOpResult rt_run_batch(RtExecution *x);
 #endif

@@ -202,8 +202,9 @@ static bool validate(RtExecution *x, const Execute *e, AbiIndirectCommand *recor
     return rt_validate_dispatch(x, d, v);
 }
 
-static RtOpResult run_command(const Execute *e, RtExecution *x, Batch *batch, size_t index) {
-    AbiIndirectCommand *record = rt_indirect_command(e->icb, index), copy, *c = &copy;
+static RtOpResult run_command(const Execute *e, RtExecution *x, Batch *batch, size_t index,
+                              AbiIndirectCommand *record) {
+    AbiIndirectCommand copy, *c = &copy;
     const char *wrong = NULL;
     memcpy(c, record, sizeof *c); // what was checked is what runs, whoever writes there meanwhile
     if (c->kind == ABI_INDIRECT_NOTHING) return RT_OP_DONE;
@@ -254,18 +255,21 @@ static RtOpResult run_execute(RtOp *op, RtExecution *x) {
     const Execute *e = (const Execute *)(const void *)op;
     Batch batch = {0};
     MTLRange range = range_of(e, x);
-    RtOpResult result = RT_OP_DONE;
+    void *copies;
+    char *records = (char *)rt_execution_commands(x, e->icb, range, &copies);
+    RtOpResult result = records ? RT_OP_DONE : RT_OP_FAILED;
     for (size_t i = 0; i < range.length && result == RT_OP_DONE; i++) {
         size_t index = range.location + i;
-        const AbiIndirectCommand *c = rt_indirect_command(e->icb, index);
+        AbiIndirectCommand *c = (AbiIndirectCommand *)(void *)(records + i * e->icb->head.stride);
         if ((c->barrier && c->kind != ABI_INDIRECT_NOTHING) || x->n_batch == RT_MAX_BATCH ||
             batch.n_pipelines == RT_MAX_BATCH)
             result = flush(x, &batch);
-        if (result == RT_OP_DONE) result = run_command(e, x, &batch, index);
+        if (result == RT_OP_DONE) result = run_command(e, x, &batch, index, c);
     }
     if (result == RT_OP_FAILED) x->n_batch = 0; // those before it in the batch do not run either
     RtOpResult last = flush(x, &batch);
     for (size_t i = 0; i < RT_MAX_BATCH; i++) rt_free(batch.args[i]);
+    rt_free(copies);
     return result == RT_OP_DONE ? last : result;
 }
 

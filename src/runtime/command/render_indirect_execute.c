@@ -225,16 +225,17 @@ static bool make_draw(Command *k, DevDraw *d) {
     return true;
 }
 
-static bool add_command(RtDrawList *list, const RtDraw *draw, size_t index) {
+static bool add_command(RtDrawList *list, const RtDraw *draw, size_t index,
+                        const AbiIndirectCommand *record) {
     const RtDrawCommands *c = draw->commands;
     size_t n_bytes = c->icb->head.stride;
     char text[256];
-    if (rt_indirect_command(c->icb, index)->kind == ABI_INDIRECT_NOTHING) return true;
+    if (record->kind == ABI_INDIRECT_NOTHING) return true;
     // What is checked is what runs, whoever writes there meanwhile.
     Command k = {.list = list, .c = c, .record = scratch(list, n_bytes, NULL)};
     DevDraw *d = rt_draw_list_next(list);
     if (!k.record || !d) return fail(list, c, index, "found no memory");
-    memcpy(k.record, rt_indirect_command(c->icb, index), n_bytes);
+    memcpy(k.record, record, n_bytes);
     if (k.record->kind != ABI_INDIRECT_DRAW && k.record->kind != ABI_INDIRECT_DRAW_INDEXED)
         return fail(list, c, index, "is not a command");
     if (!(c->icb->types &
@@ -266,9 +267,14 @@ bool rt_draw_list_add_commands(RtDrawList *list, const RtDraw *draw) {
         range = mtl_range_make(r.location, r.length < left ? r.length : left);
     }
     list->barrier = list->barrier || draw->dev.barrier;
-    for (size_t i = 0; i < range.length; i++)
-        if (!add_command(list, draw, range.location + i)) return false;
-    return true;
+    void *copies;
+    char *records = (char *)rt_execution_commands(list->x, c->icb, range, &copies);
+    bool ok = records != NULL;
+    for (size_t i = 0; ok && i < range.length; i++)
+        ok = add_command(list, draw, range.location + i,
+                         (AbiIndirectCommand *)(void *)(records + i * c->icb->head.stride));
+    rt_free(copies);
+    return ok;
 }
 
 // ---- Encoding ----

@@ -54,7 +54,12 @@ void mtl_command_queue_remove_residency_sets(MTLCommandQueue *queue, MTLResidenc
 // Now: the set may be edited before the commands run.
 void rt_residency_hold(MTLCommandBuffer *buffer, MTLResidencySet *set) {
     void *committed = rt_residency_committed(set);
+    MTLAllocation *const *items;
+    size_t n = rt_residency_items(committed, &items);
     if (committed) rt_cb_hold(buffer, committed);
+    // What commands do with it is not known: they may write it.
+    for (size_t i = 0; buffer->device->table->use && i < n; i++)
+        rt_cb_tell(buffer, (const MTLResource *)(const void *)items[i], true);
     mtl_release(committed);
 }
 

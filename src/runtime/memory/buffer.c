@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "runtime/object/device.h"
-#include "runtime/memory/own_memory_int.h"
+#include "runtime/memory/own_memory.h"
 #include "runtime/memory/slab_int.h"
 #include "runtime/object/validation.h"
 
@@ -36,9 +36,9 @@ static void buffer_destroy(void *self) {
     MTLBuffer *buffer = self;
     rt_span_remove(&buffer->span);
     if (buffer->slab) rt_slab_give(buffer->slab, buffer->memory);
+    rt_free_own_memory(&buffer->resource); // the device lets go of the program's memory first
     if (buffer->deallocator)
-        buffer->deallocator(buffer->memory, buffer->length, buffer->deallocator_context);
-    rt_free_own_memory(&buffer->resource);
+        buffer->deallocator(buffer->contents, buffer->length, buffer->deallocator_context);
     rt_resource_clear(&buffer->resource);
     rt_free(buffer);
 }
@@ -156,10 +156,15 @@ MTLBuffer *mtl_device_new_buffer_with_bytes_no_copy(MTLDevice *device, void *byt
     }
     MTLBuffer *buffer = buffer_new(device, length, options, length);
     if (!buffer) return NULL;
-    buffer->memory = buffer->contents = bytes;
+    if (!rt_wrap_memory(&buffer->resource, bytes, length)) {
+        mtl_release(buffer);
+        return NULL;
+    }
+    buffer->memory = buffer->resource.own.address;
+    buffer->contents = bytes;
     buffer->deallocator = deallocator;
     buffer->deallocator_context = context;
-    rt_span_add(&buffer->span, &buffer->resource, bytes, length);
+    rt_span_add(&buffer->span, &buffer->resource, buffer->memory, length);
     return buffer;
 }
 

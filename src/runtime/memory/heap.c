@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "runtime/memory/buffer.h"
-#include "runtime/memory/own_memory_int.h"
+#include "runtime/memory/own_memory.h"
 #include "runtime/memory/texture.h"
 
 #define HEAP_ALIGNMENT 256u // of buffers

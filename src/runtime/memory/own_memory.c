@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// own_memory.c: see own_memory_int.h.
-#include "runtime/memory/own_memory_int.h"
+// own_memory.c: see own_memory.h.
+#include "runtime/memory/own_memory.h"
 #include <string.h>
 #include <sys/mman.h>
 #include "runtime/memory/buffer.h"
@@ -16,12 +16,11 @@ static DevStorage storage_of(const MTLResource *resource) {
     }
 }
 
-bool rt_own_memory(MTLResource *resource, size_t n_bytes) {
+static bool make(MTLResource *resource, size_t n_bytes, DevStorage storage) {
     const MTLDevice *device = resource->device;
     DevMemory *own = &resource->own;
     if (device->table->memory_make) {
-        if (!device->table->memory_make(device->context, n_bytes, storage_of(resource), own))
-            return false;
+        if (!device->table->memory_make(device->context, n_bytes, storage, own)) return false;
         resource->owner = RT_OWNER_DEVICE;
         return true;
     }
@@ -31,6 +30,27 @@ bool rt_own_memory(MTLResource *resource, size_t n_bytes) {
     if (!mapped) memset(memory, 0, n_bytes); // nothing of other owners shows
     *own = (DevMemory){.address = memory, .host = memory, .n_bytes = n_bytes};
     resource->owner = mapped ? RT_OWNER_MAPPING : RT_OWNER_HOOK;
+    return true;
+}
+
+bool rt_own_memory(MTLResource *resource, size_t n_bytes) {
+    return make(resource, n_bytes, storage_of(resource));
+}
+
+bool rt_own_shared_memory(MTLResource *resource, size_t n_bytes) {
+    return make(resource, n_bytes, DEV_SHARED);
+}
+
+bool rt_wrap_memory(MTLResource *resource, void *bytes, size_t n_bytes) {
+    const MTLDevice *device = resource->device;
+    DevMemory *own = &resource->own;
+    *own = (DevMemory){.address = bytes, .host = bytes, .n_bytes = n_bytes};
+    if (!device->table->memory_wrap) return true;
+    if (!device->table->memory_wrap(device->context, own)) {
+        *own = (DevMemory){0};
+        return false;
+    }
+    resource->owner = RT_OWNER_DEVICE;
     return true;
 }
 

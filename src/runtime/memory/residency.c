@@ -251,6 +251,12 @@ static Committed *committed_of(MTLResidencySet *set) { // a reference for the ca
 
 void *rt_residency_committed(MTLResidencySet *set) { return committed_of(set); }
 
+size_t rt_residency_items(const void *committed, MTLAllocation *const **items) {
+    const Committed *c = committed;
+    *items = c ? c->items : NULL;
+    return c ? c->n : 0;
+}
+
 // Tells the system that the memory will be needed.
 static void bring_in(const MTLAllocation *allocation) {
     const char *memory = ((const MTLResource *)(const void *)allocation)->own.host;

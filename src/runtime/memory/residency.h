@@ -10,6 +10,8 @@ bool rt_residency_present(const MTLResidencySet *set, const char *call); // says
 // What is committed in the set now, as an object with a reference for the caller; NULL: nothing
 // yet.
 void *rt_residency_committed(MTLResidencySet *set);
+// What is in such an object.
+size_t rt_residency_items(const void *committed, MTLAllocation *const **items);
 // Is the resource, or what it lies in, committed in the set?
 bool rt_residency_contains(MTLResidencySet *set, const MTLResource *resource);
 #endif

@@ -5,7 +5,7 @@
 #include "runtime/memory/buffer.h"
 #include "runtime/memory/heap.h"
 #include "runtime/memory/tensor.h"
-#include "runtime/memory/own_memory_int.h"
+#include "runtime/memory/own_memory.h"
 #include "runtime/memory/texture.h"
 #include "runtime/object/trace.h"
 #include "runtime/object/validation.h"

@@ -11,7 +11,7 @@ typedef struct RtUse RtUse;
 struct MTLResource { // first member of every resource
     RtObject object;
     MTLDevice *device;          // retained
-    DevMemory own;              // memory of its own (own_memory_int.h); address NULL: none
+    DevMemory own;              // memory of its own (own_memory.h); address NULL: none
     uint8_t owner;              // RtOwner of it
     size_t allocated_bytes;     // 0 for a view, and for what lies in a heap or in another resource
     MTLResourceOptions options; // hazard tracking mode as asked for; 0 there: as its kind has it

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include "runtime/memory/own_memory_int.h"
+#include "runtime/memory/own_memory.h"
 #include "runtime/object/device.h"
 #include "runtime/object/error.h"
 #include "runtime/object/validation.h"

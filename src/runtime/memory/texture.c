@@ -5,7 +5,7 @@
 #include "runtime/memory/texture.h"
 #include <string.h>
 #include <unistd.h>
-#include "runtime/memory/own_memory_int.h"
+#include "runtime/memory/own_memory.h"
 
 #define SLACK 64u // bytes behind the last texel
 #define LINEAR_ALIGNMENT 16u

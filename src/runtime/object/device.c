@@ -136,13 +136,14 @@ static const char *missing(const MTLDevice *device, uint32_t features) {
     static const struct {
         uint32_t feature;
         const char *name;
-    } names[] = {{DEV_TEXTURES, "textures"},
-                 {DEV_RENDER, "render passes"},
-                 {DEV_TENSORS, "tensors"},
-                 {DEV_INDIRECT_COMMANDS, "indirect command buffers"},
-                 {DEV_FUNCTION_POINTERS, "function pointers"},
-                 {DEV_VALIDATION, "shader validation"},
-                 {DEV_VIEW_POOLS, "texture view pools"}};
+    } names[] = {
+        {DEV_TEXTURES, "textures"},
+        {DEV_RENDER, "render passes"},
+        {DEV_TENSORS, "tensors"},
+        {DEV_INDIRECT_COMMANDS, "indirect command buffers"},
+        {DEV_FUNCTION_POINTERS, "function pointers"},
+        {DEV_VALIDATION, "shader validation"},
+        {DEV_VIEW_POOLS, "texture view pools"}}; // not asked for: sizes that it reads itself
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (features & ~device->facts.features & names[i].feature) return names[i].name;
     return NULL;

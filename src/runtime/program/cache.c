@@ -109,7 +109,8 @@ bool cache_kernel_key(const MslKernelRequest *request, const MsgPart *libraries,
     wire_str(&w, "kernel");
     wire_str(&w, compiler_id());
     wire_u32(&w, ABI_VERSION);
-    if (!request->cpu || !strcmp(request->cpu, "native")) put_host_cpu(&w);
+    bool host = !request->target || !strcmp(request->target, MSL_TARGET_HOST);
+    if (host && (!request->cpu || !strcmp(request->cpu, "native"))) put_host_cpu(&w);
     msg_put_kernel(&w, request, libraries);
     return key_end(&w, key);
 }

@@ -402,6 +402,7 @@ static MslKernelRequest to_compiler(const RtKernelRequest *request) {
         .n_constants = request->n_constants,
         .vertex = request->vertex,
         .shape = {request->shape[0], request->shape[1], request->shape[2]},
+        .target = request->target,
         .cpu = cpu && *cpu ? cpu : NULL,
         .features = request->features,
         .width = request->width,

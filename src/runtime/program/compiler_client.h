@@ -79,6 +79,7 @@ typedef struct RtKernelRequest { // {0} plus library and function is a valid req
     const MslVertexDescriptor *vertex; // of a vertex function with stage inputs; NULL: none
     uint32_t shape[3];                 // threadgroup size to specialise for; 0,0,0: any
     uint32_t width;                    // 0: choose; 32, 16, 8; 1: lane-by-lane reference
+    const char *target;                // what the code is for (DevFacts.target); NULL: the host
     const char *cpu;                   // LLVM CPU name; NULL: $INGOT_CPU if set, else this machine
     const char *features;              // LLVM feature string; NULL: those of cpu
     bool validate;                     // bounds and null checks in the code

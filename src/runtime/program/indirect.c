@@ -3,9 +3,9 @@
 // kernels write too; and what commands of both classes do (indirect_compute.c, render_indirect.c).
 // What records say is checked when they run (indirect_execute.c); calls check what they can.
 #include "runtime/program/indirect.h"
+#include "runtime/memory/own_memory.h"
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 #include "runtime/memory/buffer.h"
 #include "runtime/object/device.h"
@@ -27,10 +27,7 @@ static bool types_valid(MTLIndirectCommandType types) {
 static void indirect_destroy(void *self) {
     MTLIndirectCommandBuffer *icb = self;
     rt_span_remove(&icb->span);
-    if (icb->mapped)
-        munmap(icb->memory, icb->resource.allocated_bytes);
-    else
-        rt_free(icb->memory);
+    rt_free_own_memory(&icb->resource);
     rt_free(icb->commands);
     pthread_mutex_destroy(&icb->lock);
     rt_resource_clear(&icb->resource);
@@ -99,17 +96,12 @@ static AbiIndirectHead head_of(const MTLIndirectCommandBufferDescriptor *d, size
     return head;
 }
 
-// A mapping of its own: a kernel that writes to one that is gone faults instead of damaging others.
+// Pages of its own: a kernel that writes to one that is gone faults instead of damaging others.
 static bool allocate(MTLIndirectCommandBuffer *icb, size_t n_bytes) {
-    icb->mapped = rt_allocator_is_default();
-    if (!icb->mapped) {
-        icb->memory = rt_alloc(n_bytes);
-        return icb->memory != NULL;
-    }
-    void *p = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    icb->mapped = p != MAP_FAILED;
-    icb->memory = icb->mapped ? p : NULL;
-    return icb->mapped;
+    if (!rt_own_shared_memory(&icb->resource, n_bytes)) return false;
+    icb->memory = icb->resource.own.address;
+    icb->host = icb->resource.own.host;
+    return true;
 }
 
 MTLIndirectCommandBuffer *mtl_device_new_indirect_command_buffer(
@@ -133,7 +125,7 @@ MTLIndirectCommandBuffer *mtl_device_new_indirect_command_buffer(
         mtl_release(icb);
         return NULL;
     }
-    memcpy(icb->memory, &head, sizeof head);
+    memcpy(icb->host, &head, sizeof head);
     rt_span_add(&icb->span, &icb->resource, icb->memory,
                 sizeof head + max_command_count * head.stride);
     return icb;

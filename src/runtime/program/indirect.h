@@ -24,20 +24,24 @@ struct MTLIndirectRenderCommand {
 struct MTLIndirectCommandBuffer {
     MTLResource resource;
     AbiIndirectHead head; // the true one: kernels may overwrite the one in memory
-    char *memory;         // the head and the commands
+    char *memory;         // the head and the commands: where kernels find them
+    char *host;           // and the host
     RtSpan span;          // where it lies, for kernels that are checked
     MTLIndirectCommandType types;
-    bool inherit_buffers, inherit_pipeline, attribute_stride, mapped;
+    bool inherit_buffers, inherit_pipeline, attribute_stride;
     pthread_mutex_t lock;
     RtIndirectCommand *commands; // one per command; under lock; made at first need
 };
 
 extern RtClass rt_indirect_class;
 
+static inline size_t rt_indirect_offset(const MTLIndirectCommandBuffer *icb, size_t index) {
+    return sizeof(AbiIndirectHead) + index * icb->head.stride;
+}
+// For the host, while no command that uses the buffer is running.
 static inline AbiIndirectCommand *rt_indirect_command(const MTLIndirectCommandBuffer *icb,
                                                       size_t index) {
-    return (AbiIndirectCommand *)(void *)(icb->memory + sizeof(AbiIndirectHead) +
-                                          index * icb->head.stride);
+    return (AbiIndirectCommand *)(void *)(icb->host + rt_indirect_offset(icb, index));
 }
 
 // Whether the range lies inside; a message for the command buffer being encoded, or the device.

@@ -70,6 +70,7 @@ static RtKernelRequest kernel_request(const MTLComputePipelineState *state,
                              .links = state->linkage ? &state->linkage->links : NULL,
                              .vertex = state->stage_in ? &state->stage_in->descriptor : NULL,
                              .shape = {shape[0], shape[1], shape[2]},
+                             .target = state->device->facts.target,
                              .width = state->device->width,
                              .validate = state->validate,
                              .archives = state->archives,
@@ -97,7 +98,7 @@ static DevCode *make_code(const MTLComputePipelineState *state, const uint32_t s
     DevCode *code = NULL;
     uint64_t start = rt_is_tracing() ? os_now_ns() : 0;
     Blob *bytes = NULL;
-    bool compiles = state->device->facts.compiles;
+    bool compiles = *state->device->facts.target != 0;
     if (compiles) bytes = rt_compile_kernel(&request, &answer);
     if (start && (bytes || !cached_only)) trace_code(&request, bytes, answer.origin, start);
     if (bytes || !compiles) {

@@ -140,6 +140,7 @@ MTLError *rt_render_compile(const MTLDevice *device, RtStage *stage,
                                .constants = stage->constants,
                                .n_constants = stage->n_constants,
                                .vertex = descriptor,
+                               .target = device->facts.target,
                                .width = device->width,
                                .validate = stage->validate,
                                .archives = archives,
@@ -148,10 +149,11 @@ MTLError *rt_render_compile(const MTLDevice *device, RtStage *stage,
                                    extra->options & MTLPipelineOptionFailOnBinaryArchiveMiss,
                                .record = record};
     RtCompileError answer = {0};
-    Blob *bytes = device->facts.compiles ? rt_compile_kernel(&request, &answer) : NULL;
+    bool compiles = *device->facts.target != 0;
+    Blob *bytes = compiles ? rt_compile_kernel(&request, &answer) : NULL;
     MTLError *wrong = NULL;
     char why[256] = "";
-    if (bytes || !device->facts.compiles) {
+    if (bytes || !compiles) {
         stage->code = rt_code_load(device, bytes, f, why, sizeof why);
         const AbiStageInfo *info = stage->code ? stage->code->stage : NULL;
         bool compute = f->stage == RF_OBJECT || f->stage == RF_MESH || f->stage == RF_KERNEL;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// own_memory_int.h: memory that belongs to one resource: the device's, or the host's where the
-// device runs on that.
-#ifndef INGOT_RUNTIME_OWN_MEMORY_INT_H
-#define INGOT_RUNTIME_OWN_MEMORY_INT_H
+// own_memory.h: memory that belongs to one resource: the device's, or the host's where the device
+// runs on that.
+#ifndef INGOT_RUNTIME_OWN_MEMORY_H
+#define INGOT_RUNTIME_OWN_MEMORY_H
 #include "runtime/memory/resource.h"
 
 typedef enum RtOwner {
@@ -15,5 +15,9 @@ typedef enum RtOwner {
 // Zeroed memory of whole pages in resource->own, for the resource's storage mode. False: there is
 // none.
 bool rt_own_memory(MTLResource *resource, size_t n_bytes);
+// The same, which both sides see whatever the storage mode is.
+bool rt_own_shared_memory(MTLResource *resource, size_t n_bytes);
+// The program's own memory: the device is told of it. False: it cannot use it.
+bool rt_wrap_memory(MTLResource *resource, void *bytes, size_t n_bytes);
 void rt_free_own_memory(MTLResource *resource);
 #endif
