@@ -142,11 +142,26 @@ static void fill_sampler(const RtFill *fill, size_t index) {
             index < fill->table->n_samplers ? fill->table->samplers[index] : 0;
 }
 
+// What nearly every argument of a dispatch is: one address, taken as it is. False: it is not.
+static inline bool fill_plain(const RtFill *fill, const RfArg *arg) {
+    if (arg->kind != RF_ARG_BUFFER || arg->count != 1 || arg->index >= fill->table->n_buffers)
+        return false;
+    const RtBinding *b = &fill->table->buffers[arg->index];
+    if (b->resource) return false;
+    if (arg->space == RF_CONSTANT) {
+        size_t whole = arg->type < fill->lib->n_types ? fill->lib->types[arg->type].size : 0;
+        if (!in_one_page(b->value, whole)) return false;
+    }
+    fill->to->slots[arg->index] =
+        (RtSlot){.address = (char *)(uintptr_t)b->value, .n_bytes = UNKNOWN_BYTES};
+    return true;
+}
+
 bool rt_table_fill(const RtFill *fill) {
     bool search = looks_up_all(fill);
     for (uint32_t i = 0; i < fill->f->n_args; i++) {
         const RfArg *arg = &fill->f->args[i];
-        if (fill->arg_use[i] == RT_ARG_OFF) continue;
+        if (fill->arg_use[i] == RT_ARG_OFF || (!search && fill_plain(fill, arg))) continue;
         for (uint32_t k = 0; k < arg->count; k++) {
             size_t index = (size_t)arg->index + k;
             bool ok = true;

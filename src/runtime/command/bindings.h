@@ -70,14 +70,16 @@ bool rt_valid_place(const RtSite *site, const MTLBuffer *buffer, const char *arg
 
 // ---- What a function reads of it (bindings_check.c) ----
 
-// Textures of an argument: each is right for it, and there if it must be. `missing`: the rule
-// otherwise.
-bool rt_valid_textures(const RtBindings *b, const RtSite *site, const RfLibrary *lib,
-                       const RfFunction *f, const RfArg *arg, bool required, RtRule missing);
-bool rt_valid_samplers(const RtBindings *b, const RtSite *site, const RfFunction *f,
-                       const RfArg *arg, bool required, RtRule missing);
-// Handles of a texture or sampler argument into the slots of the function; what it writes is noted.
-// False: no memory, and the command buffer knows.
-bool rt_take_handles(const RtBindings *b, MTLCommandBuffer *commands, const RfArg *arg,
-                     uint32_t n_slots, void **args);
+typedef struct RtTake {
+    const RtBindings *from;
+    const RtSite *site;
+    const RfLibrary *lib;
+    const RfFunction *f;
+    RtRule no_texture, no_sampler; // what is said if one is not there that must be
+    void **args;                   // [f->n_slots]
+} RtTake;
+// The handles of a texture or sampler argument, if they are right for it; what the function writes
+// is noted. False after a message.
+bool rt_take_textures(const RtTake *t, const RfArg *arg, bool required);
+bool rt_take_samplers(const RtTake *t, const RfArg *arg, bool required);
 #endif

@@ -94,53 +94,41 @@ static bool valid_texture(const RtSite *site, const RfLibrary *lib, const RfArg 
     return true;
 }
 
-static uint64_t sampler_at(const RtBindings *b, size_t index) {
-    return index < RT_MAX_SAMPLERS ? b->samplers[index] : 0;
-}
-
-bool rt_valid_textures(const RtBindings *b, const RtSite *site, const RfLibrary *lib,
-                       const RfFunction *f, const RfArg *arg, bool required, RtRule missing) {
-    const RfType *type = texture_type(lib, arg->type);
-    for (uint32_t k = 0; k < arg->count; k++) {
+bool rt_take_textures(const RtTake *t, const RfArg *arg, bool required) {
+    const RtSite *site = t->site;
+    const RfType *type = texture_type(t->lib, arg->type);
+    for (uint32_t k = 0; k < arg->count && arg->slot + k < t->f->n_slots; k++) {
         size_t index = (size_t)arg->index + k;
-        const RtTextureSlot texture = rt_texture_at(b, index);
-        if (texture.handle) {
-            // An id may be anything, and only the debug layer pays for finding its texture. Code is
-            // left by a fault if it is none.
-            const AbiTexture *record = record_of(site->device, &texture);
-            if (type && (record || site->commands->notes_resources) &&
-                !valid_texture(site, lib, arg, type, &texture, record, f->name))
-                return false;
-        } else if (required && arg->count == 1) { // arrays may have gaps: they read as zero
-            rt_misuse_at(site, missing, "'%s' needs a texture at index %zu for '%s'", f->name,
-                         index, arg->name);
+        const RtTextureSlot texture = rt_texture_at(t->from, index);
+        t->args[arg->slot + k] = (void *)(uintptr_t)texture.handle;
+        if (!texture.handle) {
+            if (!required || arg->count != 1) continue; // arrays may have gaps: they read as zero
+            rt_misuse_at(site, t->no_texture, "'%s' needs a texture at index %zu for '%s'",
+                         t->f->name, index, arg->name);
             return false;
         }
+        // An id may be anything, and only the debug layer pays for finding its texture. Code is
+        // left by a fault if it is none.
+        const AbiTexture *record = record_of(site->device, &texture);
+        if (type && (record || site->commands->notes_resources) &&
+            !valid_texture(site, t->lib, arg, type, &texture, record, t->f->name))
+            return false;
+        if (texture.texture && arg->access != RF_READ_ONLY &&
+            !rt_cb_use(site->commands, &texture.texture->resource, true))
+            return false;
     }
     return true;
 }
 
-bool rt_valid_samplers(const RtBindings *b, const RtSite *site, const RfFunction *f,
-                       const RfArg *arg, bool required, RtRule missing) {
-    if (!required || arg->count != 1 || sampler_at(b, arg->index)) return true;
-    rt_misuse_at(site, missing, "'%s' needs a sampler at index %u for '%s'", f->name, arg->index,
-                 arg->name);
-    return false;
-}
-
-bool rt_take_handles(const RtBindings *b, MTLCommandBuffer *commands, const RfArg *arg,
-                     uint32_t n_slots, void **args) {
-    for (uint32_t k = 0; k < arg->count && arg->slot + k < n_slots; k++) {
+bool rt_take_samplers(const RtTake *t, const RfArg *arg, bool required) {
+    for (uint32_t k = 0; k < arg->count && arg->slot + k < t->f->n_slots; k++) {
         size_t index = (size_t)arg->index + k;
-        if (arg->kind == RF_ARG_SAMPLER) {
-            args[arg->slot + k] = (void *)(uintptr_t)sampler_at(b, index);
-            continue;
-        }
-        const RtTextureSlot texture = rt_texture_at(b, index);
-        args[arg->slot + k] = (void *)(uintptr_t)texture.handle;
-        if (texture.texture && arg->access != RF_READ_ONLY &&
-            !rt_cb_use(commands, &texture.texture->resource, true))
-            return false;
+        uint64_t sampler = index < RT_MAX_SAMPLERS ? t->from->samplers[index] : 0;
+        t->args[arg->slot + k] = (void *)(uintptr_t)sampler;
+        if (sampler || !required || arg->count != 1) continue;
+        rt_misuse_at(t->site, t->no_sampler, "'%s' needs a sampler at index %zu for '%s'",
+                     t->f->name, index, arg->name);
+        return false;
     }
     return true;
 }

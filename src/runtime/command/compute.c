@@ -144,8 +144,25 @@ static RtValidated *new_validated(MTLComputeCommandEncoder *e) {
     return v;
 }
 
+// Of argument i: a texture or sampler.
+static bool take_handles(MTLComputeCommandEncoder *e, RtDispatch *d, uint32_t i, const char *call) {
+    const MTLComputePipelineState *p = e->pipeline;
+    const RtSite site = {p->device, e->encoder.buffer, call};
+    const RtTake t = {.from = &e->bound,
+                      .site = &site,
+                      .lib = rt_pipeline_library(p),
+                      .f = rt_pipeline_function(p),
+                      .no_texture = RT_RULE_dispatch_missing_texture,
+                      .no_sampler = RT_RULE_dispatch_missing_sampler,
+                      .args = d->args};
+    const RfArg *arg = &t.f->args[i];
+    bool required = p->arg_use[i] == RT_ARG_REQUIRED;
+    return arg->kind == RF_ARG_TEXTURE ? rt_take_textures(&t, arg, required)
+                                       : rt_take_samplers(&t, arg, required);
+}
+
 // The snapshot: addresses per slot, lengths of threadgroup arguments, and who writes what.
-static bool snapshot(MTLComputeCommandEncoder *e, RtDispatch *d) {
+static bool snapshot(MTLComputeCommandEncoder *e, RtDispatch *d, const char *call) {
     const MTLComputePipelineState *p = e->pipeline;
     const RfFunction *f = rt_pipeline_function(p);
     for (uint32_t i = 0; i < f->n_args; i++) {
@@ -161,8 +178,7 @@ static bool snapshot(MTLComputeCommandEncoder *e, RtDispatch *d) {
         } else if (arg->kind == RF_ARG_STRIDE && arg->index < RT_MAX_BUFFERS) {
             d->args[arg->slot] = (void *)(uintptr_t)e->strides[arg->index];
         } else if (arg->kind == RF_ARG_TEXTURE || arg->kind == RF_ARG_SAMPLER) {
-            if (!rt_take_handles(&e->bound, e->encoder.buffer, arg, f->n_slots, d->args))
-                return false;
+            if (!take_handles(e, d, i, call)) return false;
         } else if (arg->kind == RF_ARG_BUFFER || arg->kind == RF_ARG_FUNCTION_TABLE ||
                    arg->kind == RF_ARG_TENSOR) {
             for (uint32_t k = 0; k < arg->count && arg->slot + k < f->n_slots; k++) {
@@ -202,7 +218,8 @@ static bool take_bindings(MTLComputeCommandEncoder *e, RtDispatch *d, const char
         return false;
     }
     e->dispatching = true;
-    bool ok = (!e->table || fill_bindings(e, call)) && rt_valid_bindings(e, call) && snapshot(e, d);
+    bool ok =
+        (!e->table || fill_bindings(e, call)) && rt_valid_bindings(e, call) && snapshot(e, d, call);
     e->dispatching = false;
     return ok;
 }

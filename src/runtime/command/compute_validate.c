@@ -200,8 +200,6 @@ bool rt_valid_bindings(MTLComputeCommandEncoder *e, const char *call) {
     const MTLComputePipelineState *p = e->pipeline;
     if (p->device->debug_layer) rt_warn_residency(e, call);
     const RfFunction *f = rt_pipeline_function(p);
-    const RfLibrary *lib = rt_pipeline_library(p);
-    const RtSite site = {p->device, e->encoder.buffer, call};
     size_t total = p->static_bytes;
     for (uint32_t i = 0; i < f->n_args; i++) {
         const RfArg *arg = &f->args[i];
@@ -215,14 +213,6 @@ bool rt_valid_bindings(MTLComputeCommandEncoder *e, const char *call) {
         } else if (arg->kind == RF_ARG_TENSOR && p->arg_use[i] == RT_ARG_REQUIRED) {
             for (uint32_t k = 0; k < arg->count; k++)
                 if (!valid_tensor_arg(e, call, arg, k)) return false;
-        } else if (arg->kind == RF_ARG_TEXTURE) {
-            if (!rt_valid_textures(&e->bound, &site, lib, f, arg, p->arg_use[i] == RT_ARG_REQUIRED,
-                                   RT_RULE_dispatch_missing_texture))
-                return false;
-        } else if (arg->kind == RF_ARG_SAMPLER) {
-            if (!rt_valid_samplers(&e->bound, &site, f, arg, p->arg_use[i] == RT_ARG_REQUIRED,
-                                   RT_RULE_dispatch_missing_sampler))
-                return false;
         } else if (arg->kind == RF_ARG_THREADGROUP) {
             uint32_t n = arg->index < RT_MAX_BUFFERS ? e->bound.threadgroup_bytes[arg->index] : 0;
             if (n == 0 && p->arg_use[i] == RT_ARG_REQUIRED && p->device->debug_layer) {

@@ -10,6 +10,7 @@ bool rt_valid_threadgroup_length(MTLComputeCommandEncoder *e, const char *call, 
                                  size_t index);
 bool rt_valid_group_size(MTLComputeCommandEncoder *e, const char *call, MTLSize size);
 bool rt_valid_grid(MTLComputeCommandEncoder *e, const char *call, MTLSize grid, MTLSize unit);
+// But textures and samplers, which are looked at when they are taken (bindings.h).
 bool rt_valid_bindings(MTLComputeCommandEncoder *e, const char *call);
 bool rt_valid_indirect(MTLComputeCommandEncoder *e, const char *call, const MTLBuffer *buffer,
                        size_t offset);

@@ -82,16 +82,16 @@ static bool take_buffer(Take *t, const RfArg *arg, bool required) {
     return true;
 }
 
-static bool take_texture(Take *t, const RfArg *arg, bool required) {
-    return rt_valid_textures(t->bound, t->site, t->lib, t->f, arg, required,
-                             RT_RULE_draw_missing_texture) &&
-           rt_take_handles(t->bound, t->site->commands, arg, t->f->n_slots, t->args);
-}
-
-static bool take_sampler(Take *t, const RfArg *arg, bool required) {
-    return rt_valid_samplers(t->bound, t->site, t->f, arg, required,
-                             RT_RULE_draw_missing_sampler) &&
-           rt_take_handles(t->bound, t->site->commands, arg, t->f->n_slots, t->args);
+static bool take_handles(Take *t, const RfArg *arg, bool required) {
+    const RtTake take = {.from = t->bound,
+                         .site = t->site,
+                         .lib = t->lib,
+                         .f = t->f,
+                         .no_texture = RT_RULE_draw_missing_texture,
+                         .no_sampler = RT_RULE_draw_missing_sampler,
+                         .args = t->args};
+    return arg->kind == RF_ARG_TEXTURE ? rt_take_textures(&take, arg, required)
+                                       : rt_take_samplers(&take, arg, required);
 }
 
 // Offsets of threadgroup memory: the function's own comes first.
@@ -142,10 +142,8 @@ static bool take_stage(Take *t, size_t n_more) {
         bool ok = true;
         if (arg->kind == RF_ARG_BUFFER)
             ok = take_buffer(t, arg, required);
-        else if (arg->kind == RF_ARG_TEXTURE)
-            ok = take_texture(t, arg, required);
-        else if (arg->kind == RF_ARG_SAMPLER)
-            ok = take_sampler(t, arg, required);
+        else if (arg->kind == RF_ARG_TEXTURE || arg->kind == RF_ARG_SAMPLER)
+            ok = take_handles(t, arg, required);
         else if (arg->kind == RF_ARG_THREADGROUP)
             ok = take_threadgroup(t, arg, required);
         else if (required && arg->kind < RF_ARG_PAYLOAD) {

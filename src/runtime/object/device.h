@@ -46,8 +46,12 @@ struct MTLDevice {
     pthread_mutex_t lock;
     MTLDeviceLogCallback log_callback; // under lock
     void *log_context;                 // under lock
-    // Of who uses which resource (command/hazard.c). Taken before a queue's lock.
+    // Of who uses which resource (command/hazard.c). Taken before a queue's lock. Threads that run
+    // queues write it all the time, others read what is above and write what is below: on a cache
+    // line of its own.
+    char apart[64];
     pthread_mutex_t hazard_lock;
+    char apart_too[64];
     RtSpanList spans;
     RtHandleTable pipelines;
     RtShapeList shapes;
