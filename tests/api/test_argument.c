@@ -88,6 +88,7 @@ static MTLSamplerState *new_sampler(void) {
 }
 
 TEST(test_encoder) {
+    NEEDS_RESULTS();
     clear_messages();
     MTLFunction *function = function_of(MIXED, "mixed");
     MTLComputePipelineState *pipeline = pipeline_for(function);
@@ -426,6 +427,7 @@ TEST(test_bad_descriptors) {
 // ---- Many resources ----
 
 TEST(test_many) {
+    NEEDS_RESULTS();
     enum { n = 500 };
     MTLFunction *function = function_of(
         HEAD "struct Many { array<texture2d<float>, 500> t; device float *b[500]; uint stride; };\n"
@@ -466,6 +468,7 @@ TEST(test_many) {
 
 // A linked list through device memory: structs that point to structs.
 TEST(test_nested) {
+    NEEDS_RESULTS();
     enum { n = 6 };
     MTLFunction *function = function_of(
         HEAD
@@ -598,6 +601,7 @@ static void expect_fault(MTLComputePipelineState *pipeline, uint64_t handle) {
 }
 
 TEST(test_garbage) {
+    NEEDS_RESULTS();
     static const char source[] =
         HEAD "struct T { texture2d<float> t; };\n"
              "struct W { texture2d<float, access::write> t; };\n"

@@ -35,6 +35,7 @@ static MTLBuffer *words(size_t n) { return mtl_device_new_buffer(device, n * 4, 
 
 static void dispatch_of_nothing(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     static const struct {
         MTLSize grid, group;
         const char *rule;
@@ -74,6 +75,7 @@ static void dispatch_of_nothing(void **state) {
 // Lengths round up to 16; a length of 0 is no error while the kernel does not look.
 static void lengths_of_threadgroup_memory(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     MTLComputePipelineState *p = pipeline_of(library, "shared");
     for (int unused = 0; unused < 2; unused++) {
         MTLBuffer *x = words(16);

@@ -55,6 +55,7 @@ static void status_follows_the_life(void **state) {
 
 static void every_thread_of_a_grid_runs(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     static const struct {
         MTLSize threads, group;
     } cases[] = {
@@ -85,6 +86,7 @@ static void every_thread_of_a_grid_runs(void **state) {
 
 static void threadgroups_and_indirect_agree(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     MTLComputePipelineState *p = pipeline_from(ADD_ONE, "add_one");
     MTLBuffer *x = mtl_device_new_buffer(device, 4096 * 4, 0);
     uint32_t groups[] = {9999, 5, 1, 1, 0, 1, 1};
@@ -113,6 +115,7 @@ static void threadgroups_and_indirect_agree(void **state) {
 // A kernel writes the size that a later indirect dispatch of the same command buffer reads.
 static void indirect_sizes_come_from_kernels(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     MTLLibrary *library = compile(
         ADD_ONE
         "kernel void plan(device uint *x [[buffer(0)]]) { x[0] = 2; x[1] = 1; x[2] = 1; }\n");
@@ -151,6 +154,7 @@ static void indirect_sizes_come_from_kernels(void **state) {
 
 static void bindings_are_taken_at_dispatch(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     MTLComputePipelineState *p = pipeline_from(
         HEAD "struct Params { uint add; uint times; };\n"
              "kernel void f(device uint *x [[buffer(0)]], constant Params &q [[buffer(3)]],"
@@ -193,6 +197,7 @@ static void bindings_are_taken_at_dispatch(void **state) {
 
 static void threadgroup_memory_of_two_arguments(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     MTLComputePipelineState *p = pipeline_from(
         HEAD "kernel void f(device uint *x [[buffer(0)]], threadgroup uint *a [[threadgroup(0)]],"
              " threadgroup uint *b [[threadgroup(1)]], uint i [[thread_index_in_threadgroup]],"
@@ -225,6 +230,7 @@ static void threadgroup_memory_of_two_arguments(void **state) {
 // Serial encoders: each dispatch sees all of the one before.
 static void dispatches_follow_each_other(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     enum { N = 5000, ROUNDS = 30 };
     MTLComputePipelineState *p = pipeline_from(
         HEAD "kernel void shift(device const uint *a [[buffer(0)]], device uint *b [[buffer(1)]],"
@@ -260,6 +266,7 @@ static void dispatches_follow_each_other(void **state) {
 
 static void concurrent_dispatches_and_barriers(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     enum { PARTS = 70 };
     MTLLibrary *library = compile(
         HEAD "kernel void fill(device uint *x [[buffer(0)]], constant uint &v [[buffer(1)]],"
@@ -372,6 +379,7 @@ static void handlers_may_wait_and_commit(void **state) {
 
 static void nobody_need_wait(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     MTLComputePipelineState *p = pipeline_from(ADD_ONE, "add_one");
     MTLBuffer *x = mtl_device_new_buffer(device, 4096, 0);
     Trace trace = {0};
@@ -449,6 +457,7 @@ static void dropped_enqueued_buffers_do_not_block(void **state) {
 // Two queues, one tracked buffer: commit order decides, whoever is waited for.
 static void tracked_buffers_order_queues(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     enum { N = 20000, ROUNDS = 40 };
     MTLComputePipelineState *p = pipeline_from(
         HEAD "kernel void step(device uint *x [[buffer(0)]], constant uint &k [[buffer(1)]],"
@@ -486,6 +495,7 @@ static void tracked_buffers_order_queues(void **state) {
 // A place taken with enqueue and filled late, with work of another queue in between: no deadlock.
 static void late_commits_between_queues(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     MTLComputePipelineState *p = pipeline_from(ADD_ONE, "add_one");
     MTLCommandQueue *other = mtl_device_new_command_queue(device);
     MTLBuffer *x = mtl_device_new_buffer(device, 64, 0);
@@ -517,6 +527,7 @@ static void late_commits_between_queues(void **state) {
 
 static void unretained_references(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     MTLComputePipelineState *p = pipeline_from(ADD_ONE, "add_one");
     MTLBuffer *x = mtl_device_new_buffer(device, 64, 0);
     MTLCommandBuffer *commands = mtl_command_queue_command_buffer_with_unretained_references(queue);
@@ -539,6 +550,7 @@ static void unretained_references(void **state) {
 
 static void retained_until_completion(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     MTLBuffer *x = mtl_device_new_buffer(device, 64, 0);
     MTLComputePipelineState *p = pipeline_from(ADD_ONE, "add_one");
     MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);

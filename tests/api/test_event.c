@@ -48,6 +48,7 @@ static MTLCommandBuffer *committed(MTLCommandQueue *on, MTLComputePipelineState 
 // The consumer is committed first, on another queue; its buffers are not tracked.
 static void a_queue_waits_for_another(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     MTLCommandQueue *q1 = mtl_device_new_command_queue(device);
     MTLCommandQueue *q2 = mtl_device_new_command_queue(device);
     MTLEvent *event = mtl_device_new_event(device);
@@ -69,6 +70,7 @@ static void a_queue_waits_for_another(void **state) {
 // Many queues stand at waits: no worker is held up, and work elsewhere runs.
 static void blocked_queues_hold_nobody_up(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     enum { N = 40 };
     MTLCommandQueue *queues[N], *free_queue = mtl_device_new_command_queue(device);
     MTLCommandBuffer *waiting[N];
@@ -102,6 +104,7 @@ static void blocked_queues_hold_nobody_up(void **state) {
 // Two queues throw the ball to each other within one command buffer each.
 static void ping_pong(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     enum { ROUNDS = 50 };
     MTLCommandQueue *q1 = mtl_device_new_command_queue(device);
     MTLCommandQueue *q2 = mtl_device_new_command_queue(device);
@@ -133,6 +136,7 @@ static void ping_pong(void **state) {
 // the order of commits the producer would wait for them, and they wait for its event.
 static void events_and_hazards_do_not_lock_up(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     MTLCommandQueue *q1 = mtl_device_new_command_queue(device);
     MTLCommandQueue *q2 = mtl_device_new_command_queue(device);
     MTLEvent *event = mtl_device_new_event(device);
@@ -156,6 +160,7 @@ static void events_and_hazards_do_not_lock_up(void **state) {
 // Nobody signals: with a time limit the wait ends in an error, and later work of the queue runs.
 static void a_wait_in_vain_times_out(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     MTLCommandQueue *queue = mtl_device_new_command_queue_with_descriptor(
         device, &(MTLCommandQueueDescriptor){.timeout_ms = 50});
     MTLEvent *event = mtl_device_new_event(device), *after = mtl_device_new_event(device);

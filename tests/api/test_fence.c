@@ -39,6 +39,7 @@ static MTLBuffer *untracked(void) {
 // The writer on one queue, the reader on another; without the fence they would run together.
 static void over_queues(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     MTLCommandQueue *q1 = mtl_device_new_command_queue(device);
     MTLCommandQueue *q2 = mtl_device_new_command_queue(device);
     MTLFence *fence = mtl_device_new_fence(device);
@@ -73,6 +74,7 @@ static void over_queues(void **state) {
 // Encoders of one command buffer, the second of them concurrent.
 static void between_encoders(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
     MTLFence *fence = mtl_device_new_fence(device);
     MTLBuffer *x = untracked(), *y = untracked();

@@ -145,6 +145,7 @@ static size_t resident(const void *memory, size_t n_bytes) {
 
 static void memory_goes_back(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     MTLHeap *heap = new_heap(8 * MB, MTLHeapTypeAutomatic);
     MTLBuffer *a = take(heap, 6 * MB);
     char *memory = mtl_buffer_contents(a);
@@ -332,6 +333,7 @@ static void purgeable(void **state) {
 
 static void bad_input(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     static const struct {
         MTLHeapDescriptor d;
         const char *rule;
@@ -392,6 +394,7 @@ static void bad_input(void **state) {
 // before.
 static void many_small_buffers(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     enum { N = 100000 }; // more than a process may have mappings
     uint64_t before = mtl_device_current_allocated_size(device);
     MTLBuffer **buffers = calloc(N, sizeof *buffers);

@@ -178,6 +178,7 @@ static void expect_page_fault(MTLCommandBuffer *commands) {
 
 static void test_cpu_commands(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     clear_messages();
     MTLIndirectCommandBuffer *icb = new_icb(4);
     MTLBuffer *x = mtl_device_new_buffer(device, 400, 0);
@@ -217,6 +218,7 @@ static void test_cpu_commands(void **state) {
 // (x + 3) * 5 + ...: the order of commands matters, barriers keep it.
 static void test_barriers(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     enum { n = 200 };
     MTLIndirectCommandBuffer *icb = new_icb(n);
     MTLBuffer *x = words((uint32_t[]){1, 1, 1, 1}, 4), *amounts = words((uint32_t[]){3, 5}, 2);
@@ -240,6 +242,7 @@ static void test_barriers(void **state) {
 
 static void test_threadgroup_memory(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     MTLComputePipelineState *mark = indirect_pipeline("mark");
     MTLIndirectCommandBuffer *icb = new_icb(3);
     MTLBuffer *x = mtl_device_new_buffer(device, 12, 0);
@@ -263,6 +266,7 @@ static void test_threadgroup_memory(void **state) {
 
 static void test_inherit(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     clear_messages();
     MTLBuffer *x = mtl_device_new_buffer(device, 64, 0), *amounts = words((uint32_t[]){9, 4}, 2);
     // Both inherited.
@@ -358,6 +362,7 @@ static Arguments arguments_of(MTLIndirectCommandBuffer *icb, MTLBuffer *x, MTLBu
 
 static void test_kernel_filter(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     enum { n = 1000 };
     static const uint32_t amount[4] = {2, 4, 6, 8};
     static uint32_t values[n], expected[n];
@@ -387,6 +392,7 @@ static void test_kernel_filter(void **state) {
 // The range is counted on the device and never seen by the CPU.
 static void test_kernel_compaction(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     enum { n = 777, base = 5 };
     static uint32_t values[n];
     uint32_t amount = 100, odd = 0;
@@ -427,6 +433,7 @@ static void test_kernel_compaction(void **state) {
 
 static void test_kernel_edges(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     MTLIndirectCommandBuffer *icb = new_icb(9);
     MTLBuffer *x = mtl_device_new_buffer(device, 64, 0);
     Arguments a = arguments_of(icb, x, x);
@@ -446,6 +453,7 @@ static void test_kernel_edges(void **state) {
 
 static void test_kernel_copy(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     enum { n = 40 };
     MTLIndirectCommandBuffer *icb = new_icb(n);
     MTLBuffer *x = mtl_device_new_buffer(device, n * 4, 0), *amounts = words((uint32_t[]){3}, 1);
@@ -463,6 +471,7 @@ static void test_kernel_copy(void **state) {
 
 static void test_kernel_threadgroup_memory(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     MTLComputePipelineState *mark = indirect_pipeline("mark");
     MTLIndirectCommandBuffer *icb = new_icb(5);
     MTLBuffer *x = mtl_device_new_buffer(device, 20, 0);
@@ -521,6 +530,7 @@ static void test_argument_encoder(void **state) {
 
 static void test_blit(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     MTLIndirectCommandBuffer *from = new_icb(8), *to = new_icb(6);
     MTLBuffer *x = mtl_device_new_buffer(device, 64, 0);
     MTLBuffer *amounts = words((uint32_t[]){1, 2, 3, 4, 5, 6, 7, 8}, 8);
@@ -600,6 +610,7 @@ static uint32_t *record(MTLIndirectCommandBuffer *icb, size_t index) {
 
 static void test_bad_commands(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     enum { KIND = 0, PIPELINE = 2, GRID = 4, GROUP = 7, ADDRESS = 16, LENGTHS = 20 };
     MTLIndirectCommandBuffer *icb = new_icb(3);
     MTLBuffer *x = mtl_device_new_buffer(device, 64, 0), *amounts = words((uint32_t[]){1}, 1);
@@ -664,6 +675,7 @@ static void test_bad_commands(void **state) {
 
 static void test_gone_pipeline(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     MTLIndirectCommandBuffer *icb = new_icb(1);
     MTLBuffer *x = mtl_device_new_buffer(device, 64, 0), *amounts = words((uint32_t[]){1}, 1);
     MTLComputePipelineState *gone = indirect_pipeline("add");
@@ -701,6 +713,7 @@ static void test_gone_pipeline(void **state) {
 // A kernel that writes to an indirect command buffer that is gone.
 static void test_gone_buffer(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     MTLIndirectCommandBuffer *icb = new_icb(2000);
     MTLBuffer *x = words((uint32_t[]){1, 1, 1, 1}, 4);
     Arguments a = arguments_of(icb, x, x);

@@ -86,6 +86,7 @@ static void properties_have_apples_defaults(void **state) {
 
 static void presenting_with_commands_shows_what_they_drew(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     CAMetalLayer *layer = make_layer(8, 4);
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
     static Seen seen;
@@ -132,6 +133,7 @@ static MTLDrawable *watched_drawable(CAMetalLayer *layer, Seen *seen) {
 
 static void a_drawable_by_itself_waits_for_its_work(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     static Seen seen;
     CAMetalLayer *layer = make_layer(8, 4);
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);

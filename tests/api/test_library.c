@@ -19,6 +19,7 @@ static const char constants_source[] =
 // Constants made of other constants are evaluated whatever their type, whether those are set or
 // not.
 TEST(derived_vectors) {
+    NEEDS_RESULTS();
     MTLLibrary *library =
         compile(HEAD "constant float3 scale [[function_constant(0)]];\n"
                      "constant ushort4 words [[function_constant(1)]];\n"
@@ -185,6 +186,7 @@ static uint32_t run_single(MTLComputePipelineState *p) {
 }
 
 TEST(compile_options) {
+    NEEDS_RESULTS();
     const MTLPreprocessorMacro macros[] = {{"VALUE", "40"}, {"PLUS_ONE", NULL}};
     const MTLHeader headers[] = {
         {"mine.h", "#define MINE 100\n", 0},
@@ -224,6 +226,7 @@ TEST(compile_options) {
 }
 
 TEST(from_files_and_bytes) {
+    NEEDS_RESULTS();
     MTLLibrary *library = compile(HEAD "kernel void f(device uint *x) { x[0] = 123; }\n");
     size_t length = 0;
     unsigned char *data = mtl_library_copy_data(library, &length);
@@ -350,6 +353,7 @@ static MTLFunction *specialised(const Constants *c, const char *name) {
 }
 
 TEST(constants_by_index_and_name) {
+    NEEDS_RESULTS();
     Constants k = open_constants();
     uint32_t add = 3;
     bool no = false, yes = true;
@@ -413,6 +417,7 @@ TEST(missing_buffer_of_a_live_argument) {
 }
 
 TEST(vector_constants_and_ranges) {
+    NEEDS_RESULTS();
     Constants k = open_constants();
     float quads[8] = {9, 9, 9, 9, 1.5f, 2.5f, 3.5f, 4.5f};
     mtl_function_constant_values_set_constant_values(k.values, quads, MTLDataTypeFloat4,
@@ -432,6 +437,7 @@ TEST(vector_constants_and_ranges) {
 }
 
 TEST(wrong_constants_are_errors) {
+    NEEDS_RESULTS();
     Constants k = open_constants();
     float add = 3;
     mtl_function_constant_values_set_constant_value(k.values, &add, MTLDataTypeFloat, 0);
@@ -457,6 +463,7 @@ TEST(wrong_constants_are_errors) {
 // ---- Pipelines ----
 
 TEST(pipelines_from_descriptors) {
+    NEEDS_RESULTS();
     MTLLibrary *library = compile(
         ADD_ONE
         "[[max_total_threads_per_threadgroup(96)]] kernel void few(device uint *x) {"

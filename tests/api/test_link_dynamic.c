@@ -93,6 +93,7 @@ static void check(MTLComputePipelineState *state, int start, int step) {
 
 static void linked_at_compile_time(void **unused) {
     (void)unused;
+    NEEDS_RESULTS();
     MTLDynamicLibrary *three = dynamic(TIMES(3), "three.metallib", NULL);
     MTLLibrary *user =
         compile_with(USER, &(MTLCompileOptions){.libraries = &three, .library_count = 1});
@@ -103,6 +104,7 @@ static void linked_at_compile_time(void **unused) {
 // Without `extern`, too, when libraries are named: Metal's own rule is that the linker decides.
 static void declared_without_extern(void **unused) {
     (void)unused;
+    NEEDS_RESULTS();
     MTLDynamicLibrary *three = dynamic(TIMES(3), "three.metallib", NULL);
     MTLLibrary *user =
         compile_with(HEAD "int scaled(int x);\nkernel void k(device int *out [[buffer(0)]],"
@@ -114,6 +116,7 @@ static void declared_without_extern(void **unused) {
 
 static void preloaded_comes_first(void **unused) {
     (void)unused;
+    NEEDS_RESULTS();
     MTLDynamicLibrary *three = dynamic(TIMES(3), "three.metallib", NULL),
                       *five = dynamic(TIMES(5), "five.metallib", NULL);
     MTLLibrary *user =
@@ -127,6 +130,7 @@ static void preloaded_comes_first(void **unused) {
 
 static void a_symbol_nobody_has(void **unused) {
     (void)unused;
+    NEEDS_RESULTS();
     MTLError *error = NULL;
     MTLLibrary *plain = compile_with(USER, NULL);
     assert_null(make(plain, NULL, 0, &error));
@@ -146,6 +150,7 @@ static void a_symbol_nobody_has(void **unused) {
 // A dynamic library that needs another one, which calls back into a third.
 static void chains(void **unused) {
     (void)unused;
+    NEEDS_RESULTS();
     MTLDynamicLibrary *base =
         dynamic(HEAD "int base_value(int x) { return x * 7; }\n", "base", NULL);
     MTLDynamicLibrary *middle = dynamic(
@@ -160,6 +165,7 @@ static void chains(void **unused) {
 // A visible function of one library that calls into a dynamic one.
 static void with_linked_functions(void **unused) {
     (void)unused;
+    NEEDS_RESULTS();
     MTLDynamicLibrary *three = dynamic(TIMES(3), "three.metallib", NULL);
     MTLLibrary *functions = compile_with(
         HEAD "extern int scaled(int);\n[[visible]] int f(int x) { return scaled(x) + 10; }\n",
@@ -183,6 +189,7 @@ static void with_linked_functions(void **unused) {
 
 static void files(void **unused) {
     (void)unused;
+    NEEDS_RESULTS();
     MTLError *error = NULL;
     const char *path = in_folder("four.metallib");
     MTLDynamicLibrary *four = dynamic(TIMES(4), path, NULL);
@@ -219,6 +226,7 @@ static void files(void **unused) {
 
 static void beside_the_library(void **unused) {
     (void)unused;
+    NEEDS_RESULTS();
     MTLError *error = NULL;
     MTLDynamicLibrary *six = dynamic(TIMES(6), "@loader_path/six.metallib", NULL);
     assert_true(mtl_dynamic_library_serialize_to_url(six, in_folder("six.metallib"), &error));

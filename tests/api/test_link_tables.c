@@ -225,6 +225,7 @@ static int expected(uint32_t which, int x) {
 // Entries 0 to 3 hold functions, 4 is empty, others are outside.
 static void divergent_indices(void **unused) {
     (void)unused;
+    NEEDS_RESULTS();
     MTLComputePipelineState *state = must_link("by_index", four, 4);
     const char *const entries[] = {"plus_one", "times_three", "negated", "looping", NULL};
     MTLVisibleFunctionTable *table = table_of(state, entries, 5);
@@ -259,6 +260,7 @@ static void run_facts(MTLComputePipelineState *state, MTLVisibleFunctionTable *t
 
 static void size_and_null(void **unused) {
     (void)unused;
+    NEEDS_RESULTS();
     MTLComputePipelineState *state = must_link("facts", four, 4);
     const char *const entries[] = {"negated", NULL, "looping"};
     MTLVisibleFunctionTable *table = table_of(state, entries, 3);
@@ -273,6 +275,7 @@ static void size_and_null(void **unused) {
 // A handle put in place of another, and taken out again, between dispatches.
 static void replaced_entries(void **unused) {
     (void)unused;
+    NEEDS_RESULTS();
     MTLComputePipelineState *state = must_link("by_index", four, 4);
     const char *const first[] = {"plus_one"};
     MTLVisibleFunctionTable *table = table_of(state, first, 1);
@@ -300,6 +303,7 @@ static void replaced_entries(void **unused) {
 // Functions of another type in the list and in the table are null there.
 static void wrong_signature(void **unused) {
     (void)unused;
+    NEEDS_RESULTS();
     const char *const names[] = {"plus_one", "as_float", "store", "negated", "lanes"};
     MTLComputePipelineState *state = must_link("by_index", names, 5);
     MTLVisibleFunctionTable *table = table_of(state, names, 5);
@@ -315,6 +319,7 @@ static void wrong_signature(void **unused) {
 
 static void table_in_an_argument_buffer(void **unused) {
     (void)unused;
+    NEEDS_RESULTS();
     MTLComputePipelineState *state = must_link("in_arguments", four, 4);
     MTLVisibleFunctionTable *table = table_of(state, four, 4);
     MTLBuffer *out = new_buffer(N * 4);
@@ -337,6 +342,7 @@ static void table_in_an_argument_buffer(void **unused) {
 // Structs by value, large results, no result, arrays of tables; entry 1 of the pairs is empty.
 static void large_values(void **unused) {
     (void)unused;
+    NEEDS_RESULTS();
     const char *const names[] = {"of_pair", "store"}, *const pairs[] = {"of_pair", NULL},
                       *const stores[] = {"store"};
     MTLComputePipelineState *state = must_link("large", names, 2);
@@ -370,6 +376,7 @@ static void large_values(void **unused) {
 // Threads that call different entries are not together in SIMD-group functions.
 static void simd_functions_inside(void **unused) {
     (void)unused;
+    NEEDS_RESULTS();
     const char *const names[] = {"lanes"}, *const entries[] = {"lanes", NULL};
     MTLComputePipelineState *state = must_link("in_simd", names, 1);
     MTLVisibleFunctionTable *table = table_of(state, entries, 2);
@@ -389,6 +396,7 @@ static void simd_functions_inside(void **unused) {
 // Barriers in a function that all threads call.
 static void barriers_inside(void **unused) {
     (void)unused;
+    NEEDS_RESULTS();
     const char *const names[] = {"total", "largest"};
     MTLComputePipelineState *state = must_link("in_groups", names, 2);
     MTLVisibleFunctionTable *table = table_of(state, names, 2);
@@ -410,6 +418,7 @@ static void barriers_inside(void **unused) {
 
 static void textures_inside(void **unused) {
     (void)unused;
+    NEEDS_RESULTS();
     const char *const names[] = {"sampled", "texel"};
     MTLComputePipelineState *state = must_link("with_texture", names, 2);
     MTLVisibleFunctionTable *table = table_of(state, names, 2);
@@ -437,6 +446,7 @@ static void textures_inside(void **unused) {
 
 static void calls_inside_calls(void **unused) {
     (void)unused;
+    NEEDS_RESULTS();
     const char *const names[] = {"outer", "plus_one", "negated"},
                       *const inner[] = {"plus_one", "negated"}, *const outer[] = {"outer"};
     MTLComputePipelineState *state = must_link("nested", names, 3);
@@ -456,6 +466,7 @@ static void calls_inside_calls(void **unused) {
 // Recursion through a table is possible to the depth the descriptor gives, an error without one.
 static void recursion_has_a_depth(void **unused) {
     (void)unused;
+    NEEDS_RESULTS();
     const char *const names[] = {"count_down"};
     MTLError *error = NULL;
     assert_null(link_with("recursive", names, 1, 0, &error));
@@ -481,6 +492,7 @@ static void recursion_has_a_depth(void **unused) {
 // One function under two sets of constants, and a third name for it.
 static void constants_of_linked_functions(void **unused) {
     (void)unused;
+    NEEDS_RESULTS();
     MTLFunction *functions[3], *kernel = function_of("by_index");
     for (int i = 0; i < 3; i++) {
         MTLFunctionConstantValues *values = mtl_function_constant_values_new();
@@ -523,6 +535,7 @@ static void constants_of_linked_functions(void **unused) {
 // function, all from one library and each with values of its own.
 static void derived_constants(void **unused) {
     (void)unused;
+    NEEDS_RESULTS();
     MTLLibrary *l = compile(
         HEAD "constant int a [[function_constant(0)]];\n"
              "constant int b [[function_constant(1)]];\n"
@@ -561,6 +574,7 @@ static void derived_constants(void **unused) {
 // Two libraries with functions, helpers and constants of the same names.
 static void functions_of_other_libraries(void **unused) {
     (void)unused;
+    NEEDS_RESULTS();
     MTLLibrary *libraries[3];
     MTLFunction *functions[3], *kernel = function_of("by_index");
     for (int i = 0; i < 3; i++) {
@@ -600,6 +614,7 @@ static void functions_of_other_libraries(void **unused) {
 // Called by name: declared in one library, given by another as a private function.
 static void private_functions(void **unused) {
     (void)unused;
+    NEEDS_RESULTS();
     MTLLibrary *user =
         compile(HEAD "[[visible]] int plus_one(int x);\n"
                      "kernel void k(device int *out [[buffer(0)]],\n"
@@ -630,6 +645,7 @@ static void private_functions(void **unused) {
 
 static void further_binary_functions(void **unused) {
     (void)unused;
+    NEEDS_RESULTS();
     MTLError *error = NULL;
     MTLFunction *kernel = function_of("by_index"), *first = function_of("plus_one"), *second;
     second = function_of("negated");

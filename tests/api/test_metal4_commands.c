@@ -51,6 +51,7 @@ static int fresh(void **state) {
 // ---- What works ----
 
 TEST(test_dispatch) {
+    NEEDS_RESULTS();
     Bench b = open_bench();
     MTLBuffer *x = resident_buffer(&b, 4000, "X");
     assert_true(mtl_device_supports_family(device, MTLGPUFamilyMetal4));
@@ -72,6 +73,7 @@ TEST(test_dispatch) {
 
 // Each dispatch has the bindings of its moment.
 TEST(test_snapshot) {
+    NEEDS_RESULTS();
     enum { n = 40 };
     Bench b = open_bench();
     MTLBuffer *x = resident_buffer(&b, n * 256, "X"), *values = resident_buffer(&b, n * 256, "V");
@@ -93,6 +95,7 @@ TEST(test_snapshot) {
 }
 
 TEST(test_threadgroup_memory) {
+    NEEDS_RESULTS();
     Bench b = open_bench();
     MTLBuffer *x = resident_buffer(&b, 256, "X");
     mtl4_argument_table_set_address(b.table, mtl_buffer_gpu_address(x), 0);
@@ -108,6 +111,7 @@ TEST(test_threadgroup_memory) {
 }
 
 TEST(test_indirect) {
+    NEEDS_RESULTS();
     Bench b = open_bench();
     MTLBuffer *x = resident_buffer(&b, 256, "X"), *n = resident_buffer(&b, 256, "N");
     mtl4_argument_table_set_address(b.table, mtl_buffer_gpu_address(x), 0);
@@ -161,6 +165,7 @@ TEST(test_indirect) {
 
 // One command buffer, begun again while the device is at work on what it held before.
 TEST(test_reuse) {
+    NEEDS_RESULTS();
     Bench b = open_bench();
     MTLBuffer *gate = resident_buffer(&b, 64, "Gate"), *x = resident_buffer(&b, 256, "X");
     MTLSharedEvent *event = mtl_device_new_shared_event(device);
@@ -191,6 +196,7 @@ TEST(test_reuse) {
 
 // Three frames in flight, an allocator each; the memory of an allocator does not grow.
 TEST(test_frames) {
+    NEEDS_RESULTS();
     enum { frames = 300, flight = 3 };
     Bench b = open_bench();
     MTLBuffer *x = resident_buffer(&b, 256, "X"), *y = resident_buffer(&b, frames * 256, "Y");
@@ -232,6 +238,7 @@ TEST(test_frames) {
 
 // Command buffers of a group run in their order, told once; allocators may be released at once.
 TEST(test_groups) {
+    NEEDS_RESULTS();
     enum { n = 6 };
     Bench b = open_bench();
     MTLBuffer *x = resident_buffer(&b, 256, "X");
@@ -292,6 +299,7 @@ TEST(test_feedback_queue) {
 // ---- Faults ----
 
 TEST(test_fault) {
+    NEEDS_RESULTS();
     Bench b = open_bench();
     MTLBuffer *bad = resident_buffer(&b, 64, "Bad"), *x = resident_buffer(&b, 256, "X");
     *(uint64_t *)mtl_buffer_contents(bad) = 64; // no memory there
@@ -327,6 +335,7 @@ TEST(test_fault) {
 }
 
 TEST(test_timeout) {
+    NEEDS_RESULTS();
     Bench b = open_bench();
     MTL4CommandQueue *queue = mtl_device_new_mtl4_command_queue_with_descriptor(
         device, &(MTL4CommandQueueDescriptor){.timeout_ms = 50}, NULL);
@@ -346,6 +355,7 @@ TEST(test_timeout) {
 // ---- Events ----
 
 TEST(test_events) {
+    NEEDS_RESULTS();
     Bench b = open_bench();
     MTL4CommandQueue *other = mtl_device_new_mtl4_command_queue(device);
     mtl4_command_queue_add_residency_set(other, b.set);
@@ -430,6 +440,7 @@ TEST(test_begin_and_end) {
 }
 
 TEST(test_allocators) {
+    NEEDS_RESULTS();
     Bench b = open_bench();
     MTLBuffer *x = resident_buffer(&b, 256, "X");
     mtl4_argument_table_set_address(b.table, mtl_buffer_gpu_address(x), 0);
@@ -609,6 +620,7 @@ TEST(test_encoder_rules) {
 
 // Encoders of one command buffer, ordered by a fence.
 TEST(test_fences) {
+    NEEDS_RESULTS();
     Bench b = open_bench();
     MTLBuffer *x = resident_buffer(&b, 256, "X"), *y = resident_buffer(&b, 256, "Y");
     MTLFence *fence = mtl_device_new_fence(device);
@@ -663,6 +675,7 @@ static void *record(void *context) {
 }
 
 TEST(test_threads) {
+    NEEDS_RESULTS();
     Bench b = open_bench();
     pthread_t threads[N_THREADS];
     Worker workers[N_THREADS];
@@ -686,6 +699,7 @@ TEST(test_threads) {
 
 // Traces show the queue, its encoders and their dispatches (MTL_CAPTURE_ENABLED=1).
 TEST(test_trace) {
+    NEEDS_RESULTS();
     Bench b = open_bench();
     MTLBuffer *x = resident_buffer(&b, 256, "X");
     char path[] = "/tmp/ingot-metal4-XXXXXX", text[16384];
@@ -731,6 +745,7 @@ TEST(test_trace) {
 
 // Everything goes while the device is at work.
 TEST(test_release_early) {
+    NEEDS_RESULTS();
     Bench b = open_bench();
     MTLBuffer *gate = resident_buffer(&b, 64, "Gate");
     mtl4_argument_table_set_address(b.table, mtl_buffer_gpu_address(gate), 0);

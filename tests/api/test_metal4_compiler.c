@@ -113,6 +113,7 @@ TEST(test_library) {
 }
 
 TEST(test_functions) {
+    NEEDS_RESULTS();
     float v[4];
     MTL4LibraryFunctionDescriptor scale = named(library, "scale");
     MTL4SpecializedFunctionDescriptor by_three = special(&scale.base, 3, "by three");
@@ -153,6 +154,7 @@ TEST(test_functions) {
 // A checked kernel that goes past its buffer is told with the buffer's label and changes nothing
 // else.
 TEST(test_shader_validation) {
+    NEEDS_RESULTS();
     MTL4LibraryFunctionDescriptor plain = named(library, "plain");
     MTLComputePipelineState *p = make(
         &(MTL4ComputePipelineDescriptor){.compute_function_descriptor = &plain.base,
@@ -225,6 +227,7 @@ static void check_linked(MTLComputePipelineState *p) {
 }
 
 TEST(test_static_linking) {
+    NEEDS_RESULTS();
     Linking l;
     linking_open(&l, library);
     const MTL4LinkedFunctionGroup groups = {"mine", l.functions, 2};
@@ -237,6 +240,7 @@ TEST(test_static_linking) {
 }
 
 TEST(test_binary_functions) {
+    NEEDS_RESULTS();
     MTLError *error = NULL;
     float v[4];
     Linking l;
@@ -282,6 +286,7 @@ TEST(test_binary_functions) {
 }
 
 TEST(test_dynamic_libraries) {
+    NEEDS_RESULTS();
     MTLError *error = NULL;
     float v[4];
     MTLLibrary *helper = mtl4_compiler_new_library(
@@ -368,6 +373,7 @@ static void finish(MTL4CompilerTask *task, Told *t) {
 }
 
 TEST(test_tasks) {
+    NEEDS_RESULTS();
     float v[4];
     Told t = {0};
     char text[] = "kernel void late(device float *x [[buffer(0)]],"
@@ -519,6 +525,7 @@ static int other_process(char **argv) {
 }
 
 TEST(test_archive) {
+    NEEDS_RESULTS();
     MTLError *error = NULL;
     MTL4PipelineDataSetSerializer *s = serializer_of(3);
     MTL4Compiler *c = mtl_device_new_compiler(

@@ -252,6 +252,7 @@ static void numbers_of_draws(void **state) {
 
 static void arguments(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     MTLRenderCommandEncoder *e = begin(plain);
     mtl_render_command_encoder_set_fragment_buffer(e, NULL, 0, 0);
     draw3(e);
@@ -385,7 +386,7 @@ static void residency(void **state) {
         if (!announced) assert_string_equal(last_rule, "argument_not_resident");
         if (!announced) assert_non_null(strstr(last_text, "far away"));
         finish(commands);
-        assert_int_equal(pixel(color, 3, 3), 0xffffffffu);
+        if (computes()) assert_int_equal(pixel(color, 3, 3), 0xffffffffu);
     }
     clear_messages();
     mtl_release(wild), mtl_release(far), mtl_release(box);

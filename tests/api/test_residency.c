@@ -62,6 +62,7 @@ static void edits(void **state) {
 // A kernel that finds its data through an address; only the set keeps the data alive.
 static void keeps_what_commands_use(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     MTLComputePipelineState *pipeline = pipeline_from(
         HEAD "struct A { device uint *p; };\n"
              "kernel void follow(constant A &a [[buffer(0)]], uint i [[thread_position_in_grid]])"

@@ -101,7 +101,7 @@ static void expect(const char *rule, const char *call) {
     mtl_compute_command_encoder_end_encoding(encoder);
     commit_and_wait(commands);
     assert_completed(commands);
-    assert_int_equal(y[0], 5);
+    assert_int_equal(y[0], computes() ? 5 : 77);
     mtl_release(commands);
 }
 
@@ -165,6 +165,7 @@ static void bindings(void **state) {
 
 static void threadgroup_memory(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     BREAKS(shared, "threadgroup_memory_limit", set_threadgroup_memory_length, 32768 + 16, 0);
     BREAKS(shared, "threadgroup_memory_index", set_threadgroup_memory_length, 16, 31);
     begin(static_shared); // 16 KiB of its own
@@ -184,6 +185,7 @@ static void indirect_dispatch(void **state) {
     BREAKS(plain, "indirect_offset", dispatch_threadgroups_indirect, x, 2, mtl_size_make(4, 1, 1));
     BREAKS(plain, "indirect_offset", dispatch_threadgroups_indirect, x, 65536 - 8,
            mtl_size_make(4, 1, 1));
+    if (!computes()) return; // the device reads the sizes, and that one does not look
     // Sizes that do not fit are found when it runs.
     uint32_t huge[3] = {0xffffffffu, 1, 1};
     MTLBuffer *size = mtl_device_new_buffer_with_bytes(device, huge, sizeof huge, 0);
