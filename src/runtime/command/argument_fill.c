@@ -36,15 +36,15 @@ static bool in_one_page(uint64_t address, size_t n_bytes) {
 
 // Somebody wants to know what is behind every address.
 static bool looks_up_all(const RtFill *fill) {
-    return fill->bounded || fill->checked || fill->site->device->debug_layer || rt_is_tracing();
+    return fill->how || fill->site->device->debug_layer || rt_is_tracing();
 }
 
 // arg: NULL for vertex attributes.
 static bool fill_address(const RtFill *fill, const RfArg *arg, RtSlot *slot, uint64_t value,
                          bool search) {
     MTLCommandBuffer *commands = fill->site->commands;
-    *slot =
-        (RtSlot){.address = (char *)(uintptr_t)value, .n_bytes = fill->bounded ? 0 : UNKNOWN_BYTES};
+    *slot = (RtSlot){.address = (char *)(uintptr_t)value,
+                     .n_bytes = fill->how & RT_FILL_BOUNDED ? 0 : UNKNOWN_BYTES};
     if (!value) return true;
     size_t whole = arg && arg->type < fill->lib->n_types ? fill->lib->types[arg->type].size : 0;
     search = search || (arg && arg->space == RF_CONSTANT && !in_one_page(value, whole));
@@ -53,7 +53,7 @@ static bool fill_address(const RtFill *fill, const RfArg *arg, RtSlot *slot, uin
     slot->n_bytes = found.n_bytes;
     if (rt_is(found.resource, &rt_buffer_class)) {
         slot->buffer = (MTLBuffer *)(void *)found.resource;
-        if (fill->checked && !rt_cb_hold(commands, found.resource)) return false;
+        if (fill->how & RT_FILL_CHECKED && !rt_cb_hold(commands, found.resource)) return false;
     }
     return rt_cb_use(commands, found.resource, false);
 }

@@ -34,11 +34,14 @@ typedef struct RtFill { // a function that is about to run, and where its bindin
     const RfFunction *f;
     const RfLibrary *lib;
     const unsigned char *arg_use; // RtArgUse per RfArg
+    unsigned how;                 // RT_FILL_
+} RtFill;
+enum {
     // How far memory reaches is always looked up, since fetches of the device are bounded by it: of
     // draws. Else only where somebody needs to know.
-    bool bounded;
-    bool checked; // the function's code is: the buffers' labels are needed later
-} RtFill;
+    RT_FILL_BOUNDED = 1,
+    RT_FILL_CHECKED = 2, // the function's code is: the buffers' labels are needed later
+};
 // What the arguments of the function need. What does not fit its argument stays empty: it is then
 // reported as missing, if it is needed. False after a message.
 bool rt_table_fill(const RtFill *fill);

@@ -208,7 +208,7 @@ static bool fill_bindings(MTLComputeCommandEncoder *e, const char *call) {
                                    .f = rt_pipeline_function(p),
                                    .lib = rt_pipeline_library(p),
                                    .arg_use = p->arg_use,
-                                   .checked = p->validate});
+                                   .how = p->validate ? RT_FILL_CHECKED : 0});
 }
 
 // The bindings as they are now, if they are right.

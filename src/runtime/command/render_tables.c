@@ -19,7 +19,7 @@ static bool fill_stage(MTLRenderCommandEncoder *e, const RtSite *site, const RtS
                          .f = stage->function->function,
                          .lib = stage->function->library->lib->reflection,
                          .arg_use = stage->arg_use,
-                         .bounded = true};
+                         .how = RT_FILL_BOUNDED};
     if (!rt_table_fill(&fill)) return false;
     const AbiStageInfo *info = stage->code->stage;
     for (uint32_t k = 0; info && k < info->n_vertex_buffers; k++) {
