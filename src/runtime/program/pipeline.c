@@ -13,7 +13,7 @@
 #include "runtime/program/link.h"
 #include "runtime/program/indirect.h"
 #include "runtime/program/reflection_int.h"
-#include "runtime/program/stage_in.h"
+#include "runtime/program/stage_in_int.h"
 #include "runtime/object/trace.h"
 #include "runtime/object/validation.h"
 #include "os/clock.h"

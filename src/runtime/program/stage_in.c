@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // stage_in.c: kernels with stage inputs: the descriptor of their pipeline, for the compiler.
-#include "runtime/program/stage_in.h"
+#include "runtime/program/stage_in_int.h"
 #include <stdlib.h>
 #include "abi/stage_in.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// stage_in.h: what a compute pipeline keeps of the descriptor of its stage inputs.
-#ifndef INGOT_RUNTIME_STAGE_IN_H
-#define INGOT_RUNTIME_STAGE_IN_H
+// stage_in_int.h: what a compute pipeline keeps of the descriptor of its stage inputs.
+#ifndef INGOT_RUNTIME_STAGE_IN_INT_H
+#define INGOT_RUNTIME_STAGE_IN_INT_H
 #include "runtime/program/pipeline.h"
 
 struct RtStageIn {
