@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// compare_logits.c: one model on two back ends of libllama, the CPU's and Metal's: the same tokens in, the logits of every
-// position compared, and the time of reading a prompt and of making tokens one by one: by the clock, and by what the
-// processors worked (which says more on a busy machine). Prints what it found; leaves 1 if the squares of the differences
-// are more than TOLERANCE of those of the logits. With quantised weights the CPU rounds activations too: 5e-4 is usual.
+// compare_logits.c: one model on two back ends of libllama, the CPU's and Metal's: the same tokens
+// in, the logits of every position compared, and the time of reading a prompt and of making tokens
+// one by one: by the clock, and by what the processors worked (which says more on a busy machine).
+// Prints what it found; leaves 1 if the squares of the differences are more than TOLERANCE of those
+// of the logits. With quantised weights the CPU rounds activations too: 5e-4 is usual.
 //     compare_logits MODEL.gguf [TOLERANCE [PROMPT [TOKENS [THREADS]]]]
 #include <ggml-backend.h>
 #include <llama.h>
