@@ -218,6 +218,7 @@ static MTLTexture *new_target(void) {
 
 static void draws_of_nothing(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     for (int draws = 0; draws < 2; draws++) { // and one that draws, behind them
         MTLTexture *t = new_target();
         MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
@@ -235,6 +236,7 @@ static void draws_of_nothing(void **state) {
 
 static void scissors_past_the_target(void **state) {
     (void)state;
+    NEEDS_RESULTS();
     static const MTLScissorRect rects[] = {
         {8, 2, 100, 3}, {8, 2, SIZE_MAX, 3}, {SIDE, 0, 1, 1}, {SIZE_MAX, SIZE_MAX, 2, 2}};
     for (size_t i = 0; i < sizeof rects / sizeof *rects; i++) {
