@@ -95,7 +95,7 @@ Metallib *metallib_open(Blob *bytes, const char **error) {
     lib->language_version = wire_get_u32(&r);
     lib->log = wire_get_str(&r);
     lib->library_type = wire_get_u32(&r);
-    if (lib->library_type > 1) r.failed = true;
+    if (lib->library_type > METALLIB_OBJECT) r.failed = true;
     lib->install_name = wire_get_str(&r);
     if (!r.failed) read_links(lib, &r);
     if (!r.failed) read_files(lib, &r);

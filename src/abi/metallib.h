@@ -21,6 +21,10 @@ typedef struct MetallibFile { // a file read by #include
     unsigned char hash[SHA256_BYTES];
 } MetallibFile;
 
+// An object (.air): a library whose functions may be defined in another one. It is made and linked
+// by `ingot build`; nothing runs it.
+enum { METALLIB_OBJECT = 2 };
+
 // Immutable once opened; shared by reference count.
 typedef struct Metallib {
     atomic_uint refs;
@@ -29,7 +33,7 @@ typedef struct Metallib {
     char *compiler_id, *source_name;
     uint32_t math_mode, language_version;
     char *log;             // warnings, as Clang prints them; "" if none
-    uint32_t library_type; // MTLLibraryType: 0 executable, 1 dynamic
+    uint32_t library_type; // MTLLibraryType: 0 executable, 1 dynamic; or METALLIB_OBJECT
     char *install_name;    // of a dynamic library; "" otherwise
     uint32_t n_links;
     char **links; // install names of the dynamic libraries it was linked against

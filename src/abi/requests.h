@@ -50,6 +50,10 @@ typedef struct MslSource {
     const char *pch_shipped_dir; // a folder of them made with the compiler, only read; NULL: none
     bool lines;                  // the code says which source lines it comes from
     bool check_only;             // diagnostics only
+    // Further options for Clang's -cc1, behind all others. Of the command line only: protocol.h
+    // does not carry them.
+    const char *const *extra;
+    size_t n_extra;
 } MslSource;
 
 typedef struct MslDiagnostic {

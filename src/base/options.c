@@ -156,6 +156,12 @@ static int take_size(const CommandLine *line, const Option *row, void *to, const
     return 0;
 }
 
+static int add_word(const CommandLine *line, Strings *to, char *word) {
+    if (strings_add(to, word)) return 0;
+    options_wrong(line, "out of memory");
+    return 1;
+}
+
 static int take(const CommandLine *line, const Option *row, void *options, char *value) {
     void *to = (char *)options + row->at;
     switch (row->kind) {
@@ -164,10 +170,7 @@ static int take(const CommandLine *line, const Option *row, void *options, char 
         if (row->words && choose(line, row, value) < 0) return OPTIONS_WRONG;
         *(const char **)to = value;
         return 0;
-    case OPT_LIST:
-        if (strings_add(to, value)) return 0;
-        options_wrong(line, "out of memory");
-        return 1;
+    case OPT_LIST: return add_word(line, to, value);
     case OPT_WHOLE: return take_whole(line, row, to, value);
     case OPT_REAL: return take_real(line, row, to, value);
     case OPT_CHOICE: {
@@ -247,6 +250,7 @@ static int read_option(const CommandLine *line, void *options, int argc, char **
     char *value = NULL;
     bool shared = false;
     const Option *row = find(line, argv[*i], &value, &shared);
+    if (!row && line->unknown) return line->unknown(line, options, argv[*i]);
     if (!row) return unknown(line, argv[*i]);
     bool optional = row->value && !strncmp(row->value, "[=", 2);
     if (!value && row->value && !optional) {
@@ -289,6 +293,8 @@ int options_read(const CommandLine *line, void *options, int argc, char **argv) 
         }
         if (option)
             status = read_option(line, options, argc, argv, &i);
+        else if (line->list)
+            status = add_word(line, (Strings *)((char *)options + line->list - 1), arg);
         else if (n_words < line->n_words)
             *(char **)((char *)options + line->words[n_words++]) = arg;
         else

@@ -80,9 +80,12 @@ struct CommandLine {
     size_t n_shared, shared_at;
     size_t words[2], n_words; // const char * or char * each: arguments that are no options
     size_t rest;              // offset + 1 of a char **: the first word and what follows are its
-    const char *tail;         // of the help
-    int column;               // where the texts of the help begin; 0: 22
-    bool classic;             // messages as train_siren has had them, the usage behind some
+    size_t list;              // offset + 1 of a Strings: every word is its
+    // An option that no row has: 0 to go on, or the exit status. NULL: the command line is wrong.
+    int (*unknown)(const CommandLine *line, void *options, char *arg);
+    const char *tail; // of the help
+    int column;       // where the texts of the help begin; 0: 22
+    bool classic;     // messages as train_siren has had them, the usage behind some
 };
 
 enum { OPTIONS_GO_ON = -1, OPTIONS_WRONG = 2 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// build.c: `mslc build`: one file from the command line. Diagnostics go to standard error as Clang
+// build.c: `mslc build`: files from the command line. Diagnostics go to standard error as Clang
 // prints them; results to a file (in one step: never half a file) or standard output.
 #include "abi/data_types.h"
 #include "base/files.h"
@@ -15,9 +15,17 @@
 #include <string.h>
 #include <unistd.h>
 
-static int fail_file(const BuildOptions *o, const char *what, const char *path) {
+int build_fail_file(const BuildOptions *o, const char *what, const char *path) {
     fprintf(stderr, "%s: cannot %s '%s': %s\n", o->program, what, path, strerror(errno));
     return 1;
+}
+
+bool build_write(const BuildOptions *o, const char *path, const void *data, size_t n) {
+    if (strcmp(path, "-"))
+        return file_write_atomic(path, data, n, true) || (build_fail_file(o, "write", path), false);
+    if (fwrite(data, 1, n, stdout) == n && !fflush(stdout)) return true;
+    build_fail_file(o, "write to", "standard output");
+    return false;
 }
 
 static const ConstantOption *find_option(const BuildOptions *o, const RfConstant *c) {
@@ -161,15 +169,12 @@ static int emit(const BuildOptions *o, const Metallib *lib) {
         msl_kernel_free(&k);
     }
     int status = n_failed ? 1 : 0;
-    const char *path = o->output ? o->output : "/dev/stdout";
     if (all.failed) {
         fprintf(stderr, "%s: out of memory\n", o->program);
         status = 1;
-    } else if (all.n_bytes && !status && !o->output) {
-        if (fwrite(all.data, 1, all.n_bytes, stdout) != all.n_bytes || fflush(stdout))
-            status = fail_file(o, "write to", "standard output");
-    } else if (all.n_bytes && !status && !file_write_atomic(path, all.data, all.n_bytes, true)) {
-        status = fail_file(o, "write", path);
+    } else if (all.n_bytes && !status &&
+               !build_write(o, o->output ? o->output : "-", all.data, all.n_bytes)) {
+        status = 1;
     }
     text_free(&all);
     return status;
@@ -181,7 +186,7 @@ static bool open_links(BuildOptions *o, const char **names) {
     for (size_t i = 0; o->linked && i < o->links.n; i++) {
         size_t n;
         unsigned char *data = file_read(o->links.items[i], &n);
-        if (!data) return fail_file(o, "read", o->links.items[i]), false;
+        if (!data) return build_fail_file(o, "read", o->links.items[i]), false;
         const char *why = "out of memory";
         Blob *bytes = blob_take(data, n);
         o->linked[i] = bytes ? metallib_open(bytes, &why) : NULL;
@@ -196,94 +201,45 @@ static bool open_links(BuildOptions *o, const char **names) {
     return o->linked != NULL;
 }
 
-// The library behind the input: compiled, or opened if it is one already. NULL: said why.
-static Metallib *get_library(const BuildOptions *o, const char *const *links) {
-    size_t n;
-    const char *path = strcmp(o->input, "-") ? o->input : "/dev/stdin";
-    unsigned char *text = file_read(path, &n);
-    if (!text) {
-        fail_file(o, "read", o->input);
-        return NULL;
+static int build_one(BuildOptions *o) {
+    if (build_wants_text(o)) {
+        int status = build_text(o);
+        if (status || o->preprocess || o->rules || o->user_rules) return status;
     }
-    Blob *bytes = NULL;
-    Metallib *lib = NULL;
-    const char *why = "out of memory";
-    if (metallib_recognised(text, n)) {
-        bytes = blob_take(text, n);
-        text = NULL;
-        lib = bytes ? metallib_open(bytes, &why) : NULL;
-        if (!lib) fprintf(stderr, "%s: '%s': %s\n", o->program, o->input, why);
-        goto done;
-    }
-    char *stdlib = driver_stdlib_dir(), *pch = driver_pch_dir(), here[PATH_MAX];
-    char *shipped = driver_shipped_pch_dir();
-    if (!stdlib) {
-        fprintf(stderr, "%s: the Metal headers are missing; set INGOT_STDLIB to their folder\n",
-                o->program);
-        free(pch), free(shipped);
-        goto done;
-    }
-    MslSource source = {
-        .name = strcmp(o->input, "-") ? o->input : "<stdin>",
-        .text = (const char *)text,
-        .n_bytes = n,
-        .macros = (const char *const *)o->macros.items,
-        .n_macros = o->macros.n,
-        .include_dirs = (const char *const *)o->include_dirs.items,
-        .n_include_dirs = o->include_dirs.n,
-        .language_version = o->language_version,
-        .math_mode = o->math_mode,
-        .warnings_as_errors = o->warnings_as_errors,
-        .library_type = o->install_name ? 1 : 0,
-        .install_name = o->install_name,
-        .links = links,
-        .n_links = o->links.n,
-        .allow_undefined = o->install_name || o->links.n,
-        .lines = o->validate,
-        .stdlib_dir = stdlib,
-        .pch_dir = pch,
-        .pch_shipped_dir = shipped,
-        .check_only = !o->output && !o->emit && !o->check,
-    };
-    MslLibrary out;
-    bool ok = driver_library(&source, getcwd(here, sizeof here) ? here : "/", &out, &bytes);
-    if (out.log) fputs(out.log, stderr);
-    if (ok) {
-        lib = bytes ? metallib_open(bytes, &why) : NULL;
-        if (!lib) fprintf(stderr, "%s: '%s': %s\n", o->program, o->input, why);
-    } else if (!out.log || !*out.log) {
-        fprintf(stderr, "%s: '%s' does not compile\n", o->program, o->input);
-    }
-    msl_library_free(&out);
-    free(stdlib);
-    free(pch), free(shipped);
-done:
-    blob_release(bytes);
-    free(text);
-    return lib;
-}
-
-static int build(void *p) {
-    BuildOptions *o = p;
     const char **names = calloc(o->links.n + 1, sizeof *names);
-    Metallib *lib = names && open_links(o, names) ? get_library(o, names) : NULL;
+    Metallib *lib = names && open_links(o, names) ? build_library(o, names) : NULL;
     free(names);
     if (!lib) return 1;
     int status = 0;
     for (size_t i = 0; i < o->functions.n; i++) {
         const RfFunction *f = rf_find_function(lib->reflection, o->functions.items[i]);
         if (f && build_has_code(f)) continue;
-        fprintf(stderr, "%s: '%s' has no kernel '%s'\n", o->program, o->input,
+        fprintf(stderr, "%s: '%s' has no kernel '%s'\n", o->program, o->inputs.items[0],
                 o->functions.items[i]);
         status = 1;
     }
     if (!status && o->check && build_check(o, lib)) status = 1;
+    char *output = build_output(o);
     if (!status && o->emit)
         status = emit(o, lib);
-    else if (!status && o->output &&
-             !file_write_atomic(o->output, lib->bytes->data, lib->bytes->n_bytes, true))
-        status = fail_file(o, "write", o->output);
+    else if (!status && output && !build_write(o, output, lib->bytes->data, lib->bytes->n_bytes))
+        status = 1;
+    free(output);
     metallib_release(lib);
+    return status;
+}
+
+static int build(void *p) {
+    BuildOptions *o = p;
+    int status = 0;
+    if (!o->object || o->inputs.n == 1) return build_one(o);
+    for (size_t i = 0; i < o->inputs.n; i++) { // an object of each
+        BuildOptions one = *o;
+        one.inputs = (Strings){&o->inputs.items[i], 1};
+        if (build_one(&one)) status = 1;
+        for (size_t k = 0; one.linked && k < o->links.n; k++) metallib_release(one.linked[k]);
+        free(one.linked);
+    }
     return status;
 }
 
@@ -302,8 +258,9 @@ int build_main(int argc, char **argv) {
     if (status == OPTIONS_GO_ON) {
         driver_limits();
         signal(SIGALRM, too_long);
-        // The front end's share; checking limits each kernel by itself.
-        alarm((unsigned)(env_number("INGOT_COMPILE_TIMEOUT_MS", 120000) + 999) / 1000);
+        // The front end's share of each file; checking limits each kernel by itself.
+        unsigned long long ms = env_number("INGOT_COMPILE_TIMEOUT_MS", 120000) * o.inputs.n;
+        alarm((unsigned)((ms + 999) / 1000));
         driver_run_deep(build, &o);
         status = 0;
     }

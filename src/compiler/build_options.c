@@ -36,14 +36,117 @@ static int take_width(const CommandLine *line, const Option *row, void *options,
     return 0;
 }
 
+// ---- Options that Apple's `metal` has ----
+
+static int keep(const CommandLine *line, Strings *list, const char *text) {
+    return strings_add(list, (char *)(uintptr_t)text) ? 0 : options_wrong(line, "out of memory");
+}
+
+// To Clang as it is: the option and its value, if it takes one.
+static int take_clang(const CommandLine *line, const Option *row, void *options, char *value) {
+    Strings *list = (Strings *)((char *)options + row->at);
+    int status = keep(line, list, options_name(row));
+    return status || !value ? status : keep(line, list, value);
+}
+
+static int take_nothing(const CommandLine *line, const Option *row, void *options, char *value) {
+    (void)line, (void)row, (void)options, (void)value;
+    return 0;
+}
+
+static int warn(const CommandLine *line, void *options, char *arg) {
+    (void)options;
+    if (!strncmp(arg, "--", 2)) // one of ours, misspelt
+        return options_wrong(line, "what is '%s'? (`%s --help` lists the options)", arg,
+                             line->program);
+    fprintf(stderr, "%s: warning: the option '%s' is not known and does nothing\n", line->program,
+            arg);
+    return 0;
+}
+
+static bool starts(const char *text, const char *with) {
+    return !strncmp(text, with, strlen(with));
+}
+
+// -f...: the math mode; some that have no meaning here.
+static int take_f(const CommandLine *line, const Option *row, void *options, char *value) {
+    static const char *const idle[] = {"modules",
+                                       "record-sources",
+                                       "preserve-invariance",
+                                       "no-caret-diagnostics",
+                                       "color-diagnostics",
+                                       "no-color-diagnostics",
+                                       "diagnostics-",
+                                       "metal-math-fp32-functions="};
+    static const char *const modes[] = {"metal-math-mode=safe", "metal-math-mode=relaxed",
+                                        "metal-math-mode=fast"}; // MslMathMode
+    BuildOptions *o = options;
+    (void)row;
+    const char *word = value ? value : "";
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(word, modes[i])) return o->math_mode = (MslMathMode)i, 0;
+    if (!strcmp(word, "fast-math")) return o->math_mode = MSL_MATH_FAST, 0;
+    if (!strcmp(word, "no-fast-math")) return o->math_mode = MSL_MATH_SAFE, 0;
+    for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
+        if (starts(word, idle[i])) return 0;
+    return warn(line, options, value ? value - 2 : "-f");
+}
+
+// -Wno-x goes to Clang. What else there is to warn of, Metal's compiler shows anyway: Clang's
+// further groups find fault with our own words for Metal's.
+static int take_warning(const CommandLine *line, const Option *row, void *options, char *value) {
+    BuildOptions *o = options;
+    (void)row;
+    return value && starts(value, "no-") ? keep(line, &o->extra, value - 2) : 0;
+}
+
+static int take_language(const CommandLine *line, const Option *row, void *options, char *value) {
+    (void)row, (void)options;
+    if (strcmp(value, "metal") && strcmp(value, "air") && strcmp(value, "none"))
+        return options_wrong(line, "-x is metal, not '%s'", value);
+    return 0;
+}
+
+// "14.0", "macos14", "air64-apple-macosx14.0": the version of macOS decides the language's.
+static int take_system(const CommandLine *line, const Option *row, void *options, char *value) {
+    BuildOptions *o = options;
+    const char *mac = strstr(value, "macos"), *at = mac ? mac + 5 : value;
+    unsigned major = 0, minor = 0;
+    (void)line, (void)row;
+    if (mac && *at == 'x') at++;
+    if (sscanf(at, "%u.%u", &major, &minor) >= 1) o->system_version = major * 100 + minor;
+    return 0;
+}
+
+static uint32_t language_of(uint32_t system) {
+    static const struct {
+        uint32_t system, language;
+    } table[] = {{2600, 4u << 16},     {1500, 3u << 16 | 2}, {1400, 3u << 16 | 1},
+                 {1300, 3u << 16},     {1200, 2u << 16 | 4}, {1100, 2u << 16 | 3},
+                 {1015, 2u << 16 | 2}, {1014, 2u << 16 | 1}, {1013, 2u << 16},
+                 {1012, 1u << 16 | 2}, {0, 1u << 16 | 1}};
+    size_t i = 0;
+    while (table[i].system > system) i++;
+    return table[i].language;
+}
+
+static int take_fast(const CommandLine *line, const Option *row, void *options, char *value) {
+    (void)line, (void)row, (void)value;
+    ((BuildOptions *)options)->math_mode = MSL_MATH_FAST;
+    return 0;
+}
+
 static const char *const emits[] = {"asm", "ll", "scalar-ll", "obj", NULL};
 static const char *const math_modes[] = {
     [MSL_MATH_SAFE] = "safe", [MSL_MATH_RELAXED] = "relaxed", [MSL_MATH_FAST] = "fast", NULL};
 
 #define AT(FIELD) OPT_AT(BuildOptions, FIELD)
 static const Option rows[] = {
-    {"-o", "FILE", "write the library (a .metallib), or what --emit asks for", OPT_TEXT,
-     AT(output)},
+    {"-o", "FILE",
+     "write the library (a .metallib), or what -c, -E or --emit make; -: to\n"
+     "standard output",
+     OPT_TEXT, AT(output)},
+    {"-c", NULL, "make an object (.air) that is linked later", OPT_FLAG, AT(object)},
     {"-I", "DIR", "look for #include files here too (may be repeated)", OPT_LIST, AT(include_dirs)},
     {"-D", "NAME[=VALUE]", "define a macro (may be repeated)", OPT_LIST, AT(macros)},
     {"--install-name", "NAME",
@@ -77,6 +180,50 @@ static const Option rows[] = {
     {"-Werror", NULL, "warnings are errors", OPT_FLAG, AT(warnings_as_errors)},
     {"--dump-after", "=PASS", "LLVM IR after a pass of the vectoriser", OPT_TEXT, AT(dump_after)},
     {"-q, --quiet", NULL, "no lines about the progress", OPT_FLAG, AT(quiet)},
+    {"As Apple's `metal` has them:", .kind = OPT_HEADING},
+    {"-E", NULL, "the preprocessor's text only; -P, -C, -CC and -dM as in Clang", OPT_FLAG,
+     AT(preprocess)},
+    {"-H", NULL, "the headers that are read, on standard error", OPT_FLAG, AT(headers)},
+    {"-M", NULL,
+     "rules for make: what the file is made of. -MM without Metal's headers;\n"
+     "-MD and -MMD beside compiling; -MF FILE, -MT TARGET, -MP",
+     OPT_FLAG, AT(rules)},
+    {"-U", "NAME", "undefine a macro", OPT_CALL, AT(extra), .take = take_clang},
+    {"-include", "FILE", "read this file first", OPT_CALL, AT(extra), .take = take_clang},
+    {"-isystem", "DIR", "as -I, behind those", OPT_LIST, AT(system_dirs)},
+    {"-mmacosx-version-min", "=N",
+     "the language version of that macOS, unless -std says one;\n"
+     "-target does the same",
+     OPT_CALL, .take = take_system},
+    {"-ffast-math", NULL, "as --math=fast; -fno-fast-math as --math=safe", OPT_CALL,
+     .take = take_fast},
+    {"-Wno-NAME", NULL, "without this warning; -w: without any", OPT_CALL, .take = take_nothing},
+    {"-x", "metal", "the language of what follows; - is standard input", OPT_CALL,
+     .take = take_language},
+    {"-P", NULL, NULL, OPT_CALL, AT(shape_of_text), .take = take_clang},
+    {"-C", NULL, NULL, OPT_CALL, AT(shape_of_text), .take = take_clang},
+    {"-CC", NULL, NULL, OPT_CALL, AT(shape_of_text), .take = take_clang},
+    {"-dM", NULL, NULL, OPT_CALL, AT(shape_of_text), .take = take_clang},
+    {"-MM", NULL, NULL, OPT_FLAG, AT(user_rules)},
+    {"-MD", NULL, NULL, OPT_FLAG, AT(side_rules)},
+    {"-MMD", NULL, NULL, OPT_FLAG, AT(side_user_rules)},
+    {"-MP", NULL, NULL, OPT_FLAG, AT(phony_rules)},
+    {"-MF", "FILE", NULL, OPT_TEXT, AT(rules_file)},
+    {"-MT, -MQ", "TARGET", NULL, OPT_LIST, AT(targets)},
+    {"-iquote, -idirafter", "DIR", NULL, OPT_LIST, AT(system_dirs)},
+    {"-mmacos-version-min", "=N", NULL, OPT_CALL, .take = take_system},
+    {"-target, --target", "TRIPLE", NULL, OPT_CALL, .take = take_system},
+    {"-f", "[=...]", NULL, OPT_CALL, .take = take_f},
+    {"-W", "[=...]", NULL, OPT_CALL, .take = take_warning},
+    {"-w", NULL, NULL, OPT_CALL, AT(extra), .take = take_clang},
+    {"-install_name", "NAME", NULL, OPT_TEXT, AT(install_name)},
+    // Nothing to do: code is optimised when it is made, for the machine that runs it.
+    {"-O", "[=...]", NULL, OPT_CALL, .take = take_nothing},
+    {"-g", "[=...]", NULL, OPT_CALL, .take = take_nothing},
+    {"-v", NULL, NULL, OPT_CALL, .take = take_nothing},
+    {"-dynamiclib", NULL, NULL, OPT_CALL, .take = take_nothing},
+    {"-split-module", NULL, NULL, OPT_CALL, .take = take_nothing},
+    {"-arch, -isysroot, --sysroot", "...", NULL, OPT_CALL, .take = take_nothing},
 };
 
 int build_options(int argc, char **argv, BuildOptions *o) {
@@ -84,15 +231,18 @@ int build_options(int argc, char **argv, BuildOptions *o) {
     *o = (BuildOptions){.program = program && *program ? program : "mslc build"};
     const CommandLine line = {
         .program = o->program,
-        .usage = "FILE.metal [options]",
+        .usage = "FILE... [options]",
         .about =
-            "Compiles a Metal Shading Language file and prints what is wrong with it, as Clang "
-            "does.\n"
-            "Without -o, --emit or --check nothing is written: the file is only looked at for "
-            "errors.\n"
-            "FILE may also be a .metallib (for --emit and --check) or - for standard input.",
+            "Compiles Metal Shading Language and prints what is wrong with it, as Clang does. "
+            "Several\n"
+            "files are linked into one library. Without -o, -c, -E, --emit or --check nothing is "
+            "written:\n"
+            "files are only looked at for errors. FILE is a .metal file, an object (.air), a "
+            ".metallib,\n"
+            "an archive of objects, or - for standard input.",
         OPT_ROWS(rows),
-        OPT_WORD(BuildOptions, input),
+        .list = offsetof(BuildOptions, inputs) + 1,
+        .unknown = warn,
         .tail = "Exit status: 0 fine, 1 the source is wrong, 2 the command line is wrong.",
     };
     const char *layout = getenv("INGOT_TENSOR_LAYOUT");
@@ -102,14 +252,26 @@ int build_options(int argc, char **argv, BuildOptions *o) {
     }
     int status = options_read(&line, o, argc, argv);
     if (status != OPTIONS_GO_ON) return status;
-    if (!o->input) return options_wrong(&line, "which file? (try --help)");
+    if (!o->inputs.n) return options_wrong(&line, "which file? (try --help)");
+    if (o->object && o->inputs.n > 1 && o->output)
+        return options_wrong(&line, "-c with -o takes one file, not %zu", o->inputs.n);
+    for (size_t i = 0; i < o->system_dirs.n; i++)
+        if (!strings_add(&o->include_dirs, o->system_dirs.items[i]))
+            return options_wrong(&line, "out of memory");
+    if (!o->language_version && o->system_version)
+        o->language_version = language_of(o->system_version);
     if (o->emit && !strcmp(o->emit, "obj") && (!o->output || o->functions.n != 1))
         return options_wrong(&line, "--emit=obj needs -o FILE and one --function NAME");
     return OPTIONS_GO_ON;
 }
 
 void build_options_free(BuildOptions *o) {
+    strings_free(&o->inputs);
     strings_free(&o->include_dirs);
+    strings_free(&o->system_dirs);
+    strings_free(&o->extra);
+    strings_free(&o->shape_of_text);
+    strings_free(&o->targets);
     strings_free(&o->macros);
     strings_free(&o->functions);
     for (size_t i = 0; o->linked && i < o->links.n; i++) metallib_release(o->linked[i]);

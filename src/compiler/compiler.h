@@ -29,6 +29,26 @@ typedef struct MslLibrary {
 bool msl_frontend(const MslSource *source, MslLibrary *out);
 void msl_library_free(MslLibrary *lib);
 
+// frontend/preprocess.c: what the preprocessor makes of a source, as `metal -E` writes it.
+typedef struct MslPreprocess {
+    const char *const *options; // of Clang's -cc1, beside those of the source: -P, -C, -H, -MP, ...
+    size_t n_options;
+    char *log, *text; // results, malloc'd: diagnostics, and the source without directives
+    size_t n_text;
+} MslPreprocess;
+// False after an error; the results are the caller's either way.
+bool msl_preprocess(const MslSource *source, MslPreprocess *p);
+
+// frontend/merge.c: objects (libraries whose functions may be defined in one another) -> a library.
+typedef struct MslObject {
+    const char *name; // for messages
+    const unsigned char *bitcode;
+    size_t bitcode_bytes;
+    const RfLibrary *reflection;
+} MslObject;
+// Returns out->ok; the log says why not. allow_undefined: as in MslSource.
+bool msl_merge(const MslObject *objects, size_t n, bool allow_undefined, MslLibrary *out);
+
 typedef struct MslKernel {
     bool ok;
     char *error; // why not, in the user's words; "" if ok

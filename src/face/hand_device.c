@@ -133,31 +133,10 @@ id face_MTLDevice_newLibraryWithFile_error_(id self, SEL _cmd, id filepath, id *
     return library;
 }
 
-// Build systems and compilers of Apple's hand libraries around in a container that begins "MTLB".
-// Ours in such a container: "INGT" stands where Apple's has its platform.
-typedef struct Container {
-    char magic[4], kind[4];
-    uint64_t version, file_bytes, payload_offset, payload_bytes;
-} Container;
-
-static void unwrap(const void **bytes, size_t *n) {
-    Container head;
-    if (*n < sizeof head) return;
-    memcpy(&head, *bytes, sizeof head);
-    if (memcmp(head.magic, "MTLB", 4) || memcmp(head.kind, "INGT", 4))
-        return; // libingot says what it is
-    if (head.payload_offset > *n || head.payload_bytes > *n - head.payload_offset) return;
-    *bytes = (const char *)*bytes + head.payload_offset;
-    *n = head.payload_bytes;
-}
-
 id face_MTLDevice_newLibraryWithData_error_(id self, SEL _cmd, id data, id *error) {
     (void)_cmd;
-    const void *bytes = face_bytes(data);
-    size_t n = face_length(data);
-    unwrap(&bytes, &n);
-    id library = (id)mtl_device_new_library_with_data((void *)self, bytes, n,
-                                                      (MTLError **)face_error_begin(error));
+    id library = (id)mtl_device_new_library_with_data(
+        (void *)self, face_bytes(data), face_length(data), (MTLError **)face_error_begin(error));
     face_error_end(error);
     return library;
 }

@@ -158,9 +158,35 @@ static void another_programs_arguments(void **state) {
     line.rest = 0;
 }
 
+static int note(const CommandLine *its_line, void *options, char *arg) {
+    (void)its_line;
+    ((Job *)options)->mode = arg;
+    return strcmp(arg, "-bad") ? 0 : 7;
+}
+
+static void all_words_and_unknown_options(void **state) {
+    (void)state;
+    static const CommandLine many = {.program = "tool",
+                                     .usage = "FILES",
+                                     .rows = rows,
+                                     .n_rows = sizeof rows / sizeof *rows,
+                                     .list = offsetof(Job, names) + 1,
+                                     .unknown = note};
+    Job job = {0};
+    char *argv[] = {"tool", "one", "-zzz", "-q", "-", "two"}, *bad[] = {"tool", "-bad"};
+    assert_int_equal(options_read(&many, &job, 6, argv), OPTIONS_GO_ON);
+    assert_int_equal(job.names.n, 3);
+    assert_string_equal(job.names.items[1], "-");
+    assert_string_equal(job.mode, "-zzz");
+    assert_true(job.quiet);
+    assert_int_equal(options_read(&many, &job, 2, bad), 7);
+    strings_free(&job.names);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(spellings), cmocka_unit_test(mistakes),
                                        cmocka_unit_test(help),
-                                       cmocka_unit_test(another_programs_arguments)};
+                                       cmocka_unit_test(another_programs_arguments),
+                                       cmocka_unit_test(all_words_and_unknown_options)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,7 +109,7 @@ def test_standard_input(ingot):
 
 @pytest.mark.parametrize("args, hint", [
     ([], "--help"), (["a.metal", "--what"], "--what"), (["a.metal", "-o"], "-o"),
-    (["a.metal", "b.metal"], "b.metal"), (["a.metal", "--emit=gold"], "gold"),
+    (["a.metal", "-x", "fortran"], "fortran"), (["a.metal", "--emit=gold"], "gold"),
     (["a.metal", "--width", "12"], "12"), (["a.metal", "--group", "0"], "0"),
     (["a.metal", "--math=sloppy"], "sloppy"), (["a.metal", "--constant", "x"], "x"),
     (["a.metal", "-std=metalx"], "metalx"), (["a.metal", "--emit=obj"], "-o"),

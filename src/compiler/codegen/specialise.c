@@ -250,6 +250,14 @@ static void zero_left_out(Cg *cg) {
         }
 }
 
+// Whether the kernel can reach a constant of its library. Others have no value to be checked: in a
+// library linked of several files they may share a name with one that has.
+static bool is_reached(const Cg *cg, uint32_t part, uint32_t constant) {
+    bool reached = part != 0;
+    for (uint32_t i = 0; i < cg->fn->n_constants; i++) reached |= cg->fn->constants[i] == constant;
+    return reached;
+}
+
 void msl_specialise(Cg *cg) {
     MslContext *cx = &cg->cx;
     for (uint32_t p = 0; p < cg->n_parts; p++)
@@ -257,7 +265,8 @@ void msl_specialise(Cg *cg) {
             const RfConstant *c = &cg->parts[p].lib->constants[i];
             const MslConstantValue *v = value_of(&cg->parts[p], c);
             cg->constant_set[cg->parts[p].first_set + i] = v != NULL;
-            if (v) give_value(cg, &cg->parts[p], c, msl_part_symbol(cg, p, c->symbol), v);
+            if (v && is_reached(cg, p, i))
+                give_value(cg, &cg->parts[p], c, msl_part_symbol(cg, p, c->symbol), v);
         }
     resolve_defined(cg);
     zero_left_out(cg);

@@ -801,6 +801,28 @@ template <class Base> struct Action : Base {
     }
 };
 
+// -E: what the preprocessor leaves, with pragmas as they are. Those of the headers whose macros are
+// read first would be printed too: one of ours behind these headers says where the rest begins.
+struct Preprocess : PreprocessorFrontendAction {
+    BridgeJob &job;
+    explicit Preprocess(BridgeJob &j) : job(j) {}
+    void ExecuteAction() override {
+        CompilerInstance &ci = getCompilerInstance();
+        static const char mark[] = "__ingot_source_begins_here";
+        std::string out, first = ci.getPreprocessor().getPredefines();
+        llvm::raw_string_ostream os(out);
+        size_t headers = first.find("#__include_macros");
+        size_t line = headers == std::string::npos ? headers : first.find('\n', headers);
+        if (line != std::string::npos)
+            first.insert(line + 1, "#pragma " + std::string(mark) + "\n");
+        ci.getPreprocessor().setPredefines(first);
+        DoPrintPreprocessedInput(ci.getPreprocessor(), &os, ci.getPreprocessorOutputOpts());
+        size_t at = os.str().find(mark),
+               from = at == std::string::npos ? 0 : out.find('\n', at) + 1;
+        job.client->text(job.client->context, out.data() + from, out.size() - from);
+    }
+};
+
 struct Files : DependencyCollector {
     const BridgeClient *client;
     explicit Files(const BridgeClient *c) : client(c) {}
@@ -864,6 +886,10 @@ bool bridge_run(BridgeMode mode, const char *const *args, size_t n_args, const B
     ci.addDependencyCollector(std::make_shared<Files>(client));
     if (mode == BRIDGE_PCH) {
         Action<GeneratePCHAction> action(job);
+        return runAction(action, ci);
+    }
+    if (mode == BRIDGE_PREPROCESS) {
+        Preprocess action(job);
         return runAction(action, ci);
     }
     Action<ASTFrontendAction> action(job);

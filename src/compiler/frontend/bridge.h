@@ -140,6 +140,8 @@ typedef struct BridgeClient {
     void (*function)(void *context, BridgeJob *job, const BridgeFunction *f); // entry points
     // The module, owned by the bridge: the client checks, cleans and writes it.
     void (*module)(void *context, BridgeJob *job, struct LLVMOpaqueModule *module);
+    // BRIDGE_PREPROCESS: the text.
+    void (*text)(void *context, const char *text, size_t n);
 } BridgeClient;
 
 typedef struct BridgeFile {
@@ -147,7 +149,7 @@ typedef struct BridgeFile {
     size_t n_bytes;
 } BridgeFile; // in memory
 
-typedef enum BridgeMode { BRIDGE_COMPILE = 0, BRIDGE_PCH } BridgeMode;
+typedef enum BridgeMode { BRIDGE_COMPILE = 0, BRIDGE_PCH, BRIDGE_PREPROCESS } BridgeMode;
 
 // Runs Clang once. args: cc1 arguments, the input file last. False after an error.
 bool bridge_run(BridgeMode mode, const char *const *args, size_t n_args, const BridgeFile *files,

@@ -89,8 +89,7 @@ static void round_free(Round *r) {
     base_arena_free(&r->arena);
 }
 
-// The source and its in-memory headers as files of Clang's file system.
-static BridgeFile *virtual_files(const MslSource *source, BaseArena *arena, size_t *n) {
+BridgeFile *frontend_files(const MslSource *source, BaseArena *arena, size_t *n) {
     BridgeFile *files = base_arena_alloc(arena, source->n_headers + 2, sizeof *files);
     *n = source->n_headers + 2;
     if (!files) return NULL;
@@ -109,14 +108,22 @@ static BridgeFile *virtual_files(const MslSource *source, BaseArena *arena, size
 static bool run_round(Round *r, const Options *dialect, const char *pch) {
     Options o = {.arena = &r->arena};
     size_t n_files = 0;
-    BridgeFile *files = virtual_files(r->source, &r->arena, &n_files);
+    BridgeFile *files = frontend_files(r->source, &r->arena, &n_files);
     for (size_t i = 0; i < dialect->n; i++) options_push(&o, dialect->at[i]);
     options_source(&o, r->source);
     options_push(&o, pch ? "-include-pch" : "-include");
     options_push(&o, pch ? pch : "detail/prelude.h");
+    for (size_t i = 0; i < r->source->n_extra; i++) options_push(&o, r->source->extra[i]);
     options_push(&o, r->source->name);
-    const BridgeClient client = {r,           on_tokens,   on_diagnostic, on_file,  on_new_type,
-                                 on_set_type, on_variable, on_function,   on_module};
+    const BridgeClient client = {.context = r,
+                                 .tokens = on_tokens,
+                                 .diagnostic = on_diagnostic,
+                                 .file = on_file,
+                                 .new_type = on_new_type,
+                                 .set_type = on_set_type,
+                                 .variable = on_variable,
+                                 .function = on_function,
+                                 .module = on_module};
     if (!files || o.failed || !reflect_begin(&r->reflection, &r->arena)) {
         r->failed = true;
         return false;

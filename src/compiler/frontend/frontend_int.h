@@ -146,6 +146,10 @@ void options_dialect(Options *o,
                      const MslSource *source); // all that the precompiled headers depend on
 void options_source(Options *o, const MslSource *source); // the rest: macros, folders, warnings
 
+// frontend.c: the source and its in-memory headers as files of Clang's file system; NULL: no
+// memory.
+BridgeFile *frontend_files(const MslSource *source, BaseArena *arena, size_t *n);
+
 // pch.c: path of the precompiled headers for these options, built if need be, in the arena;
 // NULL: do without. Damaged files are rebuilt.
 const char *pch_find(const MslSource *source, const Options *dialect, BaseArena *arena);
@@ -160,5 +164,9 @@ void module_guard_divisions(struct LLVMOpaqueModule *module);
 // without a body may come from another library.
 bool module_finish(struct LLVMOpaqueModule *module, BridgeJob *job, RfLibrary *lib,
                    bool allow_undefined, unsigned char **bitcode, size_t *n_bytes);
+// The same for a module linked of finished ones: complaints are lines of the log, and the function
+// constants of the entry points are found anew.
+bool module_finish_linked(struct LLVMOpaqueModule *module, Text *log, RfLibrary *lib,
+                          bool allow_undefined, unsigned char **bitcode, size_t *n_bytes);
 
 #endif

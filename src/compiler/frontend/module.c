@@ -3,6 +3,7 @@
 // need the call graph (recursion, calls of entry points, functions without a body), finds the
 // function constants each entry point can reach, removes what only served reflection, writes
 // bitcode. Requires: reflection is complete. Breaks: the module's calling conventions become C.
+// Linking objects (merge.c) ends with the same checks, without a source to point to.
 #include "compiler/frontend/frontend_int.h"
 #include "base/hash_table.h"
 #include <llvm-c/BitWriter.h>
@@ -119,18 +120,28 @@ static void mark_nodes(Graph *g, LLVMModuleRef m, const RfLibrary *lib) {
     }
 }
 
-static void complain(BridgeJob *job, LLVMValueRef f, const char *format) {
+// Where complaints go: to the source being compiled, or as lines into a log.
+typedef struct Report {
+    BridgeJob *job; // NULL: there is no source
+    Text *log;
+} Report;
+
+static void complain(const Report *to, LLVMValueRef f, const char *format) {
     size_t n;
     char *name = NULL, text[512];
     const char *symbol = LLVMGetValueName2(f, &n);
-    uint32_t at = bridge_function_location(job, symbol, &name);
+    uint32_t at = to->job ? bridge_function_location(to->job, symbol, &name) : 0;
+    if (!to->job) name = msl_demangle(symbol);
     snprintf(text, sizeof text, format, name ? name : symbol);
     free(name);
-    bridge_report(job, 3, at, text);
+    if (to->job)
+        bridge_report(to->job, 3, at, text);
+    else
+        text_printf(to->log, "error: %s\n", text);
 }
 
 // Depth first over calls, with a stack of our own. A function met again on its own path recurses.
-static bool check_calls(Graph *g, BridgeJob *job) {
+static bool check_calls(Graph *g, const Report *to_whom) {
     bool ok = true;
     uint32_t *path = malloc((g->n_nodes + 1) * sizeof *path),
              *next = calloc(g->n_nodes + 1, sizeof *next);
@@ -153,11 +164,11 @@ static bool check_calls(Graph *g, BridgeJob *job) {
             Node *to = &g->nodes[g->edges[n->first_edge + next[path[depth - 1]]++]];
             if (!LLVMIsAFunction(to->value)) continue;
             if (to->entry != NONE && !to->callable) {
-                complain(job, to->value,
+                complain(to_whom, to->value,
                          "entry point '%s' cannot be called or referenced by another function");
                 ok = false;
             } else if (to->colour == 1) {
-                complain(job, to->value,
+                complain(to_whom, to->value,
                          "recursive call of function '%s' is not supported in Metal");
                 ok = false;
             }
@@ -172,10 +183,34 @@ static bool check_calls(Graph *g, BridgeJob *job) {
     return ok;
 }
 
+// A function that another library may define carries this attribute: an object is linked when its
+// source is no longer there to say so.
+#define EXTERN_ATTRIBUTE "ingot-extern"
+
+static bool is_extern(LLVMValueRef f, BridgeJob *job, const char *symbol) {
+    if (LLVMGetStringAttributeAtIndex(f, LLVMAttributeFunctionIndex, EXTERN_ATTRIBUTE,
+                                      sizeof EXTERN_ATTRIBUTE - 1))
+        return true;
+    if (!job || !bridge_function_is_extern(job, symbol)) return false;
+    LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(f));
+    LLVMAddAttributeAtIndex(
+        f, LLVMAttributeFunctionIndex,
+        LLVMCreateStringAttribute(context, EXTERN_ATTRIBUTE, sizeof EXTERN_ATTRIBUTE - 1, "", 0));
+    return true;
+}
+
+// Whether the declaration is one of the user's source. Without the source its mangled name says so.
+static bool of_user(BridgeJob *job, const char *symbol) {
+    if (strstr(symbol, "__ingot_")) return false;
+    if (!job) return strncmp(symbol, "_Z", 2) == 0;
+    uint32_t at = bridge_function_location(job, symbol, NULL);
+    return at && !bridge_in_system(job, at);
+}
+
 // A user's function that is called but has no body: Metal reports it when linking. One declared
 // `extern`, and any in a library that is linked with dynamic libraries, may come from there: the
 // back end reports it if it does not.
-static bool check_defined(Graph *g, BridgeJob *job, bool allow_undefined) {
+static bool check_defined(Graph *g, const Report *to, bool allow_undefined) {
     bool ok = true;
     for (uint32_t i = 0; i < g->n_nodes; i++) {
         LLVMValueRef v = g->nodes[i].value;
@@ -184,12 +219,9 @@ static bool check_defined(Graph *g, BridgeJob *job, bool allow_undefined) {
             !LLVMGetFirstUse(v))
             continue;
         const char *symbol = LLVMGetValueName2(v, &n);
-        uint32_t at = strstr(symbol, "__ingot_") ? 0 : bridge_function_location(job, symbol, NULL);
-        if (at && !bridge_in_system(job, at) && !allow_undefined &&
-            !bridge_function_is_extern(job, symbol)) {
-            complain(job, v, "undefined symbol: function '%s' is used but not defined");
-            ok = false;
-        }
+        if (!of_user(to->job, symbol) || is_extern(v, to->job, symbol) || allow_undefined) continue;
+        complain(to, v, "undefined symbol: function '%s' is used but not defined");
+        ok = false;
     }
     return ok;
 }
@@ -359,16 +391,14 @@ static bool make_loops(LLVMModuleRef m) {
     return true;
 }
 
-bool module_finish(struct LLVMOpaqueModule *m, BridgeJob *job, RfLibrary *lib, bool allow_undefined,
+// The checks, the constants of each entry point, the bitcode.
+static bool finish(LLVMModuleRef m, const Report *to, RfLibrary *lib, bool allow_undefined,
                    unsigned char **bitcode, size_t *n_bytes) {
     Graph g = {0};
     bool ok = false;
-    strip_annotations(m);
-    set_conventions(m, lib);
-    module_guard_divisions(m);
-    if (!make_loops(m) || !build_graph(&g, m)) goto done;
+    if (!build_graph(&g, m)) goto done;
     mark_nodes(&g, m, lib);
-    bool called = check_calls(&g, job), defined = check_defined(&g, job, allow_undefined);
+    bool called = check_calls(&g, to), defined = check_defined(&g, to, allow_undefined);
     if (!called || !defined || !reach(&g, m, lib)) goto done;
     LLVMMemoryBufferRef buffer = LLVMWriteBitcodeToMemoryBuffer(m);
     size_t n = LLVMGetBufferSize(buffer);
@@ -384,4 +414,23 @@ done:
     free(g.edges);
     free(g.table.buckets); // its records are the nodes
     return ok;
+}
+
+bool module_finish(struct LLVMOpaqueModule *m, BridgeJob *job, RfLibrary *lib, bool allow_undefined,
+                   unsigned char **bitcode, size_t *n_bytes) {
+    strip_annotations(m);
+    set_conventions(m, lib);
+    module_guard_divisions(m);
+    return make_loops(m) &&
+           finish(m, &(Report){.job = job}, lib, allow_undefined, bitcode, n_bytes);
+}
+
+bool module_finish_linked(struct LLVMOpaqueModule *m, Text *log, RfLibrary *lib,
+                          bool allow_undefined, unsigned char **bitcode, size_t *n_bytes) {
+    for (uint32_t i = 0; i < lib->n_functions; i++) { // found again: others' code is reached now
+        free(lib->functions[i].constants);
+        lib->functions[i].constants = NULL;
+        lib->functions[i].n_constants = 0;
+    }
+    return finish(m, &(Report){.log = log}, lib, allow_undefined, bitcode, n_bytes);
 }

@@ -2,6 +2,8 @@
 // library.c: MTLLibrary and MTLFunction. Source goes to the compiler client and comes back as a
 // metallib; files and bytes are opened as they are. Code is made per pipeline, not here.
 #include "runtime/program/library.h"
+#include "abi/compiler_id.h"
+#include "abi/mtlb.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -248,13 +250,40 @@ MTLLibrary *mtl_device_new_library_with_source(MTLDevice *device, const char *so
 
 // ---- From files and bytes ----
 
+// What a compiler service made (abi/mtlb.h): the library in it, or its source compiled again if
+// that is of another compiler. NULL: said why.
+static MTLLibrary *open_wrapped(MTLDevice *device, const Mtlb *m, MTLError **error) {
+    const char *why;
+    Blob *bytes = blob_copy(m->library, m->library_bytes);
+    Metallib *lib = bytes ? metallib_open(bytes, &why) : NULL;
+    blob_release(bytes);
+    if (lib && !strcmp(lib->compiler_id, compiler_id())) return rt_library_new(device, lib);
+    MTLCompileOptions o = {.math_mode_is_set = true,
+                           .math_mode = (MTLMathMode)m->math_mode,
+                           .language_version = (MTLLanguageVersion)m->language_version};
+    MTLLibrary *again = compile(device, m->source, m->source_bytes, &o, error);
+    if (again && error && *error) { // warnings, which were shown when it was made
+        mtl_release(*error);
+        *error = NULL;
+    }
+    metallib_release(lib);
+    return again;
+}
+
 // `name`: what the bytes are called in messages.
 static MTLLibrary *open_bytes(MTLDevice *device, const void *data, size_t length, const char *call,
                               const char *name, MTLError **error) {
     const char *why = "out of memory";
+    Mtlb wrapped;
+    if (mtlb_open(data, length, &wrapped)) return open_wrapped(device, &wrapped, error);
     Blob *bytes = blob_copy(data, length);
     Metallib *lib = bytes ? metallib_open(bytes, &why) : NULL;
     blob_release(bytes);
+    if (lib && lib->library_type == METALLIB_OBJECT) {
+        metallib_release(lib);
+        lib = NULL;
+        why = "it is an object (.air); `ingot build` makes a library of objects";
+    }
     if (!lib) {
         rt_error_set(error, rt_error_new(MTLLibraryErrorDomain, MTLLibraryErrorUnsupported,
                                          "%s: %s is not a usable metallib: %s.", call, name, why));

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// preprocess.c: msl_preprocess, the preprocessor alone: the text for `-E`, and on the way what
+// Clang itself writes when asked (-H: headers on standard error, -dependency-file: rules for make).
+// Our headers lend their macros only (-imacros): their text, which every source has in front of it,
+// is nothing that a reader of the output looks for.
+#include "compiler/frontend/frontend_int.h"
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Run {
+    Diagnoser diagnoser;
+    Text text;
+} Run;
+
+static void on_diagnostic(void *context, BridgeJob *job, const BridgeDiagnostic *d) {
+    diagnose(&((Run *)context)->diagnoser, job, d);
+}
+
+static void on_file(void *context, const char *path) { (void)context, (void)path; }
+
+static void on_text(void *context, const char *text, size_t n) {
+    text_add_bytes(&((Run *)context)->text, text, n);
+}
+
+bool msl_preprocess(const MslSource *given, MslPreprocess *p) {
+    MslSource source = *given;
+    BaseArena arena = {0};
+    Options o = {.arena = &arena};
+    Run run = {0};
+    size_t n_files = 0;
+    if (!source.name || !*source.name) source.name = "program_source";
+    BridgeFile *files = frontend_files(&source, &arena, &n_files);
+    options_dialect(&o, &source);
+    options_source(&o, &source);
+    options_push(&o, "-imacros");
+    options_push(&o, "detail/prelude.h");
+    for (size_t i = 0; i < source.n_extra; i++) options_push(&o, source.extra[i]);
+    options_push(&o, "-E");
+    for (size_t i = 0; i < p->n_options; i++) options_push(&o, p->options[i]);
+    options_push(&o, source.name);
+    const BridgeClient client = {
+        .context = &run, .diagnostic = on_diagnostic, .file = on_file, .text = on_text};
+    bool ok = files && !o.failed &&
+              bridge_run(BRIDGE_PREPROCESS, o.at, o.n, files, n_files,
+                         source.math_mode != MSL_MATH_SAFE, &client);
+    diagnose_end(&run.diagnoser);
+    ok = ok && !run.diagnoser.n_errors && !run.diagnoser.failed && !run.text.failed;
+    p->log = text_take(&run.diagnoser.log);
+    p->n_text = run.text.n_bytes;
+    p->text = text_take(&run.text);
+    diagnose_free(&run.diagnoser);
+    base_arena_free(&arena);
+    return ok && p->text;
+}
