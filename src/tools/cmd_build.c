@@ -13,12 +13,16 @@
 extern char **environ;
 
 int cmd_build(int argc, char **argv) {
-    if (wants_archive(argc, argv)) return build_archive(argc, argv);
+    return wants_archive(argc, argv) ? build_archive(argc, argv)
+                                     : build_as("ingot build", argc, argv);
+}
+
+int build_as(const char *program, int argc, char **argv) {
     char **child = must_alloc((size_t)argc + 2, sizeof *child);
     child[0] = "mslc";
     child[1] = "build";
     for (int i = 1; i < argc; i++) child[i + 1] = argv[i];
-    setenv("INGOT_PROGRAM", "ingot build", 1); // the name in its messages
+    setenv("INGOT_PROGRAM", program, 1); // the name in its messages
     char *path = find_compiler();
     pid_t pid;
     int status = 0, e = path ? posix_spawnp(&pid, path, NULL, NULL, child, environ) : ENOMEM;

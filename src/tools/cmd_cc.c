@@ -24,12 +24,8 @@ static const char usage[] =
     "  ingot cc -fobjc-arc triangle.m -o triangle -framework Metal -framework Foundation\n"
     "  ingot c++ -std=c++17 -I metal-cpp add.cpp -o add\n";
 
-typedef struct Places {
-    char include[PATH_MAX], lib[PATH_MAX];
-} Places;
-
 // Beside the program: in the folder of a build, or as installed.
-static bool find_places(Places *p) {
+bool mac_places(MacPlaces *p) {
     static const struct {
         const char *include, *lib;
     } tries[] = {{"../face/include", "../lib/mac"},
@@ -60,7 +56,7 @@ static char *text(const char *format, const char *value) {
 
 static void add(Strings *s, const char *item) { strings_add(s, (char *)item); }
 
-static void add_compile_flags(Strings *s, const Places *p) {
+static void add_compile_flags(Strings *s, const MacPlaces *p) {
     add(s, "-fobjc-runtime=macosx-10.15");
     add(s, "-fblocks");
     add(s, "-fexceptions");
@@ -74,7 +70,7 @@ static void add_compile_flags(Strings *s, const Places *p) {
 #endif
 }
 
-static void add_link_flags(Strings *s, const Places *p) {
+static void add_link_flags(Strings *s, const MacPlaces *p) {
     static const char *const libraries[] = {"Metal", "Foundation", "dispatch", "objc", "System"};
     char path[PATH_MAX + 32];
     strings_add(s, text("-L%s", p->lib));
@@ -86,7 +82,7 @@ static void add_link_flags(Strings *s, const Places *p) {
 }
 
 // The program's own arguments, less what Apple's compiler alone has. False: nothing is linked.
-static bool take_arguments(Strings *s, const Places *p, int argc, char **argv) {
+static bool take_arguments(Strings *s, const MacPlaces *p, int argc, char **argv) {
     static const char *const with_value[] = {"-arch", "-isysroot", "-weak_framework"};
     bool links = true;
     char path[PATH_MAX + 64];
@@ -110,14 +106,14 @@ static bool take_arguments(Strings *s, const Places *p, int argc, char **argv) {
 }
 
 static int compile(int argc, char **argv, const char *compiler, const char *command) {
-    Places places;
+    MacPlaces places;
     Strings all = {0};
     bool show = argc > 1 && !strcmp(argv[1], "--show");
     if (argc < 2 || !strcmp(argv[1], "--help")) {
         fputs(usage, argc < 2 ? stderr : stdout);
         return argc < 2 ? EXIT_USAGE : EXIT_FINE;
     }
-    if (!find_places(&places))
+    if (!mac_places(&places))
         return complain(EXIT_INPUT, command,
                         "the headers and libraries for macOS programs are not here");
     const char *other = getenv("INGOT_CLANG");

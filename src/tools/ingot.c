@@ -19,6 +19,7 @@ static const struct {
     {"denoise", cmd_denoise, "a small network that takes noise out of a picture"},
     {"cc", cmd_cc, "clang for C and Objective-C written for macOS; `c++`: for C++"},
     {"c++", cmd_cxx, "the same for C++, with metal-cpp for example"},
+    {"mac", cmd_mac, "run a program that looks for the libraries of macOS by name"},
     {"trace", cmd_trace, "run any program and record what its device does, for ui.perfetto.dev"},
     {"cache", cmd_cache, "size of the compiler's cache, and clearing it"},
     {"bench", cmd_bench, "quick measurements of this machine; `bench tensors`: the tensor library"},
@@ -38,6 +39,8 @@ static void usage(FILE *f) {
 
 int main(int argc, char **argv) {
     const char *name = argc > 1 ? argv[1] : NULL;
+    int as_another = EXIT_FINE;
+    if (stand_in(argc, argv, &as_another)) return as_another;
     if (!name) {
         usage(stderr);
         return EXIT_USAGE;

@@ -4,6 +4,7 @@
 // wrong, 2 the command line is wrong. Commands print; they may give up with a message at any point.
 #ifndef INGOT_TOOLS_TOOLS_H
 #define INGOT_TOOLS_TOOLS_H
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,6 +26,20 @@ int cmd_compress(int argc, char **argv);
 int cmd_denoise(int argc, char **argv);
 int cmd_cc(int argc, char **argv);
 int cmd_cxx(int argc, char **argv);
+int cmd_mac(int argc, char **argv);
+
+// `ingot build` under another name, which its messages have.
+int build_as(const char *program, int argc, char **argv);
+
+// stand_in.c: `ingot` called as xcrun, metal, metallib, ... does what build systems of macOS want
+// of those. True: it was, and *status is the exit status.
+bool stand_in(int argc, char **argv, int *status);
+// Where the headers and libraries of macOS are. False: they are not here.
+typedef struct MacPlaces {
+    char include[PATH_MAX], lib[PATH_MAX];
+} MacPlaces;
+bool mac_places(MacPlaces *places);
+char *stand_in_folder(void); // of those names; NULL: it is not there. malloc'd
 
 // "ingot run: text" on standard error; returns the status given, to be returned on.
 int complain(int status, const char *command, const char *format, ...)
