@@ -761,7 +761,8 @@ MTL_API size_t mtl_copy_all_devices(MTLDevice **devices, size_t capacity);
 
 MTL_API const char *mtl_device_name(const MTLDevice *device);
 MTL_API uint64_t mtl_device_registry_id(const MTLDevice *device);
-MTL_API const char *mtl_device_architecture_name(const MTLDevice *device); // the CPU's
+MTL_API const char *mtl_device_architecture_name(
+    const MTLDevice *device); // "ingot_x86_64_g14g": the processor's, and Apple's generation
 MTL_API MTLSize mtl_device_max_threads_per_threadgroup(const MTLDevice *device);
 MTL_API size_t mtl_device_max_threadgroup_memory_length(const MTLDevice *device);
 MTL_API size_t mtl_device_max_buffer_length(const MTLDevice *device); // under 4 GiB

@@ -17,7 +17,7 @@ static PyObject *timestamps(Object *self) {
     RO(Device, name, "bool", doc, from_bool(mtl_device_##name(self->native)))
 #define DEVICE_PROPS(RO, RW)                                                                       \
     RO(Device, name, "str", "What it is called.", from_str(mtl_device_name(self->native)))         \
-    RO(Device, architecture_name, "str", "The processor's architecture.",                          \
+    RO(Device, architecture_name, "str", "The processor's architecture, and Apple's generation.",  \
        from_str(mtl_device_architecture_name(self->native)))                                       \
     RO(Device, max_threads_per_threadgroup, "Size", "The most threads in each dimension.",         \
        from_size3(state, mtl_device_max_threads_per_threadgroup(self->native)))                    \

@@ -53,9 +53,11 @@ static void *open_cpu(unsigned index, DevFacts *facts, char *why, size_t why_byt
         // tracing or mesh shading in hardware wait until those exist.
         .families = {.apple = 8, .mac = 2, .common = 3, .metal = 4}};
     read_name(facts->name, sizeof facts->name);
+    // Programs read the generation out of the end of Apple's names ("applegpu_g14g" is of family
+    // Apple8) and choose kernels by it: ours ends in that of the family that is promised.
     struct utsname host;
-    snprintf(facts->architecture, sizeof facts->architecture, "%s",
-             uname(&host) == 0 ? host.machine : "cpu");
+    snprintf(facts->architecture, sizeof facts->architecture, "ingot_%.40s_g%dg",
+             uname(&host) == 0 ? host.machine : "cpu", facts->families.apple + 6);
     return &context;
 }
 

@@ -30,7 +30,7 @@ enum {                          // DevFacts.features: what it can do besides ker
     DEV_INDIRECT_SIZES = 128,   // it reads the sizes of a dispatch itself (DevDispatch.indirect)
 };
 typedef struct DevFacts {
-    char name[128], architecture[80]; // "Ingot CPU (...)", "x86_64"
+    char name[128], architecture[80]; // "Ingot CPU (...)", "ingot_x86_64_g14g"
     // What its code is made for, in the words of the compiler's request: MSL_TARGET_HOST, "sm_90".
     // "": code_load wants nothing of the compiler.
     char target[32];

@@ -455,7 +455,10 @@ static void body(id<MTLDevice> device) {
     CHECK([device supportsFamily:MTLGPUFamilyApple7]);
     CHECK(device.hasUnifiedMemory);
     CHECK_EQUAL(device.maxThreadsPerThreadgroup.width, 1024);
-    CHECK([device.architecture.name length] > 0);
+    NSString *architecture = device.architecture.name; // programs read "14" from behind
+    CHECK([architecture hasPrefix:@"ingot_"] && [architecture hasSuffix:@"_g14g"]);
+    CHECK([device supportsFamily:MTLGPUFamilyApple8]);
+    CHECK(![device supportsFamily:MTLGPUFamilyApple9]);
     libraries(device);
     with_library(device, source, with_kernels);
 }
