@@ -23,5 +23,11 @@ int main() {
 END
 "$ingot" c++ -O1 -w "$out.cpp" -o "$out.version"
 "$out.version"
+# Versions are asked for as on macOS 26, in every language.
+for language in c objective-c c++ objective-c++; do
+    case $language in *++) driver=c++;; *) driver=cc;; esac
+    "$ingot" $driver -Wall -Werror -x $language "$(dirname "$source")/test_available.m" -o "$out.version"
+    "$out.version"
+done
 "$ingot" cc --show | grep -q -- -fobjc-runtime=
 if "$ingot" cc 2> /dev/null; then echo "no arguments must be an error"; exit 1; fi

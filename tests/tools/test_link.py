@@ -149,7 +149,7 @@ def test_preprocessor(ingot):
     ingot.write("inc/part.h", "#define PART 7\nint part;\n")
     ingot.write("m.metal", '#include <metal_stdlib>\n#include "part.h"\n// a word\nint x = PART + WIDE; int v = __METAL_VERSION__;\n')
     r = ingot("build", "-E", "-P", "-Iinc", "-DWIDE=3", "m.metal")
-    assert r.stdout.split("\n")[-3:] == ["int part;", "int x = 7 + 3; int v = 400;", ""] and "#" not in r.stdout
+    assert [line for line in r.stdout.split("\n") if line] == ["int part;", "int x = 7 + 3; int v = 400;"]
     assert "int v = 310;" in ingot("build", "-E", "-std=metal3.1", "-Iinc", "m.metal").stdout
     assert "int v = 310;" in ingot("build", "-E", "-mmacosx-version-min=14.0", "-Iinc", "m.metal").stdout
     assert "int v = 320;" in ingot("build", "-E", "-target", "air64-apple-macos15.0", "-Iinc", "m.metal").stdout
