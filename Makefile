@@ -4,7 +4,7 @@ B      ?= build
 PREFIX ?= /usr/local
 CMAKE  := cmake -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 
-.PHONY: all build demo test test-long test-times bench bench-peers fuzz fuzz-json chaos install format asan tsan clean bootstrap
+.PHONY: all build demo test test-long test-times bench bench-peers fuzz fuzz-json chaos programs install format asan tsan clean bootstrap
 all: build
 
 bootstrap:
@@ -47,6 +47,10 @@ fuzz-json:
 # The tests that wait for other threads, with threads that stop where it hurts.
 chaos: build
 	@LD_PRELOAD=$(abspath $(B))/tests/chaos/libchaos.so ctest --test-dir $(B) -j4 --output-on-failure -R '^(api|base|tensor|neural)\.'
+
+# Programs of others, unmodified, from the package index: docs/programs.md. P="tinygrad" runs one.
+programs: build
+	@python3 scripts/programs/run.py $(B) $(P)
 
 install: build
 	@cmake --install $(B)

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that nobody here wrote, unmodified, on Ingot. usage: run.py BUILD-FOLDER [PROGRAM...]
+
+Sources come from the package index (sdists and wheels) into BUILD-FOLDER/programs; nothing of them is part of this
+project. A program is a file of this folder with a function `run(p)`, `p` being a Program (below):
+
+    def run(p):
+        folder = p.sdist("some-package")           # unpacked; the version is noted
+        r = p.sh("make check", cwd=folder, env=p.mac_env())
+        p.row("its own tests", passed=r.count("PASS"), failed=r.count("FAIL"), seconds=r.seconds, log=r.log)
+
+Results are kept in BUILD-FOLDER/programs/results.json, so that one program can be run again alone; docs/programs.md is
+written from all of them.
+"""
+import importlib.util
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tarfile
+import time
+import traceback
+import venv
+import zipfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+
+
+class Result:
+    """What a command did."""
+
+    def __init__(self, status, text, seconds, log):
+        self.status, self.text, self.seconds, self.log = status, text, seconds, log
+
+    def count(self, pattern):
+        return len(re.findall(pattern, self.text, re.MULTILINE))
+
+
+class Program:
+    """What a program's file is given: where to work, how to fetch, how to run, where to put results."""
+
+    def __init__(self, name, build):
+        self.name, self.build = name, build
+        self.folder = build / "programs" / name
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.ingot = build / "bin" / "ingot"
+        self.version, self.rows = "", []
+
+    def _fetch(self, package, *options):
+        """Downloads into the folder, unless it is there; the path of the file."""
+        store = self.folder / "download" / package
+        if not store.exists() or not any(store.iterdir()):
+            store.mkdir(parents=True, exist_ok=True)
+            subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps",
+                            *options, package, "-d", store], check=True)
+        return next(store.iterdir())
+
+    def _unpack(self, path):
+        to = self.folder / "source" / path.name
+        if not to.exists():
+            with tarfile.open(path) if path.name.endswith(".tar.gz") else zipfile.ZipFile(path) as archive:
+                archive.extractall(to)
+        self.version = self.version or re.search(r"-(\d[^-]*?)(\.tar\.gz|-)", path.name).group(1)
+        return to
+
+    def sdist(self, package):
+        """The folder of a package's sources."""
+        to = self._unpack(self._fetch(package, "--no-binary=:all:"))
+        return next(p for p in to.iterdir() if p.is_dir())
+
+    def wheel(self, package, platform=None):
+        """The folder of a package's wheel, of another platform too: "macosx_14_0_arm64"."""
+        options = ["--only-binary=:all:"] + (["--platform", platform] if platform else [])
+        return self._unpack(self._fetch(package, *options))
+
+    def python(self, *packages):
+        """The Python of an environment with these packages."""
+        home = self.folder / "venv"
+        python = home / "bin" / "python"
+        if not python.exists():
+            venv.create(home, with_pip=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], check=True)
+        return python
+
+    def mac_env(self):
+        """Stand-ins for Apple's tools come first on PATH."""
+        stand_ins = self.build / "libexec" / "ingot" / "mac-bin"
+        return {"PATH": f"{stand_ins}:{self.ingot.parent}:{os.environ['PATH']}"}
+
+    def sh(self, command, cwd=None, env=None, timeout=3600, log="log"):
+        """Runs a command (a text for the shell, or a list); output goes to FOLDER/LOG.txt and into the result."""
+        path = self.folder / f"{log}.txt"
+        begin = time.monotonic()
+        with open(path, "w") as out:
+            try:
+                status = subprocess.run(command, shell=isinstance(command, str), cwd=cwd or self.folder, stdout=out,
+                                        stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=timeout,
+                                        env={**os.environ, **(env or {})}).returncode
+            except subprocess.TimeoutExpired:
+                status = 124
+        return Result(status, path.read_text(errors="replace"), time.monotonic() - begin, path)
+
+    def row(self, what, passed=0, failed=0, unsupported=0, seconds=None, cpu_seconds=None, note=""):
+        """A line of the report. seconds: on Ingot; cpu_seconds: the same on the program's own CPU path."""
+        self.rows.append(dict(what=what, passed=int(passed), failed=int(failed), unsupported=int(unsupported), seconds=seconds,
+                              cpu_seconds=cpu_seconds, note=note))
+        print(f"{self.name}: {what}: {passed} passed, {failed} failed, {unsupported} unsupported", flush=True)
+
+
+def processor():
+    for line in open("/proc/cpuinfo"):
+        if line.startswith("model name"):
+            return line.split(":")[1].strip()
+    return "an unknown processor"
+
+
+def write_report(results, path):
+    def cell(seconds):
+        return "" if seconds is None else f"{seconds:.3g} s"
+    lines = ["# Programs that nobody here wrote", "",
+             "Written by `make programs`, which takes sources from the package index, builds and runs them unmodified, and",
+             "is no part of `make test`. Times are seconds of one run, on Ingot and on the program's own CPU path.", "",
+             "| program | version | what ran | passed | failed | unsupported | on Ingot | its own CPU path | |",
+             "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
+    for name in sorted(results):
+        for row in results[name]["rows"]:
+            lines.append(f"| {name} | {results[name]['version']} | {row['what']} | {row['passed']} | {row['failed']} | "
+                         f"{row['unsupported']} | {cell(row['seconds'])} | {cell(row['cpu_seconds'])} | {row['note']} |")
+    lines += ["", "Machines: " + "; ".join(sorted({r["machine"] for r in results.values()})) + ".", ""]
+    path.write_text("\n".join(lines))
+
+
+def main():
+    build = pathlib.Path(sys.argv[1]).resolve()
+    there = sorted(p.stem for p in HERE.glob("*.py") if p.stem != "run")
+    chosen = sys.argv[2:] or there
+    if unknown := set(chosen) - set(there):
+        sys.exit(f"programs: there is no {', '.join(sorted(unknown))}; there are {', '.join(there)}")
+    store = build / "programs" / "results.json"
+    results = json.loads(store.read_text()) if store.exists() else {}
+    for name in chosen:
+        program = Program(name, build)
+        spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
+        module = importlib.util.module_from_spec(spec)
+        try:
+            spec.loader.exec_module(module)
+            module.run(program)
+        except Exception as error:  # the other programs still run
+            traceback.print_exc()
+            program.row("the attempt to run it", failed=1, note=str(error).split("\n")[0][:120])
+        results[name] = dict(version=program.version, rows=program.rows,
+                             machine=f"{processor()}, {os.cpu_count()} processors")
+        store.write_text(json.dumps(results, indent=1))
+    write_report(results, ROOT / "docs" / "programs.md")
+    sys.exit(any(row["failed"] for name in chosen for row in results[name]["rows"]))
+
+
+main()
