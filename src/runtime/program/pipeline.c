@@ -203,6 +203,11 @@ RtArgUse rt_condition_use(const MTLFunction *function, const char *condition) {
     return RT_ARG_OPTIONAL; // derived from others: only the compiler knows
 }
 
+bool rt_reads_attribute(const MTLFunction *function, const RfValue *v, bool described) {
+    RtArgUse use = rt_condition_use(function, v->condition);
+    return use == RT_ARG_REQUIRED || (use == RT_ARG_OPTIONAL && described);
+}
+
 static bool collect_arg_use(MTLComputePipelineState *state) {
     const RfFunction *f = rt_pipeline_function(state);
     state->arg_use = rt_alloc(f->n_args);

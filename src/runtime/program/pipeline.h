@@ -72,6 +72,8 @@ void *rt_with_reflection(void *state, const void *reflection, MTLError **error);
 
 // What is known of an argument or value under a function constant (its symbol; "": none).
 RtArgUse rt_condition_use(const MTLFunction *function, const char *condition);
+// Whether a stage input is to be found in the descriptor; described: it is there.
+bool rt_reads_attribute(const MTLFunction *function, const RfValue *v, bool described);
 
 static inline const RfFunction *rt_pipeline_function(const MTLComputePipelineState *state) {
     return state->entry;

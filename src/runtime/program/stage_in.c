@@ -58,9 +58,8 @@ MTLError *rt_stage_in_make(const MTLFunction *function, const MTLStageInputOutpu
     *stage_in = NULL;
     for (uint32_t i = 0; i < f->n_inputs; i++) {
         const RfValue *v = &f->inputs[i];
-        if (v->role != RF_ATTRIBUTE || v->index >= MSL_MAX_VERTEX) continue;
-        RtArgUse use = rt_condition_use(function, v->condition);
-        if (use == RT_ARG_OFF || (use == RT_ARG_OPTIONAL && d && !d->attributes[v->index].format))
+        if (v->role != RF_ATTRIBUTE || v->index >= MSL_MAX_VERTEX ||
+            !rt_reads_attribute(function, v, !d || d->attributes[v->index].format))
             continue;
         if (!d)
             return invalid("Kernel '%s' has input attributes but no stage input descriptor was "
