@@ -79,8 +79,8 @@ typedef struct DevDispatch {
     // Not NULL (only with DEV_INDIRECT_SIZES): the address where the sizes are when it runs, as
     // 32-bit numbers: three of threadgroups; or, if it has `indirect_group`, three of threads and
     // three of a threadgroup's, where group_size is what they must be (zeros: anything) and
-    // max_threads the most. The grid above is not set, nor a region. A 0 is a grid of nothing; what does not fit,
-    // or makes more than 2^32 - 1 threads in a dimension, is a DEV_FAULT_SIZE.
+    // max_threads the most. The grid above is not set, nor a region. A 0 is a grid of nothing; what
+    // does not fit, or makes more than 2^32 - 1 threads in a dimension, is a DEV_FAULT_SIZE.
     const char *indirect;
     bool indirect_group;
     uint32_t max_threads;

@@ -147,7 +147,8 @@ MTLTexture *rt_texture_new_over(const RtSite *site, const MTLTextureDescriptor *
     if (!rt_texture_shape(site, descriptor, &shape)) return NULL;
     MTLTexture *texture = texture_new(site->device, descriptor, options, 0);
     if (!texture) return NULL;
-    return complete(texture, descriptor, abi_texture_layout(&shape, memory, &texture->record, &size));
+    return complete(texture, descriptor,
+                    abi_texture_layout(&shape, memory, &texture->record, &size));
 }
 
 static bool own_memory(MTLTexture *texture, const MTLSizeAndAlign *size) {
