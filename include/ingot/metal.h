@@ -84,7 +84,8 @@
 //
 // 7. THE OTHER HEADERS
 //    This one includes them all, so that one #include is enough:
-//      memory     metal_memory.h (heaps, residency), metal_texture.h, metal_tensor.h
+//      memory     metal_memory.h (heaps, residency), metal_texture.h, metal_tensor.h,
+//                 metal_io.h (files)
 //      commands   metal_blit.h, metal_sync.h (fences, events), metal_indirect.h
 //      programs   metal_argument.h, metal_link.h (functions from several libraries),
 //      metal_archive.h
@@ -1184,6 +1185,7 @@ MTL_API MTLPurgeableState mtl_resource_set_purgeable_state(MTLResource *resource
 #include "ingot/metal_link.h"
 #include "ingot/metal_archive.h"
 #include "ingot/metal_capture.h"
+#include "ingot/metal_io.h"
 #include "ingot/metal_validation.h"
 #include "ingot/metal_layer.h"
 #include "ingot/metal4.h"

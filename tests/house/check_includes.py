@@ -44,6 +44,7 @@ ALLOWED = {
     "runtime/program": LOW + " network runtime/object runtime/memory",
     # texel: mipmaps read and write texels of every format.
     "runtime/command": LOW + " texel runtime/object runtime/memory runtime/program",
+    "runtime/io": LOW + " runtime/object runtime/memory runtime/program runtime/command",
     "runtime/layer": LOW + " runtime/object runtime/memory runtime/program runtime/command",
     "runtime/inspect": LOW + " runtime/object runtime/memory runtime/program runtime/command",
     "runtime/metal4": LOW + " network runtime/object runtime/memory runtime/program runtime/command runtime/layer",
