@@ -85,12 +85,13 @@
 // 7. THE OTHER HEADERS
 //    This one includes them all, so that one #include is enough:
 //      memory     metal_memory.h (heaps, residency), metal_texture.h, metal_tensor.h,
-//                 metal_io.h (files)
+//                 metal_sparse.h, metal_io.h (files)
 //      commands   metal_blit.h, metal_sync.h (fences, events), metal_indirect.h
 //      programs   metal_argument.h, metal_link.h (functions from several libraries),
 //      metal_archive.h
 //      drawing    metal_render.h, metal_render_pipeline.h, metal_render_parallel.h, metal_mesh.h
-//                 (patches, meshes, views), metal_tile.h, metal_indirect_render.h, metal_layer.h
+//                 (patches, meshes, views), metal_tile.h, metal_rate.h, metal_indirect_render.h,
+//                 metal_layer.h
 //      Metal 4    metal4.h, metal4_compiler.h, metal4_render.h, metal4_ml.h (networks)
 //      watching   metal_validation.h, metal_capture.h (traces, counters)
 //    tensor.h, tensor_nn.h, tensor_files.h, tensor_kernel.h and backend.h are a tensor library that
@@ -518,6 +519,7 @@ typedef enum MTLDataType {
     MTLDataTypeBFloat2 = 122,
     MTLDataTypeBFloat3 = 123,
     MTLDataTypeBFloat4 = 124,
+    MTLDataTypeDepthStencilState = 139,
     MTLDataTypeTensor = 140,
 } MTLDataType;
 
@@ -644,6 +646,11 @@ typedef struct MTLCommandBufferDescriptor {
 typedef struct MTLPassSampleBufferAttachment {
     MTLCounterSampleBuffer *sample_buffer;                             // NULL: none
     size_t start_of_encoder_sample_index, end_of_encoder_sample_index; // MTLCounterDontSample
+    // Of render passes, whose start is that of the vertices and whose end that of the fragments;
+    // not looked at unless samples_between_stages. Both stages take turns: fragments start with the
+    // pass, vertices end with it.
+    bool samples_between_stages;
+    size_t end_of_vertex_sample_index, start_of_fragment_sample_index;
 } MTLPassSampleBufferAttachment;
 
 typedef struct MTLComputePassDescriptor {
@@ -1171,6 +1178,7 @@ MTL_API MTLPurgeableState mtl_resource_set_purgeable_state(MTLResource *resource
 
 #include "ingot/metal_texture.h"
 #include "ingot/metal_render.h"
+#include "ingot/metal_rate.h"
 #include "ingot/metal_mesh.h"
 #include "ingot/metal_stage_in.h"
 #include "ingot/metal_tile.h"
@@ -1189,6 +1197,7 @@ MTL_API MTLPurgeableState mtl_resource_set_purgeable_state(MTLResource *resource
 #include "ingot/metal_validation.h"
 #include "ingot/metal_layer.h"
 #include "ingot/metal4.h"
+#include "ingot/metal_sparse.h"
 #include "ingot/metal4_compiler.h"
 #include "ingot/metal4_render.h"
 #include "ingot/metal_indirect_render.h"

@@ -50,6 +50,7 @@ typedef struct MTL4RenderPassDescriptor { // begin with mtl4_render_pass_descrip
     bool support_color_attachment_mapping; // refused: there is no mapping here
     // Of tile functions: as in MTLRenderPassDescriptor.
     size_t tile_width, tile_height, imageblock_sample_length, threadgroup_memory_length;
+    MTLRasterizationRateMap *rasterization_rate_map; // NULL: every pixel
 } MTL4RenderPassDescriptor;
 
 // As mtl_render_pass_descriptor_make.
@@ -110,6 +111,7 @@ typedef struct MTL4MeshRenderPipelineDescriptor { // metal_mesh.h says more
     size_t max_total_threads_per_object_threadgroup, max_total_threads_per_mesh_threadgroup;
     bool object_threadgroup_size_is_multiple_of_thread_execution_width;
     bool mesh_threadgroup_size_is_multiple_of_thread_execution_width;
+    MTLSize required_threads_per_object_threadgroup, required_threads_per_mesh_threadgroup;
     size_t payload_memory_length;
     size_t max_total_threadgroups_per_mesh_grid;
     size_t raster_sample_count;
@@ -120,6 +122,24 @@ typedef struct MTL4MeshRenderPipelineDescriptor { // metal_mesh.h says more
     MTL4IndirectCommandBufferSupportState support_indirect_command_buffers;
 } MTL4MeshRenderPipelineDescriptor;
 
+typedef struct MTL4TileRenderPipelineDescriptor { // metal_tile.h says more
+    const char *label;
+    MTL4PipelineOptions options;
+    const MTL4FunctionDescriptor *tile_function_descriptor; // of a kernel; required
+    size_t raster_sample_count;
+    MTLTileRenderPipelineColorAttachmentDescriptor color_attachments[8];
+    bool threadgroup_size_matches_tile_size;
+    size_t max_total_threads_per_threadgroup;
+    MTLSize required_threads_per_threadgroup; // {0}: any
+} MTL4TileRenderPipelineDescriptor;
+
+MTL_API MTLRenderPipelineState *mtl4_compiler_new_tile_render_pipeline_state(
+    MTL4Compiler *compiler, const MTL4TileRenderPipelineDescriptor *descriptor,
+    const MTL4CompilerTaskOptions *options, MTLError **error);
+MTL_API MTL4CompilerTask *mtl4_compiler_new_tile_render_pipeline_state_async(
+    MTL4Compiler *compiler, const MTL4TileRenderPipelineDescriptor *descriptor,
+    const MTL4CompilerTaskOptions *options, MTLNewRenderPipelineStateCompletionHandler handler,
+    void *context);
 MTL_API MTLRenderPipelineState *mtl4_compiler_new_mesh_render_pipeline_state(
     MTL4Compiler *compiler, const MTL4MeshRenderPipelineDescriptor *descriptor,
     const MTL4CompilerTaskOptions *options, MTLError **error);
@@ -204,6 +224,8 @@ MTL_API void mtl4_render_command_encoder_set_cull_mode(MTL4RenderCommandEncoder 
                                                        MTLCullMode mode);
 MTL_API void mtl4_render_command_encoder_set_depth_clip_mode(MTL4RenderCommandEncoder *encoder,
                                                              MTLDepthClipMode mode);
+MTL_API void mtl4_render_command_encoder_set_depth_test_min_bound(MTL4RenderCommandEncoder *encoder,
+                                                                  float min_bound, float max_bound);
 MTL_API void mtl4_render_command_encoder_set_depth_bias(MTL4RenderCommandEncoder *encoder,
                                                         float depth_bias, float slope_scale,
                                                         float clamp);

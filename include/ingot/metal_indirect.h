@@ -59,9 +59,13 @@ typedef struct MTLIndirectCommandBufferExecutionRange {
 typedef struct MTLIndirectCommandBufferDescriptor {
     // Required: dispatches or draws. Draws of patches and meshes cannot be encoded.
     MTLIndirectCommandType command_types;
-    bool inherit_buffers;                // buffers are those of the encoder that executes
-    bool inherit_pipeline_state;         // so is the pipeline
-    size_t max_kernel_buffer_bind_count; // 0: 31
+    bool inherit_buffers;        // buffers are those of the encoder that executes
+    bool inherit_pipeline_state; // so is the pipeline
+    // Of draws: commands have this state of their own. Apple's inherit..., turned so that 0 is the
+    // default: the encoder's.
+    bool own_cull_mode, own_front_facing_winding, own_triangle_fill_mode, own_depth_clip_mode,
+        own_depth_bias, own_depth_stencil_state;
+    size_t max_kernel_buffer_bind_count;                                 // 0: 31
     size_t max_kernel_threadgroup_memory_bind_count;                     // 0: 31
     size_t max_vertex_buffer_bind_count, max_fragment_buffer_bind_count; // 0: 31
     bool support_ray_tracing;                                            // false

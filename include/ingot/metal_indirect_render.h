@@ -21,8 +21,9 @@
 // that breaks a rule (a pipeline that is gone or does not fit the pass, a missing buffer) ends the
 // command buffer with an error that names its index. Pipelines need
 // support_indirect_command_buffers, and functions that take no textures or samplers but in argument
-// buffers. State that commands do not have (depth and stencil, culling, viewports, scissors, blend
-// colour, visibility) is that of the encoder. examples/indirect_rendering.c is a program.
+// buffers. State that commands do not have (viewports, scissors, blend colour, visibility, and what
+// the descriptor does not say to be their own) is that of the encoder.
+// examples/indirect_rendering.c is a program.
 #ifndef INGOT_METAL_H
 #include "ingot/metal.h" // which includes this one
 #elif !defined INGOT_METAL_INDIRECT_RENDER_H
@@ -53,6 +54,20 @@ MTL_API void mtl_indirect_render_command_set_vertex_buffer_with_attribute_stride
 MTL_API void mtl_indirect_render_command_set_fragment_buffer(MTLIndirectRenderCommand *command,
                                                              MTLBuffer *buffer, size_t offset,
                                                              size_t index);
+// Of command buffers whose descriptor says so (own_...).
+MTL_API void mtl_indirect_render_command_set_cull_mode(MTLIndirectRenderCommand *command,
+                                                       MTLCullMode mode);
+MTL_API void mtl_indirect_render_command_set_front_facing_winding(MTLIndirectRenderCommand *command,
+                                                                  MTLWinding winding);
+MTL_API void mtl_indirect_render_command_set_triangle_fill_mode(MTLIndirectRenderCommand *command,
+                                                                MTLTriangleFillMode mode);
+MTL_API void mtl_indirect_render_command_set_depth_clip_mode(MTLIndirectRenderCommand *command,
+                                                             MTLDepthClipMode mode);
+MTL_API void mtl_indirect_render_command_set_depth_bias(MTLIndirectRenderCommand *command,
+                                                        float depth_bias, float slope_scale,
+                                                        float clamp);
+MTL_API void mtl_indirect_render_command_set_depth_stencil_state(MTLIndirectRenderCommand *command,
+                                                                 MTLDepthStencilState *state);
 MTL_API void mtl_indirect_render_command_draw_primitives(MTLIndirectRenderCommand *command,
                                                          MTLPrimitiveType type, size_t vertex_start,
                                                          size_t vertex_count, size_t instance_count,
@@ -71,6 +86,13 @@ MTL_API void mtl_indirect_render_command_reset(MTLIndirectRenderCommand *command
 // What stands for a pipeline in an argument buffer and for render_pipeline_state in MSL.
 MTL_API MTLResourceID
 mtl_render_pipeline_state_gpu_resource_id(const MTLRenderPipelineState *state);
+MTL_API MTLResourceID mtl_depth_stencil_state_gpu_resource_id(const MTLDepthStencilState *state);
+MTL_API void mtl_argument_encoder_set_depth_stencil_state(MTLArgumentEncoder *encoder,
+                                                          MTLDepthStencilState *state,
+                                                          size_t index);
+MTL_API void mtl_argument_encoder_set_depth_stencil_states(MTLArgumentEncoder *encoder,
+                                                           MTLDepthStencilState *const *states,
+                                                           MTLRange range);
 MTL_API void mtl_argument_encoder_set_render_pipeline_state(MTLArgumentEncoder *encoder,
                                                             MTLRenderPipelineState *pipeline,
                                                             size_t index);

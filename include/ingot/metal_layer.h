@@ -61,6 +61,9 @@ MTL_API void ca_metal_layer_set_allows_next_drawable_timeout(CAMetalLayer *layer
 // A drawable with one reference for the caller. Waits while maximum_drawable_count of them exist: a
 // second, then NULL (or for ever, without the timeout). NULL too without a device or a size.
 MTL_API MTLDrawable *ca_metal_layer_next_drawable(CAMetalLayer *layer);
+// The textures of the drawables, for queues of Metal 4; it follows them by itself. Borrowed, the
+// same one each time until the device changes; NULL without a device.
+MTL_API MTLResidencySet *ca_metal_layer_residency_set(CAMetalLayer *layer);
 
 // ---- Drawables ----
 

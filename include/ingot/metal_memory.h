@@ -32,7 +32,7 @@ MTL_API size_t mtl_allocation_allocated_size(const MTLAllocation *allocation);
 typedef enum MTLHeapType {
     MTLHeapTypeAutomatic = 0, // the heap finds a place for each resource
     MTLHeapTypePlacement = 1, // the program says where, and may place resources over each other
-    MTLHeapTypeSparse = 2,    // not on this device
+    MTLHeapTypeSparse = 2,    // tiles of sparse textures (metal_sparse.h)
 } MTLHeapType;
 
 typedef struct MTLHeapDescriptor {
@@ -42,6 +42,9 @@ typedef struct MTLHeapDescriptor {
     MTLCPUCacheMode cpu_cache_mode;
     MTLHazardTrackingMode hazard_tracking_mode; // 0: untracked; tracked: the heap as a whole is
     MTLHeapType type;
+    MTLSparsePageSize sparse_page_size; // of sparse heaps; 0: 16 KiB
+    // Of placement heaps: the largest pages of placement sparse resources; 0: none.
+    MTLSparsePageSize max_compatible_placement_sparse_page_size;
 } MTLHeapDescriptor;
 
 // What a buffer takes in a heap. {0, 0} and a message if there can be no such buffer. The function

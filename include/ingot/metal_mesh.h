@@ -88,6 +88,8 @@ typedef struct MTLMeshRenderPipelineDescriptor {
     size_t max_total_threads_per_object_threadgroup, max_total_threads_per_mesh_threadgroup;
     bool object_threadgroup_size_is_multiple_of_thread_execution_width;
     bool mesh_threadgroup_size_is_multiple_of_thread_execution_width;
+    // {0}: any; draws then have these, and no others.
+    MTLSize required_threads_per_object_threadgroup, required_threads_per_mesh_threadgroup;
     size_t payload_memory_length;                // 0: the size of the payload's type; at most 16384
     size_t max_total_threadgroups_per_mesh_grid; // 0: as the object function says
     size_t raster_sample_count;                  // and so on: as in MTLRenderPipelineDescriptor
@@ -105,6 +107,11 @@ typedef struct MTLMeshRenderPipelineDescriptor {
 // attachments.
 MTL_API MTLRenderPipelineState *mtl_device_new_render_pipeline_state_with_mesh_descriptor(
     MTLDevice *device, const MTLMeshRenderPipelineDescriptor *descriptor, MTLError **error);
+// What the descriptor required; {0}: any, or no mesh pipeline.
+MTL_API MTLSize mtl_render_pipeline_state_required_threads_per_object_threadgroup(
+    const MTLRenderPipelineState *state);
+MTL_API MTLSize mtl_render_pipeline_state_required_threads_per_mesh_threadgroup(
+    const MTLRenderPipelineState *state);
 // Compiles the functions of the pipeline and keeps their code (metal_archive.h).
 MTL_API bool mtl_binary_archive_add_mesh_render_pipeline_functions(
     MTLBinaryArchive *archive, const MTLMeshRenderPipelineDescriptor *descriptor, MTLError **error);

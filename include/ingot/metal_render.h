@@ -377,6 +377,8 @@ typedef struct MTLRenderPassStencilAttachmentDescriptor {
     MTLMultisampleStencilResolveFilter stencil_resolve_filter;
 } MTLRenderPassStencilAttachmentDescriptor;
 
+typedef struct MTLRasterizationRateMap MTLRasterizationRateMap; // metal_rate.h
+
 // Begin with mtl_render_pass_descriptor_make: zeros alone mean "do not care" everywhere, also for
 // what is drawn.
 typedef struct MTLRenderPassDescriptor {
@@ -395,6 +397,7 @@ typedef struct MTLRenderPassDescriptor {
     size_t tile_width, tile_height;
     size_t imageblock_sample_length;  // bytes of the largest explicit imageblock for a sample
     size_t threadgroup_memory_length; // of each tile, a multiple of 16
+    MTLRasterizationRateMap *rasterization_rate_map; // NULL: every pixel
 } MTLRenderPassDescriptor;
 
 // Apple's defaults: colours are stored, opaque black where they are cleared; depth (to 1) and
@@ -507,6 +510,10 @@ MTL_API void mtl_render_command_encoder_set_cull_mode(MTLRenderCommandEncoder *e
                                                       MTLCullMode mode);
 MTL_API void mtl_render_command_encoder_set_depth_clip_mode(MTLRenderCommandEncoder *encoder,
                                                             MTLDepthClipMode mode);
+// Apple's setDepthTestMinBound:maxBound:. Fragments where the depth attachment holds something
+// outside (0 <= min_bound <= max_bound <= 1) are dropped; 0 and 1: there is no such test.
+MTL_API void mtl_render_command_encoder_set_depth_test_min_bound(MTLRenderCommandEncoder *encoder,
+                                                                 float min_bound, float max_bound);
 MTL_API void mtl_render_command_encoder_set_depth_bias(MTLRenderCommandEncoder *encoder,
                                                        float depth_bias, float slope_scale,
                                                        float clamp);

@@ -206,6 +206,12 @@ typedef enum MTLTextureCompressionType {
     MTLTextureCompressionTypeLossy = 1, // allowed to lose; loses nothing here
 } MTLTextureCompressionType;
 
+typedef enum MTLSparsePageSize { // metal_sparse.h
+    MTLSparsePageSize16 = 101,
+    MTLSparsePageSize64 = 102,
+    MTLSparsePageSize256 = 103,
+} MTLSparsePageSize;
+
 typedef enum MTLReadWriteTextureTier {
     MTLReadWriteTextureTierNone = 0,
     MTLReadWriteTextureTier1 = 1, // R32Float, R32Uint, R32Sint
@@ -285,10 +291,11 @@ typedef struct MTLTextureDescriptor {
     MTLCPUCacheMode cpu_cache_mode;
     MTLStorageMode storage_mode; // shared
     MTLHazardTrackingMode hazard_tracking_mode;
-    MTLTextureUsage usage;                      // default ShaderRead
-    bool allow_gpu_optimized_contents;          // default true; no difference here
-    MTLTextureCompressionType compression_type; // lossless
-    MTLTextureSwizzleChannels swizzle;          // r, g, b, a
+    MTLTextureUsage usage;                        // default ShaderRead
+    bool allow_gpu_optimized_contents;            // default true; no difference here
+    MTLTextureCompressionType compression_type;   // lossless
+    MTLTextureSwizzleChannels swizzle;            // r, g, b, a
+    MTLSparsePageSize placement_sparse_page_size; // 0: not sparse (metal_sparse.h)
 } MTLTextureDescriptor;
 
 typedef struct MTLTextureViewDescriptor { // what a view shows; {0}: all of it, as it is
@@ -389,7 +396,7 @@ MTL_API MTLTextureCompressionType mtl_texture_compression_type(const MTLTexture 
 MTL_API bool mtl_texture_allow_gpu_optimized_contents(const MTLTexture *texture);
 MTL_API bool mtl_texture_is_framebuffer_only(const MTLTexture *texture); // false
 MTL_API bool mtl_texture_is_shareable(const MTLTexture *texture);        // false
-MTL_API bool mtl_texture_is_sparse(const MTLTexture *texture);           // false
+MTL_API bool mtl_texture_is_sparse(const MTLTexture *texture);
 MTL_API MTLStorageMode mtl_texture_storage_mode(const MTLTexture *texture);
 MTL_API MTLCPUCacheMode mtl_texture_cpu_cache_mode(const MTLTexture *texture);
 MTL_API MTLHazardTrackingMode mtl_texture_hazard_tracking_mode(const MTLTexture *texture);
@@ -443,6 +450,9 @@ MTL_API MTLTexture *mtl_texture_new_texture_view_with_swizzle(MTLTexture *textur
                                                               MTLTextureSwizzleChannels swizzle);
 MTL_API MTLTexture *mtl_texture_new_texture_view_with_descriptor(
     MTLTexture *texture, const MTLTextureViewDescriptor *descriptor);
+// NULL, and a message: remote views are for the devices of a peer group.
+MTL_API MTLTexture *mtl_texture_new_remote_texture_view_for_device(MTLTexture *texture,
+                                                                   MTLDevice *device);
 MTL_API void *mtl_texture_new_shared_texture_handle(MTLTexture *texture); // NULL and a message
 
 // ---- MTLTextureViewPool: views that are only a resource id ----

@@ -37,6 +37,7 @@ typedef struct MTLTileRenderPipelineDescriptor {
     MTLTileRenderPipelineColorAttachmentDescriptor color_attachments[8]; // those of the pass
     bool threadgroup_size_matches_tile_size;  // dispatches have a thread for each pixel
     size_t max_total_threads_per_threadgroup; // 0: as the function says, or 1024
+    MTLSize required_threads_per_threadgroup; // {0}: any; dispatches then have these, and no others
     MTLBinaryArchive *const *binary_archives;
     size_t binary_archive_count;
     MTLShaderValidation shader_validation;
@@ -51,6 +52,8 @@ MTL_API bool mtl_binary_archive_add_tile_render_pipeline_functions(
 // Of tile pipelines; 0 and false of others.
 MTL_API size_t
 mtl_render_pipeline_state_max_total_threads_per_threadgroup(const MTLRenderPipelineState *state);
+MTL_API MTLSize mtl_render_pipeline_state_required_threads_per_tile_threadgroup(
+    const MTLRenderPipelineState *state);
 MTL_API bool mtl_render_pipeline_state_threadgroup_size_matches_tile_size(
     const MTLRenderPipelineState *state);
 // Bytes of the pipeline's imageblock for a sample of a pixel; 0: it has none.

@@ -29,6 +29,7 @@ enum { // MTLDataType
     DT_ULONG = 85,
     DT_FUNCTION_TABLE = 115,
     DT_BFLOAT = 121,
+    DT_DEPTH_STENCIL = 139,
     DT_TENSOR = 140,
     DT_INT4 = 143,
     DT_UINT4 = 144,

@@ -16,7 +16,8 @@ typedef struct AbiIndirectHead {
     // Of draws: n_buffers is n_vertex + n_fragment + 1 (buffers of both stages, then the indices),
     // and lengths are the strides of vertex buffers, plus 1; 0: none was given.
     uint32_t n_vertex, n_fragment;
-    uint32_t reserved[10];
+    uint32_t state_at; // of draws: bytes from a command to its AbiIndirectState; 0: it has none
+    uint32_t reserved[9];
     // then n_commands times: an AbiIndirectCommand, uint64_t addresses[n_buffers],
     // uint32_t lengths[n_threadgroup]
 } AbiIndirectHead;
@@ -43,6 +44,15 @@ _Static_assert(sizeof(AbiIndirectHead) == 64 && offsetof(AbiIndirectCommand, pip
                    offsetof(AbiIndirectCommand, group) == 28 &&
                    offsetof(AbiIndirectCommand, addresses) == 64,
                "stdlib/detail/command_buffer.h knows this layout");
+
+// State that a draw does not inherit. Metal's values; zeros are its defaults.
+typedef struct AbiIndirectState {
+    uint32_t cull, winding, fill, clip;
+    float bias, slope, clamp;
+    uint32_t reserved;
+    uint64_t depth_stencil; // a handle; 0: no tests
+} AbiIndirectState;
+_Static_assert(sizeof(AbiIndirectState) == 40, "stdlib/detail/command_buffer.h knows this layout");
 
 static inline uint32_t *abi_indirect_lengths(AbiIndirectCommand *command, uint32_t n_buffers) {
     return (uint32_t *)(command->addresses + n_buffers);

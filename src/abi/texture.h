@@ -26,6 +26,7 @@ typedef struct AbiTextureLevel {
 } AbiTextureLevel;
 
 struct AbiPixelFormat; // pixel_format.h
+struct AbiSparse;      // sparse.h
 
 // A texture or a view of one. Immutable once made; alive while its MTLTexture is.
 typedef struct AbiTexture {
@@ -40,6 +41,9 @@ typedef struct AbiTexture {
     const struct AbiPixelFormat *format;
     uint64_t sample_bytes; // between the sample planes of a multisample texture
     AbiTextureLevel levels[ABI_MAX_LEVELS];
+    // Not NULL: a sparse texture, or a view of one that begins at this level and slice of it.
+    const struct AbiSparse *sparse;
+    uint32_t sparse_level, sparse_slice;
 } AbiTexture;
 _Static_assert(offsetof(AbiTexture, array_length) == 12 && offsetof(AbiTexture, n_levels) == 16 &&
                    offsetof(AbiTexture, n_samples) == 20,

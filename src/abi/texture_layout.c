@@ -147,6 +147,8 @@ bool abi_texture_view(const AbiTexture *parent, const AbiTextureView *v, AbiText
     t.width = t.levels[0].width;
     t.height = t.levels[0].height;
     t.depth = t.levels[0].depth;
+    t.sparse_level += v->first_level;
+    t.sparse_slice += v->first_slice;
     for (int i = 0; i < 4 && v->swizzled; i++) {
         uint8_t s = v->swizzle[i];
         if (s > ABI_SWIZZLE_ALPHA) return false;

@@ -2,6 +2,7 @@
 // host.c: what a table leaves out, as it is done for memory of the host. One thread of memcpy fills
 // the memory bus: two were not faster for 16 MB or 256 MB (measured 2026-11).
 #include <string.h>
+#include "abi/sparse.h"
 #include "device/device.h"
 
 bool dev_copy(const DevTable *table, DevRun *run, void *to, const void *from, size_t n_bytes) {
@@ -36,8 +37,11 @@ void dev_host_move(const DevMove *m) {
 }
 
 bool dev_move(const DevTable *table, DevRun *run, const DevMove *move) {
-    if (table->move) return table->move(run, move);
-    dev_host_move(move);
+    const DevSide *to = &move->to;
+    if (table->move && !table->move(run, move)) return false;
+    if (!table->move) dev_host_move(move);
+    if (to->texture && to->texture->sparse)
+        abi_sparse_scrub(to->texture, to->level, to->slice + to->z, (uint32_t)move->n_planes);
     return true;
 }
 

@@ -92,6 +92,18 @@ enum {
 
 // ---- A pass ----
 
+// Rasterization rates: edges of columns and rows, pairs of floats (on the screen, in the target)
+// that rise; n + 1 pairs each, all whole numbers.
+typedef struct DevRateLayer {
+    uint32_t n_columns, n_rows;
+    const float *columns, *rows;
+} DevRateLayer;
+typedef struct DevRates {
+    const DevRateLayer *layers; // of the pass's layers; those beyond the last: the last
+    uint32_t n_layers;
+    uint32_t width, height; // of the screen, which viewports and scissors are in
+} DevRates;
+
 // One level of a texture, from slice (3D: plane) `slice` on; layer l of a layered pass is slice +
 // l. texture NULL: no attachment. A memoryless texture has data NULL in its levels: what is needed
 // of it lives in tile memory.
@@ -124,6 +136,7 @@ typedef struct DevPass {
     uint32_t tile_width, tile_height;           // of the program's tiles: 16 or 32; 0 means 32
     uint32_t imageblock_bytes;                  // of explicit imageblocks, for a sample of a pixel
     uint32_t threadgroup_bytes;                 // memory of a tile that its functions share
+    const DevRates *rates;                      // NULL: the screen is the target
 } DevPass;
 
 // ---- State of a draw ----
@@ -158,7 +171,9 @@ typedef struct DevState {
     float depth_bias, depth_slope, depth_bias_clamp;
     uint8_t depth_compare; // ALWAYS and no write: depth is off
     bool depth_write;
-    bool stencil; // front and back mean something
+    bool depth_bounds;           // fragments where the stored depth is outside are dropped,
+    float depth_low, depth_high; // both inside
+    bool stencil;                // front and back mean something
     DevStencil front, back;
     DevBlend blend[ABI_MAX_COLORS];
     float blend_color[4];

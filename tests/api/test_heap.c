@@ -341,7 +341,7 @@ static void bad_input(void **state) {
         {{.size = 0}, "heap_descriptor"},
         {{.size = SIZE_MAX}, "heap_descriptor"},
         {{.size = (size_t)1 << 50}, "heap_descriptor"},
-        {{.size = MB, .type = MTLHeapTypeSparse}, "heap_sparse"},
+        {{.size = MB, .type = MTLHeapTypeSparse, .storage_mode_is_set = true}, "heap_sparse"},
         {{.size = MB, .type = (MTLHeapType)9}, "heap_descriptor"},
         {{.size = MB, .storage_mode = MTLStorageModeManaged}, "heap_descriptor"},
         {{.size = MB, .storage_mode = MTLStorageModeMemoryless}, "heap_descriptor"},

@@ -147,6 +147,9 @@ static void set_metal_type(ReflectBuilder *b, RfType *t, const BridgeType *info,
     } else if (strcmp(tmpl, "render_pipeline_state") == 0) {
         t->data_type = DT_RENDER_PIPELINE;
         snprintf(name, n_name, "%s", tmpl);
+    } else if (strcmp(tmpl, "depth_stencil_state") == 0) {
+        t->data_type = DT_DEPTH_STENCIL;
+        snprintf(name, n_name, "%s", tmpl);
     } else if (strcmp(tmpl, "compute_pipeline_state") == 0) {
         t->data_type = DT_COMPUTE_PIPELINE;
         snprintf(name, n_name, "%s", tmpl);

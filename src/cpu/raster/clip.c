@@ -77,7 +77,7 @@ static const ViewportInfo *viewport_of(const Worker *w, const DrawInfo *d, uint3
     uint32_t v = 0;
     if (d->vertex_flags & ABI_STAGE_VIEWPORT)
         v = *raster_row(w, d->n_rows, slot, ABI_VERTEX_VIEWPORT);
-    return &d->viewports[v < d->n_viewports ? v : 0];
+    return &w->viewports[v < d->n_viewports ? v : 0];
 }
 
 static int32_t snap(float v) {

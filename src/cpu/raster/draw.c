@@ -17,15 +17,18 @@ static void cut(int32_t *x0, int32_t *x1, double low, double high) {
 }
 
 static ViewportInfo viewport_info(const Pass *p, const DevState *state, uint32_t i) {
-    DevViewport v = {0, 0, p->width, p->height, 0, 1};
+    // Of the target, or of the screen that a rate map makes the target of (raster_cell_viewports).
+    const DevRates *rates = p->pass->rates;
+    uint32_t width = rates ? rates->width : p->width, height = rates ? rates->height : p->height;
+    DevViewport v = {0, 0, width, height, 0, 1};
     if (state->n_viewports) v = state->viewports[i < state->n_viewports ? i : 0];
     ViewportInfo info = {
         .scale = {(float)(v.width / 2), (float)(-v.height / 2), (float)(v.zfar - v.znear)},
         .offset = {(float)(v.x + v.width / 2), (float)(v.y + v.height / 2), (float)v.znear},
         .z_low = (float)(v.znear < v.zfar ? v.znear : v.zfar),
         .z_high = (float)(v.znear < v.zfar ? v.zfar : v.znear),
-        .px1 = (int32_t)p->width,
-        .py1 = (int32_t)p->height};
+        .px1 = (int32_t)width,
+        .py1 = (int32_t)height};
     if (p->has_depth && p->depth_bits != 32) {
         info.z_low = info.z_low > 0 ? info.z_low : 0;
         info.z_high = info.z_high < 1 ? info.z_high : 1;
@@ -48,6 +51,32 @@ static ViewportInfo viewport_info(const Pass *p, const DevState *state, uint32_t
         cut(&info.y0, &info.y1, floor(top), ceil(bottom));
     }
     return info;
+}
+
+// One axis of a cell: edges are pairs on the screen and in the target.
+static void cell_axis(const float *edges, float *scale, float *offset, int32_t *low, int32_t *high,
+                      int32_t *point_low, int32_t *point_high) {
+    double from = (double)edges[0], at = (double)edges[1];
+    double rate = ((double)edges[3] - at) / ((double)edges[2] - from);
+    *scale = (float)(*scale * rate);
+    *offset = (float)((*offset - from) * rate + at);
+    int32_t *const ends[4] = {low, high, point_low, point_high};
+    for (int i = 0; i < 4; i++) { // pixels whose middle lies between
+        double place = ceil((*ends[i] - from) * rate + at - 0.5);
+        *ends[i] = whole(place, (double)edges[1], (double)edges[3]);
+    }
+}
+
+void raster_cell_viewports(const Pass *p, const DrawInfo *d, const DevRateLayer *layer,
+                           uint32_t column, uint32_t row, ViewportInfo *out) {
+    (void)p;
+    for (uint32_t i = 0; i < d->n_viewports; i++) {
+        ViewportInfo v = d->viewports[i];
+        cell_axis(layer->columns + 2 * column, &v.scale[0], &v.offset[0], &v.x0, &v.x1, &v.px0,
+                  &v.px1);
+        cell_axis(layer->rows + 2 * row, &v.scale[1], &v.offset[1], &v.y0, &v.y1, &v.py0, &v.py1);
+        out[i] = v;
+    }
 }
 
 static bool add_viewports(Pass *p, DrawInfo *info) {
@@ -74,6 +103,7 @@ static uint32_t draw_flags(const Pass *p, const DrawInfo *d) {
     uint32_t flags = 0;
     if (p->has_depth && state->depth_compare != DEV_COMPARE_ALWAYS) flags |= DRAW_DEPTH_TEST;
     if (p->has_depth && state->depth_write) flags |= DRAW_DEPTH_WRITE;
+    if (p->has_depth && state->depth_bounds) flags |= DRAW_DEPTH_BOUNDS | DRAW_DEPTH_TEST;
     if (p->has_stencil && state->stencil &&
         (changes_stencil(&state->front) || changes_stencil(&state->back)))
         flags |= DRAW_STENCIL;

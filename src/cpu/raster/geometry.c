@@ -63,7 +63,7 @@ INLINE vi code_if(uint32_t bits, int32_t code) { return v_of_bits(bits) & code; 
 static void transform(Worker *w, const DrawInfo *d, uint32_t i) {
     const uint32_t *rows = raster_row(w, d->n_rows, i, 0);
     vf x = v_load(rows), y = v_load(rows + 32), z = v_load(rows + 64), at_w = v_load(rows + 96);
-    const ViewportInfo *viewport = d->viewports;
+    const ViewportInfo *viewport = w->viewports;
     vf scale[3], offset[3];
     for (int k = 0; k < 3; k++) {
         scale[k] = v_set(viewport->scale[k]);
@@ -72,7 +72,7 @@ static void transform(Worker *w, const DrawInfo *d, uint32_t i) {
     if (d->vertex_flags & ABI_STAGE_VIEWPORT) {
         for (int l = 0; l < V_WIDTH; l++) {
             uint32_t index = rows[32 * ABI_VERTEX_VIEWPORT + l];
-            viewport = &d->viewports[index < d->n_viewports ? index : 0];
+            viewport = &w->viewports[index < d->n_viewports ? index : 0];
             for (int k = 0; k < 3; k++) {
                 scale[k][l] = viewport->scale[k];
                 offset[k][l] = viewport->offset[k];
@@ -145,6 +145,15 @@ static bool make_lines_points(Worker *w, const DrawInfo *d, const Corners *corne
     return true;
 }
 
+// Does the primitive go to the layer of the rate map? The last one stands for those behind it.
+static bool in_layer(const Worker *w, const DrawInfo *d, const Corners *c, uint32_t layer) {
+    uint32_t at = 0, n = w->pass->pass->rates->n_layers;
+    if (d->vertex_flags & ABI_STAGE_LAYER)
+        at = *raster_row(w, d->n_rows, c->slot[0], ABI_VERTEX_LAYER);
+    at = at < w->pass->n_layers ? at : 0;
+    return (at < n ? at : n - 1) == layer;
+}
+
 // Faces of the corners to triangles of the unit.
 static bool finish_spans(Worker *w, Unit *unit, uint32_t info, const Corners *corners, uint32_t n) {
     const DrawInfo *d = &w->pass->infos[info];
@@ -154,6 +163,31 @@ static bool finish_spans(Worker *w, Unit *unit, uint32_t info, const Corners *co
                                               : make_lines_points(w, d, corners, n)))
         return false;
     return ISA(raster_setup)(w, unit, info);
+}
+
+// The same in every cell of the pass's rate map: its own scale, and only its pixels. The vertices
+// are there once; cells share no pixels, so that the order in each pixel is the program's.
+static bool finish_cells(Worker *w, Unit *unit, uint32_t info, const Corners *corners, uint32_t n) {
+    const DrawInfo *d = &w->pass->infos[info];
+    const DevRates *rates = w->pass->pass->rates;
+    Corners mine[UNIT_PRIMITIVES];
+    uint32_t n_slots = w->n_slots,
+             n_layers = d->vertex_flags & ABI_STAGE_LAYER ? rates->n_layers : 1;
+    for (uint32_t l = 0; l < n_layers; l++) {
+        const DevRateLayer *layer = &rates->layers[l];
+        uint32_t n_mine = 0;
+        for (uint32_t i = 0; i < n; i++)
+            if (in_layer(w, d, &corners[i], l)) mine[n_mine++] = corners[i];
+        for (uint32_t c = 0; n_mine && c < layer->n_columns * layer->n_rows; c++) {
+            raster_cell_viewports(w->pass, d, layer, c % layer->n_columns, c / layer->n_columns,
+                                  w->cell);
+            w->viewports = w->cell;
+            w->n_slots = n_slots; // clipping has added some
+            for (uint32_t i = 0; i < n_slots; i += V_WIDTH) transform(w, d, i);
+            if (!finish_spans(w, unit, info, mine, n_mine)) return false;
+        }
+    }
+    return true;
 }
 
 // A span of a mesh, of patches, or of a view.
@@ -174,6 +208,8 @@ static bool run_span(Worker *w, Unit *unit, const Span *span) {
         move_view(w, d);
     }
     if (d->state->discard_all || n == 0) return true;
+    if (w->pass->pass->rates) return finish_cells(w, unit, span->info, corners, n);
+    w->viewports = d->viewports;
     for (uint32_t i = 0; i < w->n_slots; i += V_WIDTH) transform(w, d, i);
     return finish_spans(w, unit, span->info, corners, n);
 }
@@ -196,15 +232,19 @@ static bool run_group(Worker *w, Unit *unit, const Span *spans, uint32_t n_spans
     Corners corners[UNIT_PRIMITIVES];
     if (!prepare_slots(w, d)) return false;
     uint32_t n = 0;
+    bool cells = w->pass->pass->rates != NULL;
     w->view = 0;
+    w->viewports = d->viewports;
     for (uint32_t s = 0; s < n_spans; s++) {
         uint32_t first = w->n_slots = (w->n_slots + LANES - 1) / LANES * LANES;
         n += raster_assemble(w, d, &spans[s], corners + n);
         run_vertices(w, d, &spans[s], first);
-        for (uint32_t i = first; i < w->n_slots && !d->state->discard_all; i += V_WIDTH)
+        for (uint32_t i = first; i < w->n_slots && !d->state->discard_all && !cells; i += V_WIDTH)
             transform(w, d, i);
     }
-    return d->state->discard_all || n == 0 || finish_spans(w, unit, spans->info, corners, n);
+    if (d->state->discard_all || n == 0) return true;
+    return cells ? finish_cells(w, unit, spans->info, corners, n)
+                 : finish_spans(w, unit, spans->info, corners, n);
 }
 
 // ---- Sorting by tile ----

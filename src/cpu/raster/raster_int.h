@@ -46,6 +46,7 @@ enum { // DrawInfo.flags
     DRAW_SHADES = 256,      // there is a fragment function to run
     DRAW_IMAGEBLOCK = 1024, // the function writes the explicit one
     DRAW_CAN_DROP = 512,    // lanes may be lost in the function: kept, mask, alpha
+    DRAW_DEPTH_BOUNDS = 2048,
 };
 
 struct DrawInfo;
@@ -185,7 +186,9 @@ typedef struct Worker {
     size_t n_pairs, pairs_capacity;
     uint32_t hash_ids[4096], hash_slots[4096];
     uint32_t hash_epochs[4096], hash_epoch;
-    uint32_t view;                     // amplification id of the span in work
+    uint32_t view;                 // amplification id of the span in work
+    const ViewportInfo *viewports; // the draw's, or those of a cell of the rate map:
+    ViewportInfo cell[DEV_MAX_VIEWPORTS];
     struct Tessellation *tessellation; // made when the first patch comes
     struct MeshMemory *mesh;           // likewise
     // Tiles.
@@ -275,6 +278,9 @@ void raster_pass_take(Pass *p); // its lists, empty
 void raster_pass_give(Pass *p);
 // draw.c: appends a DrawInfo. False: no memory.
 bool raster_draw_info(Pass *p, size_t draw);
+// The draw's viewports in one cell of a rate map: column and row of a layer.
+void raster_cell_viewports(const Pass *p, const DrawInfo *d, const DevRateLayer *layer,
+                           uint32_t column, uint32_t row, ViewportInfo *out);
 // assemble.c: the vertices and primitives of a span.
 typedef struct Corners { // of an input primitive
     uint32_t slot[3];

@@ -54,7 +54,7 @@ static void find_rects(const Worker *w, const DrawInfo *d, const Face *faces, ui
                        Rects *r) {
     bool point = d->state->primitive == DEV_POINT;
     for (uint32_t i = 0; i < GROUP; i++) {
-        const ViewportInfo *v = &d->viewports[viewport_index(w, d, &faces[i < n ? i : 0])];
+        const ViewportInfo *v = &w->viewports[viewport_index(w, d, &faces[i < n ? i : 0])];
         r->x0[i] = point ? v->px0 : v->x0;
         r->y0[i] = point ? v->py0 : v->y0;
         r->x1[i] = point ? v->px1 : v->x1;
@@ -172,7 +172,7 @@ static void set_depth(const Worker *w, const DrawInfo *d, const Face *faces, uin
     const DevState *state = d->state;
     bool biased = state->depth_bias != 0 || state->depth_slope != 0;
     for (uint32_t i = 0; i < n; i++) {
-        const ViewportInfo *v = &d->viewports[viewport_index(w, d, &faces[i])];
+        const ViewportInfo *v = &w->viewports[viewport_index(w, d, &faces[i])];
         float a = z[0][i], b = z[1][i], c = z[2][i];
         float low = a < b ? a : b, high = a < b ? b : a;
         low = c < low ? c : low;

@@ -185,10 +185,23 @@ static uint32_t stencil_test(const TileState *s, const DevStencil *st, uint8_t *
     return passes;
 }
 
+// The lanes whose stored depth is inside the bounds.
+static uint32_t inside_bounds(const DevState *state, const float *stored) {
+    uint32_t lanes = 0;
+    for (int v = 0; v < VECTORS; v++) {
+        vf z = v_load(stored + v * V_WIDTH);
+        lanes |=
+            (v_less_equal(v_set(state->depth_low), z) & v_less_equal(z, v_set(state->depth_high)))
+            << (v * V_WIDTH);
+    }
+    return lanes;
+}
+
 // Both tests of one sample, z in s->z[sample]; `write`: also the depth.
 INLINE uint32_t test(TileState *s, const Triangle *t, uint32_t block, uint32_t sample,
                      uint32_t lanes, bool write, const uint32_t *written) {
     const DrawInfo *d = s->d;
+    if (d->flags & DRAW_DEPTH_BOUNDS) lanes &= inside_bounds(d->state, depth_at(s, block, sample));
     uint32_t passes = lanes;
     if (d->flags & DRAW_DEPTH_TEST)
         passes &= depth_test(d->depth_compare, s->z[sample], depth_at(s, block, sample));

@@ -4,6 +4,7 @@
 #include "cpu/texture/ops.h"
 #include <stdatomic.h>
 #include <string.h>
+#include "abi/sparse.h"
 #include "cpu/isa/isa.h"
 #include "cpu/texture/view_pool.h"
 #include "cpu/texture/sampling.h"
@@ -58,11 +59,37 @@ static void read(uint64_t texture, uint32_t op, uint32_t n_lanes, const uint32_t
         cpu_read_general(t, op, n_lanes, mask, rows, out);
 }
 
+#define MAX_LANES 1024u
+
+// The lanes whose texel has memory. Rows that the type does not need hold nothing.
+static void mapped_lanes(const AbiTexture *t, uint32_t n_lanes, const uint32_t *mask,
+                         const uint32_t *rows, bool levels, uint32_t *out) {
+    bool flat = t->type == ABI_TEXTURE_1D || t->type == ABI_TEXTURE_1D_ARRAY;
+    bool deep = t->type == ABI_TEXTURE_3D;
+    bool sliced = !deep && t->type != ABI_TEXTURE_1D && t->type != ABI_TEXTURE_2D;
+    memset(out, 0, (n_lanes + 31) / 32 * sizeof *out);
+    for (uint32_t l = 0; l < n_lanes; l++) {
+        if (!(mask[l / 32] >> l % 32 & 1)) continue;
+        uint32_t level = levels ? rows[CPU_TEX_LEVEL * n_lanes + l] : 0;
+        if (level < t->n_levels &&
+            abi_sparse_texel(t, level, sliced ? rows[CPU_TEX_SLICE * n_lanes + l] : 0,
+                             rows[CPU_TEX_X * n_lanes + l],
+                             flat ? 0 : rows[CPU_TEX_Y * n_lanes + l],
+                             deep ? rows[CPU_TEX_Z * n_lanes + l] : 0))
+            out[l / 32] |= 1u << l % 32;
+    }
+}
+
 static void write(uint64_t texture, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
                   const uint32_t *rows, uint32_t *out) {
     const AbiTexture *t = cpu_texture_of(texture);
     (void)out;
     const CpuFastOps *f = fast_ops();
+    uint32_t mapped[MAX_LANES / 32];
+    if (t && t->sparse) {
+        mapped_lanes(t, n_lanes, mask, rows, true, mapped);
+        mask = mapped;
+    }
     if (t && (!f || !f->write(t, op, n_lanes, mask, rows)))
         cpu_write_general(t, op, n_lanes, mask, rows);
 }
@@ -70,10 +97,13 @@ static void write(uint64_t texture, uint32_t op, uint32_t n_lanes, const uint32_
 static void atomic(uint64_t texture, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
                    const uint32_t *rows, uint32_t *out) {
     const AbiTexture *t = cpu_texture_of(texture);
-    if (!t)
-        zero(n_lanes, out);
-    else
-        cpu_atomic_general(t, op, n_lanes, mask, rows, out);
+    uint32_t mapped[MAX_LANES / 32];
+    if (!t || t->sparse) zero(n_lanes, out); // what an operation finds where there is no memory
+    if (t && t->sparse) {
+        mapped_lanes(t, n_lanes, mask, rows, false, mapped);
+        mask = mapped;
+    }
+    if (t) cpu_atomic_general(t, op, n_lanes, mask, rows, out);
 }
 
 static CpuTextureOps table = {sample, read, write, atomic, NULL};

@@ -5,6 +5,7 @@
 // (2 n + 1). Numbers are decoded to floats first, so sRGB is averaged in linear light.
 #include <string.h>
 #include "texel/format.h"
+#include "abi/sparse.h"
 #include "runtime/command/blit.h"
 #include "runtime/command/execute.h"
 #include "os/pool.h"
@@ -132,6 +133,9 @@ static RtOpResult run_mipmaps(RtOp *op, RtExecution *x) {
         if (n_bands > n_rows) n_bands = n_rows;
         Level l = {t, level, n_rows, (n_rows + n_bands - 1) / n_bands, scratch};
         os_parallel((n_rows + l.band - 1) / l.band, make_band, &l);
+        if (t->sparse) // the next one is made of what has memory
+            abi_sparse_scrub(t, level, 0,
+                             t->type == ABI_TEXTURE_3D ? to->depth : abi_texture_n_slices(t));
     }
     rt_free(scratch);
     return RT_OP_DONE;

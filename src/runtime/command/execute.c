@@ -3,6 +3,7 @@
 // (those of a concurrent encoder together, up to the next barrier), then status, handlers and
 // clean-up. Called by the one thread that runs the queue, with no lock held.
 #include "runtime/command/execute.h"
+#include "runtime/memory/sparse.h"
 #include <limits.h>
 #include "runtime/memory/heap.h"
 #include "runtime/program/indirect.h"
@@ -205,6 +206,7 @@ void rt_execute(MTLCommandBuffer *buffer) {
         if (op && op->cls->leave) op->cls->leave(op);
         rt_signal_events(op); // others may wait for them
     }
+    if (atomic_load_explicit(&rt_n_sparse_buffers, memory_order_relaxed)) rt_sparse_buffers_scrub();
     atomic_store(&buffer->gpu_end_ns, os_now_ns());
     if (buffer->logs) rt_inspector.deliver_reports(buffer);
 

@@ -129,6 +129,8 @@ void rt_render_set_references(MTLRenderCommandEncoder *e, uint32_t front, uint32
 // A value of an enumeration from 0 to `last`, into a field of the state.
 void rt_render_set_option(MTLRenderCommandEncoder *e, size_t offset, unsigned value, unsigned last,
                           const char *call);
+void rt_render_set_depth_bounds(MTLRenderCommandEncoder *e, float low, float high,
+                                const char *call);
 void rt_render_set_depth_bias(MTLRenderCommandEncoder *e, float depth_bias, float slope_scale,
                               float clamp, const char *call);
 void rt_render_set_blend_color(MTLRenderCommandEncoder *e, const float color[4], const char *call);

@@ -204,6 +204,25 @@ void mtl_render_command_encoder_set_triangle_fill_mode(MTLRenderCommandEncoder *
                          __func__);
 }
 
+void rt_render_set_depth_bounds(MTLRenderCommandEncoder *e, float low, float high,
+                                const char *call) {
+    RtSite site;
+    if (!rt_render_valid(e, call, &site)) return;
+    if (!(low >= 0 && high <= 1 && low <= high)) {
+        rt_misuse_at(&site, RT_RULE_render_depth_bounds, "%g to %g", (double)low, (double)high);
+        return;
+    }
+    e->state.depth_bounds = low > 0 || high < 1;
+    e->state.depth_low = low;
+    e->state.depth_high = high;
+    e->drawn = NULL;
+}
+
+void mtl_render_command_encoder_set_depth_test_min_bound(MTLRenderCommandEncoder *encoder,
+                                                         float min_bound, float max_bound) {
+    rt_render_set_depth_bounds(encoder, min_bound, max_bound, __func__);
+}
+
 void rt_render_set_depth_bias(MTLRenderCommandEncoder *e, float depth_bias, float slope_scale,
                               float clamp, const char *call) {
     RtSite site;
@@ -264,19 +283,22 @@ void rt_render_set_scissors(MTLRenderCommandEncoder *e, const MTLScissorRect *r,
     if (!rt_render_valid(e, call, &site)) return;
     if (!valid_count(&site, r, count, RT_RULE_render_scissor, "rectangles")) return;
     const DevPass *pass = &e->pass->dev;
+    // With a rate map scissors are on the screen.
+    const uint32_t width = pass->rates ? pass->rates->width : pass->width;
+    const uint32_t height = pass->rates ? pass->rates->height : pass->height;
     const bool cut = rt_tolerates(site.device, RT_RULE_render_scissor); // as the hardware does
     for (size_t i = 0; i < count && !cut; i++)
-        if (r[i].width > pass->width || r[i].x > pass->width - r[i].width ||
-            r[i].height > pass->height || r[i].y > pass->height - r[i].height) {
+        if (r[i].width > width || r[i].x > width - r[i].width || r[i].height > height ||
+            r[i].y > height - r[i].height) {
             rt_misuse_at(&site, RT_RULE_render_scissor,
                          "%zu x %zu at %zu, %zu, the render target has %u x %u", r[i].width,
-                         r[i].height, r[i].x, r[i].y, pass->width, pass->height);
+                         r[i].height, r[i].x, r[i].y, width, height);
             return;
         }
     for (size_t i = 0; i < count; i++) {
-        const size_t x = r[i].x < pass->width ? r[i].x : pass->width;
-        const size_t y = r[i].y < pass->height ? r[i].y : pass->height;
-        const size_t w = pass->width - x, h = pass->height - y;
+        const size_t x = r[i].x < width ? r[i].x : width;
+        const size_t y = r[i].y < height ? r[i].y : height;
+        const size_t w = width - x, h = height - y;
         e->state.scissors[i] =
             (DevScissor){(uint32_t)x, (uint32_t)y, (uint32_t)(r[i].width < w ? r[i].width : w),
                          (uint32_t)(r[i].height < h ? r[i].height : h)};

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "runtime/command/render.h"
+#include "abi/sparse.h"
 #include "runtime/command/checked.h"
 
 DevDraw *rt_draw_list_next(RtDrawList *list) {
@@ -82,6 +83,21 @@ static void free_list(RtDrawList *list) {
     rt_free(list->draws);
 }
 
+// What was drawn where sparse attachments have no memory is dropped.
+static void scrub(const DevTarget *target, uint32_t n_layers) {
+    if (target->texture && target->texture->sparse)
+        abi_sparse_scrub(target->texture, target->level, target->slice, n_layers ? n_layers : 1);
+}
+
+static void scrub_pass(const DevPass *pass) {
+    for (unsigned i = 0; i < ABI_MAX_COLORS; i++) {
+        scrub(&pass->colors[i].view, pass->n_layers);
+        scrub(&pass->colors[i].resolve, pass->n_layers);
+    }
+    scrub(&pass->depth.view, pass->n_layers), scrub(&pass->depth.resolve, pass->n_layers);
+    scrub(&pass->stencil.view, pass->n_layers), scrub(&pass->stencil.resolve, pass->n_layers);
+}
+
 static RtOpResult run_pass(RtOp *op, RtExecution *x) {
     const RtRenderPass *pass = (const RtRenderPass *)(const void *)op;
     if (pass->first) return RT_OP_DONE;
@@ -109,6 +125,7 @@ static RtOpResult run_pass(RtOp *op, RtExecution *x) {
                                    : "render pass",
                           memory_order_relaxed);
     bool ok = x->buffer->device->table->render(x->run, &dev, list.draws, list.n);
+    scrub_pass(&dev);
     free_list(&list);
     return ok ? RT_OP_DONE : RT_OP_FAILED;
 }

@@ -3,7 +3,7 @@
 // which kernels write too. What they say is checked when they run (render_indirect_execute.c);
 // calls here check what they can.
 #include <stdio.h>
-#include "runtime/program/indirect.h"
+#include "runtime/command/render_indirect_int.h"
 #include "runtime/memory/buffer.h"
 #include "runtime/object/device.h"
 #include "runtime/object/validation.h"
@@ -17,6 +17,11 @@ MTLIndirectRenderCommand *mtl_indirect_command_buffer_indirect_render_command_at
     return rt_indirect_command_at(buffer, index, &command_class,
                                   MTLIndirectCommandTypeDraw | MTLIndirectCommandTypeDrawIndexed,
                                   RT_RULE_indirect_draw_type, __func__);
+}
+
+AbiIndirectCommand *rt_indirect_render_record(const MTLIndirectRenderCommand *command,
+                                              const char *call) {
+    return rt_indirect_record(command, &command_class, call);
 }
 
 static AbiIndirectCommand *record(const MTLIndirectRenderCommand *command, const char *call) {

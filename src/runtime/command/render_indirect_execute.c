@@ -6,6 +6,7 @@
 #include "runtime/command/execute.h"
 #include "runtime/program/indirect.h"
 #include "runtime/command/render.h"
+#include "runtime/command/render_indirect_int.h"
 #include "runtime/command/checked.h"
 
 typedef struct Inherited {
@@ -217,6 +218,8 @@ static bool make_draw(Command *k, DevDraw *d) {
         if (!set_stage(k, RT_FRAGMENT, f, 0, &parts->fragment.arguments)) return false;
     }
     parts->state = k->c->state;
+    k->wrong = rt_indirect_take_state(k->c->icb, k->record, k->c->pass, &parts->state);
+    if (k->wrong) return false;
     rt_render_add_pipeline(&parts->state, k->p, (uint8_t)k->record->grid[0]);
     d->label = rt_render_pipeline_name(k->p);
     d->vertex = &parts->vertex;

@@ -4,8 +4,17 @@
 #include "runtime/command/render.h"
 #include "runtime/object/device.h"
 
-static bool valid_group(const RtSite *site, MTLSize size, uint32_t max, const char *what) {
+static bool valid_group(const RtSite *site, MTLSize size, uint32_t max, MTLSize required,
+                        const char *what) {
     const size_t limit = 1024;
+    if (required.width && (size.width != required.width || size.height != required.height ||
+                           size.depth != required.depth)) {
+        rt_misuse_at(site, RT_RULE_mesh_threadgroup_size,
+                     "%s threadgroup: %zu x %zu x %zu, the pipeline requires %zu x %zu x %zu", what,
+                     size.width, size.height, size.depth, required.width, required.height,
+                     required.depth);
+        return false;
+    }
     bool fits = size.width && size.height && size.depth && size.width <= limit &&
                 size.height <= limit && size.depth <= limit &&
                 size.width * size.height * size.depth <= max;
@@ -19,8 +28,10 @@ static bool set_sizes(const RtSite *site, const MTLRenderPipelineState *p, MTLSi
                       MTLSize mesh, DevMeshGrid *grid) {
     const MTLSize sizes[2] = {object, mesh};
     uint32_t *to[2] = {grid->object_size, grid->mesh_size};
-    if (!valid_group(site, mesh, p->mesh->max_mesh_threads, "mesh") ||
-        (p->object_stage.code && !valid_group(site, object, p->mesh->max_object_threads, "object")))
+    const RtMeshPipeline *m = p->mesh;
+    if (!valid_group(site, mesh, m->max_mesh_threads, m->required_mesh, "mesh") ||
+        (p->object_stage.code &&
+         !valid_group(site, object, m->max_object_threads, m->required_object, "object")))
         return false;
     for (int i = p->object_stage.code ? 0 : 1; i < 2; i++) {
         to[i][0] = (uint32_t)sizes[i].width;

@@ -3,6 +3,7 @@
 // attachments, sizes, sample counts, load and store actions.
 #include <stdio.h>
 #include "abi/pixel_format.h"
+#include "runtime/command/rate_map_int.h"
 #include "runtime/command/render.h"
 
 enum { MAX_LAYERS = 2048, MAX_SIZE = 16384, DEPTH = ABI_MAX_COLORS, STENCIL, N_PLACES };
@@ -251,6 +252,28 @@ static bool set_positions(const RtSite *site, const MTLRenderPassDescriptor *d, 
     return ok;
 }
 
+// The map, and its size instead of the target's for what is in screen coordinates.
+static bool set_rates(const RtSite *site, const MTLRenderPassDescriptor *d, DevPass *pass) {
+    MTLRasterizationRateMap *map = d->rasterization_rate_map;
+    if (!map) return true;
+    if (!rt_is(map, &rt_rate_map_class) || map->device != site->device) {
+        rt_misuse_at(site, RT_RULE_wrong_class, "rasterization_rate_map: a %s",
+                     mtl_class_name(map));
+        return false;
+    }
+    for (uint32_t i = 0; i < map->rates.n_layers; i++) {
+        const DevRateLayer *l = &map->layers[i];
+        float width = l->columns[2 * l->n_columns + 1], height = l->rows[2 * l->n_rows + 1];
+        if (width <= (float)pass->width && height <= (float)pass->height) continue;
+        rt_misuse_at(site, RT_RULE_rate_map,
+                     "layer %u needs %g x %g pixels, the target has %u x %u", i, (double)width,
+                     (double)height, pass->width, pass->height);
+        return false;
+    }
+    pass->rates = &map->rates;
+    return rt_cb_hold(site->commands, map);
+}
+
 bool rt_render_set_pass(MTLRenderCommandEncoder *e, const RtSite *site,
                         const MTLRenderPassDescriptor *d) {
     DevPass *pass = &e->pass->dev;
@@ -288,5 +311,6 @@ bool rt_render_set_pass(MTLRenderCommandEncoder *e, const RtSite *site,
     pass->depth.clear = d->depth_attachment.clear_depth;
     pass->stencil.clear = d->stencil_attachment.clear_stencil & 255;
     return valid_together(site, pass, places) && set_size(site, d, pass, places) &&
-           set_positions(site, d, pass) && rt_render_set_tiles(site, d, pass);
+           set_positions(site, d, pass) && set_rates(site, d, pass) &&
+           rt_render_set_tiles(site, d, pass);
 }

@@ -47,6 +47,9 @@ void rt_render_dispatch_tile(MTLRenderCommandEncoder *e, MTLSize threads, const 
     bool fits = threads.width && threads.height && threads.depth == 1 &&
                 threads.width <= pass->tile_width && threads.height <= pass->tile_height &&
                 threads.width * threads.height <= t->max_threads;
+    if (t->required.width &&
+        (threads.width != t->required.width || threads.height != t->required.height))
+        fits = false;
     bool matches = threads.width == pass->tile_width && threads.height == pass->tile_height;
     if (!fits || (t->matches_tile && !matches)) {
         rt_misuse_at(&site, RT_RULE_tile_threads,

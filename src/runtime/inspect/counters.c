@@ -214,6 +214,14 @@ void mtl_blit_command_encoder_sample_counters_in_buffer(MTLBlitCommandEncoder *e
         sample(&encoder->encoder, buffer, sample_index, __func__);
 }
 
+static void add_at_end(MTLCommandEncoder *e, const MTLPassSampleBufferAttachment *a, size_t index,
+                       const char *call) {
+    Sample *s = index == MTLCounterDontSample ? NULL : new_sample(e, a->sample_buffer, index, call);
+    if (!s) return;
+    s->next = e->at_end;
+    e->at_end = s;
+}
+
 void rt_counters_begin_pass(void *encoder, const MTLPassSampleBufferAttachment attachments[4],
                             const char *call) {
     MTLCommandEncoder *e = encoder;
@@ -222,11 +230,11 @@ void rt_counters_begin_pass(void *encoder, const MTLPassSampleBufferAttachment a
         if (!a->sample_buffer) continue;
         if (a->start_of_encoder_sample_index != MTLCounterDontSample)
             sample(e, a->sample_buffer, a->start_of_encoder_sample_index, call);
-        if (a->end_of_encoder_sample_index == MTLCounterDontSample) continue;
-        Sample *s = new_sample(e, a->sample_buffer, a->end_of_encoder_sample_index, call);
-        if (!s) continue;
-        s->next = e->at_end;
-        e->at_end = s;
+        // Fragments begin with the pass, and the last vertices are made shortly before its end.
+        if (a->samples_between_stages && a->start_of_fragment_sample_index != MTLCounterDontSample)
+            sample(e, a->sample_buffer, a->start_of_fragment_sample_index, call);
+        add_at_end(e, a, a->end_of_encoder_sample_index, call);
+        if (a->samples_between_stages) add_at_end(e, a, a->end_of_vertex_sample_index, call);
     }
 }
 

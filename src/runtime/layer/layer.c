@@ -11,8 +11,22 @@
 #include "runtime/object/validation.h"
 #include "os/clock.h"
 
+// A texture comes to the layer, or leaves it. Under the lock.
+static void note(CAMetalLayer *layer, MTLTexture *texture, bool comes) {
+    MTLAllocation *allocation = (MTLAllocation *)texture;
+    if (!layer->residency || !texture ||
+        mtl_residency_set_contains_allocation(layer->residency, allocation) == comes)
+        return;
+    if (comes)
+        mtl_residency_set_add_allocation(layer->residency, allocation);
+    else
+        mtl_residency_set_remove_allocation(layer->residency, allocation);
+    mtl_residency_set_commit(layer->residency);
+}
+
 static void drop_textures(CAMetalLayer *layer) {
     for (int i = 0; i < RT_LAYER_DRAWABLES; i++) {
+        note(layer, layer->idle[i], false);
         mtl_release(layer->idle[i]);
         layer->idle[i] = NULL;
     }
@@ -21,6 +35,7 @@ static void drop_textures(CAMetalLayer *layer) {
 void mtl_layer_destroy(CAMetalLayer *layer) {
     drop_textures(layer);
     rt_window_close(layer->window);
+    mtl_release(layer->residency);
     mtl_release(layer->queue);
     mtl_release(layer->device);
     pthread_cond_destroy(&layer->released);
@@ -84,6 +99,8 @@ void ca_metal_layer_set_device(CAMetalLayer *layer, MTLDevice *device) {
     layer->device = mtl_retain(device);
     layer->queue = NULL;
     drop_textures(layer);
+    mtl_release(layer->residency); // of the device before
+    layer->residency = NULL;
     pthread_mutex_unlock(&layer->lock);
     mtl_release(queue);
     mtl_release(old);
@@ -175,6 +192,7 @@ void rt_layer_return(CAMetalLayer *layer, MTLTexture *texture) {
             texture = NULL;
         }
     layer->n_drawables--;
+    note(layer, texture, false); // one too many
     pthread_cond_broadcast(&layer->released);
     pthread_mutex_unlock(&layer->lock);
     mtl_release(texture);
@@ -191,6 +209,7 @@ static MTLTexture *take_texture(CAMetalLayer *layer) {
         if (t && mtl_texture_width(t) == width && mtl_texture_height(t) == height &&
             mtl_texture_pixel_format(t) == layer->format && mtl_texture_usage(t) == usage)
             return t;
+        note(layer, t, false);
         mtl_release(t); // of another size
     }
     MTLTextureDescriptor d = mtl_texture_descriptor_2d(layer->format, width, height, false);
@@ -228,11 +247,24 @@ MTLDrawable *ca_metal_layer_next_drawable(CAMetalLayer *layer) {
         drawable->id = layer->next_id++;
         drawable->last_handler = &drawable->handlers;
         layer->n_drawables++;
+        note(layer, texture, true);
         texture = NULL;
     }
     pthread_mutex_unlock(&layer->lock);
     mtl_release(texture);
     return drawable;
+}
+
+MTLResidencySet *ca_metal_layer_residency_set(CAMetalLayer *layer) {
+    if (!valid(layer, __func__)) return NULL;
+    pthread_mutex_lock(&layer->lock);
+    if (!layer->residency && layer->device) {
+        layer->residency = mtl_device_new_residency_set(layer->device, NULL, NULL);
+        for (int i = 0; i < RT_LAYER_DRAWABLES; i++) note(layer, layer->idle[i], true);
+    }
+    MTLResidencySet *set = layer->residency;
+    pthread_mutex_unlock(&layer->lock);
+    return set;
 }
 
 // ---- Its window ----

@@ -26,6 +26,7 @@ struct CAMetalLayer {
     size_t max_drawables, n_drawables;
     size_t next_id;
     MTLTexture *idle[RT_LAYER_DRAWABLES]; // textures of no drawable
+    MTLResidencySet *residency;           // of all its textures; NULL: nobody asked. Retained
     RtWindow *window;
     bool tried_window;
     RtShow *shows, **last_show; // to be shown, in order; a thread is at it unless empty

@@ -9,6 +9,7 @@
 #include "runtime/object/device.h"
 #include "runtime/memory/own_memory.h"
 #include "runtime/memory/slab_int.h"
+#include "runtime/memory/sparse.h"
 #include "runtime/object/validation.h"
 
 #define LARGE_PAGE ((size_t)2 << 20)
@@ -35,6 +36,7 @@ char *rt_map_memory(size_t n_bytes) {
 static void buffer_destroy(void *self) {
     MTLBuffer *buffer = self;
     rt_span_remove(&buffer->span);
+    rt_sparse_buffer_free(buffer);
     if (buffer->slab) rt_slab_give(buffer->slab, buffer->memory);
     rt_free_own_memory(&buffer->resource); // the device lets go of the program's memory first
     if (buffer->deallocator)

@@ -13,7 +13,8 @@ struct MTLBuffer {
     struct RtSlab *slab; // not NULL: memory is a slot of it
     MTLBufferDeallocator deallocator;
     void *deallocator_context;
-    RtSpan span; // where it lies, for kernels that are checked
+    RtSpan span;                   // where it lies, for kernels that are checked
+    struct RtSparseBuffer *sparse; // memory/sparse.h; NULL: it is not
 };
 
 extern RtClass rt_buffer_class;

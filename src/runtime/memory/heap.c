@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "runtime/memory/buffer.h"
 #include "runtime/memory/own_memory.h"
+#include "runtime/memory/sparse.h"
 #include "runtime/memory/texture.h"
 
 #define HEAP_ALIGNMENT 256u // of buffers
@@ -171,7 +172,22 @@ static void return_place(MTLHeap *heap, RtRange range, bool aliasable) {
     pthread_mutex_unlock(&heap->lock);
 }
 
+bool rt_heap_take_pages(MTLHeap *heap, size_t n) {
+    pthread_mutex_lock(&heap->lock);
+    bool ok = n <= heap->n_pages - heap->n_taken;
+    if (ok) heap->n_taken += n;
+    pthread_mutex_unlock(&heap->lock);
+    return ok;
+}
+
+void rt_heap_give_pages(MTLHeap *heap, size_t n) {
+    pthread_mutex_lock(&heap->lock);
+    heap->n_taken -= n;
+    pthread_mutex_unlock(&heap->lock);
+}
+
 void rt_heap_return(MTLResource *resource) {
+    if (resource->heap->type == MTLHeapTypeSparse) return; // its tiles have gone back
     return_place(resource->heap, (RtRange){resource->heap_offset, resource->heap_bytes},
                  atomic_load(&resource->aliasable));
 }
@@ -218,6 +234,10 @@ static MTLTexture *new_texture(MTLHeap *heap, MTLHeapType type, const MTLTexture
         return NULL;
     }
     RtSite site = {.device = heap->resource.device, .call = call};
+    if (heap->type == MTLHeapTypeSparse && type == MTLHeapTypeAutomatic)
+        return options_fit(heap, rt_texture_options(d), call)
+                   ? rt_texture_new_sparse(&site, d, heap->resource.options, heap->page_size, heap)
+                   : NULL;
     MTLSizeAndAlign need;
     if (!rt_texture_size_and_align(&site, d, &need) ||
         !options_fit(heap, rt_texture_options(d), call) ||
@@ -284,9 +304,16 @@ MTLSizeAndAlign mtl_device_heap_buffer_size_and_align(MTLDevice *device, size_t 
 
 static bool valid_descriptor(MTLDevice *device, const MTLHeapDescriptor *d, MTLStorageMode storage,
                              const char *call) {
-    if (d->type == MTLHeapTypeSparse)
-        rt_misuse(device, RT_RULE_heap_sparse, call, NULL);
-    else if (d->type != MTLHeapTypeAutomatic && d->type != MTLHeapTypePlacement)
+    size_t page =
+        rt_sparse_page_bytes(d->sparse_page_size ? d->sparse_page_size : MTLSparsePageSize16);
+    MTLSparsePageSize most = d->max_compatible_placement_sparse_page_size;
+    bool sparse = d->type == MTLHeapTypeSparse;
+    if (sparse && (storage != MTLStorageModePrivate || !page || device->table->memory_make))
+        rt_misuse(device, RT_RULE_heap_sparse, call, "storage mode %d, page size %d", (int)storage,
+                  (int)d->sparse_page_size);
+    else if (most && (!rt_sparse_page_bytes(most) || device->table->memory_make))
+        rt_misuse(device, RT_RULE_sparse_heap, call, "page size %d", (int)most);
+    else if (!sparse && d->type != MTLHeapTypeAutomatic && d->type != MTLHeapTypePlacement)
         rt_misuse(device, RT_RULE_heap_descriptor, call, "type %d", (int)d->type);
     else if (d->size == 0 || d->size > device->facts.memory_bytes)
         rt_misuse(device, RT_RULE_heap_descriptor, call, "size %zu", d->size);
@@ -309,7 +336,12 @@ MTLHeap *mtl_device_new_heap(MTLDevice *device, const MTLHeapDescriptor *d) {
     if (!valid_descriptor(device, d, storage, __func__)) return NULL;
     MTLHazardTrackingMode tracking =
         d->hazard_tracking_mode ? d->hazard_tracking_mode : MTLHazardTrackingModeUntracked;
-    size_t size = round_up(d->size, (size_t)sysconf(_SC_PAGESIZE));
+    bool sparse = d->type == MTLHeapTypeSparse;
+    MTLSparsePageSize page_size = !sparse ? d->max_compatible_placement_sparse_page_size
+                                  : d->sparse_page_size ? d->sparse_page_size
+                                                        : MTLSparsePageSize16;
+    size_t page = page_size ? rt_sparse_page_bytes(page_size) : (size_t)sysconf(_SC_PAGESIZE);
+    size_t size = round_up(d->size, page);
     MTLHeap *heap = rt_new(&rt_heap_class, sizeof *heap);
     if (!heap) return NULL;
     rt_resource_init(&heap->resource, device,
@@ -317,7 +349,10 @@ MTLHeap *mtl_device_new_heap(MTLDevice *device, const MTLHeapDescriptor *d) {
                          (MTLResourceOptions)tracking << 8,
                      size);
     heap->type = d->type;
+    heap->page_size = page_size;
+    heap->n_pages = sparse ? size / page : 0;
     pthread_mutex_init(&heap->lock, NULL);
+    if (sparse) return heap;
     if (!rt_own_memory(&heap->resource, size) || !reserve(heap)) {
         mtl_release(heap);
         return NULL;
@@ -372,6 +407,12 @@ static Room measure(const MTLHeap *heap, size_t alignment) {
     size_t size = heap->resource.allocated_bytes, end = 0;
     pthread_mutex_t *lock = &((MTLHeap *)heap)->lock;
     pthread_mutex_lock(lock);
+    if (heap->type == MTLHeapTypeSparse) {
+        room.used = heap->n_taken * rt_sparse_page_bytes(heap->page_size);
+        room.largest = size - room.used;
+        pthread_mutex_unlock(lock);
+        return room;
+    }
     for (size_t i = 0; i < heap->n_ranges; i++) {
         RtRange r = heap->ranges[i];
         if (heap->type == MTLHeapTypeAutomatic) {

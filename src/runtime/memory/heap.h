@@ -17,12 +17,19 @@ struct MTLHeap {
     RtRange *ranges;
     size_t n_ranges, capacity;
     size_t n_resources, n_aliasable; // alive; under lock
+    // Sparse: pages of tiles, and how many are taken; no memory of its own. Placement: the largest
+    // pages of sparse resources that may lie there.
+    MTLSparsePageSize page_size;
+    size_t n_pages, n_taken; // under lock
 };
 
 extern RtClass rt_heap_class;
 
 // Gives the resource's place back: it goes, and nothing of it will be touched again.
 void rt_heap_return(MTLResource *resource);
+// Sparse heaps. False: there are not so many left.
+bool rt_heap_take_pages(MTLHeap *heap, size_t n);
+void rt_heap_give_pages(MTLHeap *heap, size_t n);
 // Drops what is in memory of the library's: to zeros, the pages to the system where they are whole.
 void rt_drop_contents(char *memory, size_t n_bytes, bool mapped);
 

@@ -5,7 +5,9 @@
 #include "runtime/memory/texture.h"
 #include <string.h>
 #include <unistd.h>
+#include "runtime/memory/heap.h"
 #include "runtime/memory/own_memory.h"
+#include "runtime/memory/sparse.h"
 
 #define SLACK 64u // bytes behind the last texel
 #define LINEAR_ALIGNMENT 16u
@@ -18,6 +20,7 @@ static void texture_destroy(void *self) {
     rt_free_own_memory(&texture->resource);
     MTLTexture *parent = texture->parent;
     MTLBuffer *buffer = texture->buffer;
+    rt_sparse_free(texture->sparse, texture->resource.heap);
     rt_resource_clear(&texture->resource);
     // A stale handle finds an empty texture, mostly.
     memset(&texture->record, 0, sizeof texture->record);
@@ -161,19 +164,65 @@ static bool own_memory(MTLTexture *texture, const MTLSizeAndAlign *size) {
     return true;
 }
 
-MTLTexture *mtl_device_new_texture(MTLDevice *device, const MTLTextureDescriptor *descriptor) {
-    const RtSite site = {device, NULL, __func__};
+// With memory of its own; complete but for its handle.
+static MTLTexture *new_with_memory(const RtSite *site, const MTLTextureDescriptor *descriptor,
+                                   MTLResourceOptions options) {
     MTLSizeAndAlign size;
-    if (!rt_given(device, descriptor, "descriptor", __func__)) return NULL;
-    if (!rt_texture_size_and_align(&site, descriptor, &size)) return NULL;
-    MTLTexture *texture = texture_new(device, descriptor, rt_texture_options(descriptor), 0);
+    if (!rt_texture_size_and_align(site, descriptor, &size)) return NULL;
+    MTLTexture *texture = texture_new(site->device, descriptor, options, 0);
     if (!texture) return NULL;
     AbiTextureShape shape;
     AbiTextureSize bytes;
-    bool has_memory =
-        own_memory(texture, &size) && rt_texture_shape(&site, descriptor, &shape) &&
-        abi_texture_layout(&shape, texture->resource.own.address, &texture->record, &bytes);
-    return complete(texture, descriptor, has_memory);
+    if (!own_memory(texture, &size) || !rt_texture_shape(site, descriptor, &shape) ||
+        !abi_texture_layout(&shape, texture->resource.own.address, &texture->record, &bytes)) {
+        mtl_release(texture);
+        return NULL;
+    }
+    apply_swizzle(&texture->record, descriptor->swizzle);
+    return texture;
+}
+
+MTLTexture *mtl_device_new_texture(MTLDevice *device, const MTLTextureDescriptor *descriptor) {
+    const RtSite site = {device, NULL, __func__};
+    if (!rt_given(device, descriptor, "descriptor", __func__)) return NULL;
+    if (descriptor->placement_sparse_page_size)
+        return rt_texture_new_sparse(&site, descriptor, rt_texture_options(descriptor),
+                                     descriptor->placement_sparse_page_size, NULL);
+    MTLTexture *texture = new_with_memory(&site, descriptor, rt_texture_options(descriptor));
+    if (!texture || rt_texture_make_handle(texture)) return texture;
+    mtl_release(texture);
+    return NULL;
+}
+
+// The addresses are there for all tiles; what the system gives them counts for nobody: tiles do.
+static void count_nothing(MTLTexture *texture) {
+    atomic_fetch_sub(&texture->resource.device->allocated_bytes, texture->resource.allocated_bytes);
+    texture->resource.allocated_bytes = 0;
+}
+
+MTLTexture *rt_texture_new_sparse(const RtSite *site, const MTLTextureDescriptor *descriptor,
+                                  MTLResourceOptions options, MTLSparsePageSize size,
+                                  MTLHeap *heap) {
+    uint32_t tile[3];
+    if (!rt_sparse_tile(descriptor->texture_type, descriptor->pixel_format,
+                        descriptor->sample_count, size, tile) ||
+        (options >> 4 & 15) != MTLStorageModePrivate || site->device->table->memory_make) {
+        rt_misuse_at(site, RT_RULE_heap_sparse, "type %d, format %d, page size %d, options 0x%x",
+                     (int)descriptor->texture_type, (int)descriptor->pixel_format, (int)size,
+                     options);
+        return NULL;
+    }
+    MTLTexture *texture = new_with_memory(site, descriptor, options);
+    if (!texture) return NULL;
+    count_nothing(texture);
+    texture->sparse = rt_sparse_new(&texture->record, size, !heap);
+    if (texture->sparse) texture->record.sparse = &texture->sparse->abi;
+    if (texture->sparse && rt_texture_make_handle(texture)) {
+        texture->resource.heap = mtl_retain(heap);
+        return texture;
+    }
+    mtl_release(texture);
+    return NULL;
 }
 
 MTLSizeAndAlign mtl_device_heap_texture_size_and_align(MTLDevice *device,
@@ -304,6 +353,15 @@ MTLTexture *mtl_device_new_shared_texture(MTLDevice *device,
                                           const MTLTextureDescriptor *descriptor) {
     (void)descriptor;
     rt_misuse(device, RT_RULE_texture_unsupported, __func__, "textures shared between processes");
+    return NULL;
+}
+
+MTLTexture *mtl_texture_new_remote_texture_view_for_device(MTLTexture *texture, MTLDevice *device) {
+    rt_misuse(texture ? texture->resource.device : NULL,
+              !texture  ? RT_RULE_null_object
+              : !device ? RT_RULE_null_argument
+                        : RT_RULE_buffer_remote,
+              __func__, "device");
     return NULL;
 }
 

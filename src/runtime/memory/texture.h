@@ -20,7 +20,8 @@ struct MTLTexture {
     bool allow_gpu_optimized;
     MTLTexture *parent; // views; retained
     size_t parent_level, parent_slice;
-    MTLBuffer *buffer; // over a buffer's memory, also through a view; retained
+    struct RtSparse *sparse; // memory/sparse.h; NULL: not sparse, or a view. Owned
+    MTLBuffer *buffer;       // over a buffer's memory, also through a view; retained
     size_t buffer_offset, buffer_row_bytes;
     RtSpan record_span; // of the handle: the debug layer finds the texture of a resource id
 };
@@ -65,6 +66,13 @@ bool rt_texture_size_and_align(const RtSite *site, const MTLTextureDescriptor *d
 // goes. NULL: no memory, or a message.
 MTLTexture *rt_texture_new_over(const RtSite *site, const MTLTextureDescriptor *descriptor,
                                 MTLResourceOptions options, void *memory);
+
+// For sparse heaps and placement sparse textures: one with addresses of its own and no tile mapped.
+// The heap's reference is the texture's from then on; NULL: placement. NULL: no memory, or a
+// message.
+MTLTexture *rt_texture_new_sparse(const RtSite *site, const MTLTextureDescriptor *descriptor,
+                                  MTLResourceOptions options, MTLSparsePageSize size,
+                                  MTLHeap *heap);
 
 // The layout of a texture over the buffer's memory. False after a message.
 bool rt_texture_over_buffer(const RtSite *site, MTLBuffer *buffer, const MTLTextureDescriptor *d,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // texture_info.c: what a texture says about itself.
+#include "runtime/memory/sparse.h"
 #include "runtime/memory/texture.h"
 
 MTLDevice *mtl_texture_device(const MTLTexture *texture) {
@@ -70,9 +71,24 @@ bool mtl_texture_is_shareable(const MTLTexture *texture) {
     return false; // see mtl_device_new_shared_texture
 }
 
-bool mtl_texture_is_sparse(const MTLTexture *texture) {
-    (void)texture;
-    return false; // there are no sparse heaps
+bool mtl_texture_is_sparse(const MTLTexture *texture) { return texture && texture->record.sparse; }
+
+MTLTextureSparseTier mtl_texture_sparse_texture_tier(const MTLTexture *texture) {
+    return mtl_texture_is_sparse(texture) ? MTLTextureSparseTier2 : MTLTextureSparseTierNone;
+}
+
+size_t mtl_texture_first_mipmap_in_tail(const MTLTexture *texture) {
+    if (!texture) return 0;
+    const AbiTexture *t = &texture->record;
+    if (!t->sparse || t->sparse->tail_level < t->sparse_level) return t->sparse ? 0 : t->n_levels;
+    uint32_t level = t->sparse->tail_level - t->sparse_level;
+    return level < t->n_levels ? level : t->n_levels;
+}
+
+size_t mtl_texture_tail_size_in_bytes(const MTLTexture *texture) {
+    while (texture && texture->parent) texture = texture->parent;
+    const RtSparse *s = texture ? texture->sparse : NULL;
+    return s ? s->tail_pages * s->page_bytes : 0;
 }
 
 MTLStorageMode mtl_texture_storage_mode(const MTLTexture *texture) {

@@ -51,7 +51,7 @@ const char *mtl4_command_queue_label(const MTL4CommandQueue *queue) {
     return queue ? rt_label(&queue->queue.label) : "";
 }
 
-static bool present(const MTL4CommandQueue *queue, const char *call) {
+bool rt_mtl4_queue_present(const MTL4CommandQueue *queue, const char *call) {
     if (rt_is(queue, &queue_class)) return true;
     rt_misuse(NULL, queue ? RT_RULE_wrong_class : RT_RULE_null_object, call, "%s",
               mtl_class_name(queue));
@@ -86,6 +86,12 @@ static void submit(MTL4CommandQueue *queue, RtRecording *r) {
     q->n_alive++;
     pthread_mutex_unlock(&q->lock);
     rt_cb_commit(commands);
+}
+
+void rt_mtl4_queue_submit(MTL4CommandQueue *queue, RtRecording *r) {
+    pthread_mutex_lock(&queue->commit_lock);
+    submit(queue, r);
+    pthread_mutex_unlock(&queue->commit_lock);
 }
 
 // What forbids the commit of buffer i, or RT_N_RULES.
@@ -132,7 +138,7 @@ static bool take(RtRecording *r) {
 
 static void commit(MTL4CommandQueue *queue, MTL4CommandBuffer *const *buffers, size_t count,
                    MTL4CommitOptions *options, const char *call) {
-    if (!present(queue, call) || !valid_group(queue, buffers, count, call)) return;
+    if (!rt_mtl4_queue_present(queue, call) || !valid_group(queue, buffers, count, call)) return;
     if (options && !rt_is_commit_options(options)) {
         rt_misuse(queue->queue.device, RT_RULE_wrong_class, call, "options: a %s",
                   mtl_class_name(options));
@@ -176,7 +182,7 @@ void mtl4_command_queue_commit_with_options(MTL4CommandQueue *queue,
 
 static void event(MTL4CommandQueue *queue, MTLEvent *e, uint64_t value, bool wait,
                   const char *call) {
-    if (!present(queue, call)) return;
+    if (!rt_mtl4_queue_present(queue, call)) return;
     MTLDevice *device = queue->queue.device;
     if (!rt_is_event(e)) {
         rt_misuse(device, e ? RT_RULE_wrong_class : RT_RULE_null_argument, call,
@@ -191,9 +197,7 @@ static void event(MTL4CommandQueue *queue, MTLEvent *e, uint64_t value, bool wai
         mtl_release(r);
         return;
     }
-    pthread_mutex_lock(&queue->commit_lock);
-    submit(queue, r);
-    pthread_mutex_unlock(&queue->commit_lock);
+    rt_mtl4_queue_submit(queue, r);
     if (!wait && rt_is_shared_event(e)) rt_event_expect(e, value, &r->commands);
     mtl_release(r);
 }
@@ -209,7 +213,7 @@ void mtl4_command_queue_wait_for_event(MTL4CommandQueue *queue, MTLEvent *e, uin
 // ---- Drawables ----
 
 static bool valid_drawable(MTL4CommandQueue *queue, MTLDrawable *drawable, const char *call) {
-    if (!present(queue, call)) return false;
+    if (!rt_mtl4_queue_present(queue, call)) return false;
     if (rt_is(drawable, &rt_drawable_class)) return true;
     rt_misuse(queue->queue.device, drawable ? RT_RULE_wrong_class : RT_RULE_null_argument, call,
               "drawable, queue '%s'", rt_label(&queue->queue.label));
@@ -230,7 +234,8 @@ void mtl4_command_queue_wait_for_drawable(MTL4CommandQueue *queue, MTLDrawable *
 
 static void edit(MTL4CommandQueue *queue, MTLResidencySet *const *sets, size_t count, bool add,
                  const char *call) {
-    if (present(queue, call)) rt_residency_edit_queue(&queue->queue, sets, count, add, call);
+    if (rt_mtl4_queue_present(queue, call))
+        rt_residency_edit_queue(&queue->queue, sets, count, add, call);
 }
 
 void mtl4_command_queue_add_residency_set(MTL4CommandQueue *queue, MTLResidencySet *set) {

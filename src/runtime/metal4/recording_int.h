@@ -71,6 +71,11 @@ struct MTL4RenderCommandEncoder {
 
 extern RtClass rt_mtl4_command_buffer_class, rt_mtl4_compute_encoder_class;
 
+// queue.c
+bool rt_mtl4_queue_present(const MTL4CommandQueue *queue, const char *call); // says so if not
+// Hands over a recording that was made for the queue's own commands.
+void rt_mtl4_queue_submit(MTL4CommandQueue *queue, RtRecording *recording);
+
 // command_buffer.c
 // A recording; for events if home is NULL. NULL: no memory.
 RtRecording *rt_recording_new(MTLDevice *device, MTL4CommandAllocator *home);

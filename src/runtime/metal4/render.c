@@ -31,6 +31,7 @@ static MTLRenderPassDescriptor plain(const MTL4RenderPassDescriptor *d) {
                                   .render_target_height = d->render_target_height,
                                   .default_raster_sample_count = d->default_raster_sample_count,
                                   .sample_position_count = d->sample_position_count,
+                                  .rasterization_rate_map = d->rasterization_rate_map,
                                   .tile_width = d->tile_width,
                                   .tile_height = d->tile_height,
                                   .imageblock_sample_length = d->imageblock_sample_length,
@@ -438,6 +439,11 @@ void mtl4_render_command_encoder_set_depth_clip_mode(MTL4RenderCommandEncoder *e
                                                      MTLDepthClipMode mode) {
     rt_render_set_option((void *)encoder, offsetof(DevState, depth_clip), mode,
                          MTLDepthClipModeClamp, __func__);
+}
+
+void mtl4_render_command_encoder_set_depth_test_min_bound(MTL4RenderCommandEncoder *encoder,
+                                                          float min_bound, float max_bound) {
+    rt_render_set_depth_bounds((void *)encoder, min_bound, max_bound, __func__);
 }
 
 void mtl4_render_command_encoder_set_depth_bias(MTL4RenderCommandEncoder *encoder, float depth_bias,

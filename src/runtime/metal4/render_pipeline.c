@@ -159,6 +159,8 @@ static RtResolved *resolve_mesh(const RtResolving *r, const MTL4MeshRenderPipeli
         .fragment_function = to->render.fragment_function,
         .max_total_threads_per_object_threadgroup = d->max_total_threads_per_object_threadgroup,
         .max_total_threads_per_mesh_threadgroup = d->max_total_threads_per_mesh_threadgroup,
+        .required_threads_per_object_threadgroup = d->required_threads_per_object_threadgroup,
+        .required_threads_per_mesh_threadgroup = d->required_threads_per_mesh_threadgroup,
         .object_threadgroup_size_is_multiple_of_thread_execution_width =
             d->object_threadgroup_size_is_multiple_of_thread_execution_width,
         .mesh_threadgroup_size_is_multiple_of_thread_execution_width =

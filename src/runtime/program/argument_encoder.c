@@ -207,6 +207,7 @@ static const char *kind_name(uint32_t data_type) {
     case MTLDataTypeTexture: return "a texture";
     case MTLDataTypeSampler: return "a sampler";
     case MTLDataTypeRenderPipeline: return "a render pipeline";
+    case MTLDataTypeDepthStencilState: return "a depth stencil state";
     case MTLDataTypeComputePipeline: return "a compute pipeline";
     case MTLDataTypeIndirectCommandBuffer: return "an indirect command buffer";
     case MTLDataTypeVisibleFunctionTable: return "a visible function table";
@@ -319,6 +320,8 @@ RESOURCES(compute_pipeline_state, compute_pipeline_states, MTLComputePipelineSta
           MTLDataTypeComputePipeline)
 RESOURCES(render_pipeline_state, render_pipeline_states, MTLRenderPipelineState,
           MTLDataTypeRenderPipeline)
+RESOURCES(depth_stencil_state, depth_stencil_states, MTLDepthStencilState,
+          MTLDataTypeDepthStencilState)
 RESOURCES(indirect_command_buffer, indirect_command_buffers, MTLIndirectCommandBuffer,
           MTLDataTypeIndirectCommandBuffer)
 RESOURCES(visible_function_table, visible_function_tables, MTLVisibleFunctionTable,

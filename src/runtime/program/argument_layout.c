@@ -12,8 +12,8 @@ enum { MAX_LEAVES = 1 << 20, HANDLE_BYTES = 8 };
 bool rt_data_type_is_resource(uint32_t t) {
     return t == MTLDataTypeTexture || t == MTLDataTypeSampler || t == MTLDataTypePointer ||
            t == MTLDataTypeRenderPipeline || t == MTLDataTypeComputePipeline ||
-           t == MTLDataTypeIndirectCommandBuffer || t == MTLDataTypeVisibleFunctionTable ||
-           t == MTLDataTypeTensor;
+           t == MTLDataTypeDepthStencilState || t == MTLDataTypeIndirectCommandBuffer ||
+           t == MTLDataTypeVisibleFunctionTable || t == MTLDataTypeTensor;
 }
 
 bool rt_type_is_argument_buffer(const RfLibrary *lib, uint32_t type) {

@@ -2,9 +2,11 @@
 // depth_stencil.c: MTLDepthStencilState: the two tests as the rasteriser takes them.
 #include "runtime/program/depth_stencil.h"
 #include "runtime/object/validation.h"
+#include "runtime/program/indirect.h"
 
 static void destroy(void *self) {
     MTLDepthStencilState *state = self;
+    rt_pipeline_forget_handle(state->device, atomic_load(&state->handle));
     rt_label_free(&state->label);
     mtl_release(state->device);
     rt_free(state);

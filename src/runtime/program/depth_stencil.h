@@ -13,6 +13,7 @@ struct MTLDepthStencilState {
     bool depth_write;
     bool stencil; // front and back mean something
     DevStencil front, back;
+    _Atomic uint64_t handle; // pipeline_handle.c; 0: nobody asked yet
 };
 extern RtClass rt_depth_stencil_class;
 #endif

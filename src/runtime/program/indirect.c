@@ -71,6 +71,14 @@ static uint32_t limit(const MTLIndirectCommandBufferDescriptor *d, size_t n) {
     return d->inherit_buffers ? 0 : (uint32_t)(n ? n : RT_MAX_BUFFERS);
 }
 
+static unsigned own_of(const MTLIndirectCommandBufferDescriptor *d) {
+    return (d->own_cull_mode ? RT_OWN_CULL : 0u) |
+           (d->own_front_facing_winding ? RT_OWN_WINDING : 0u) |
+           (d->own_triangle_fill_mode ? RT_OWN_FILL : 0u) |
+           (d->own_depth_clip_mode ? RT_OWN_CLIP : 0u) | (d->own_depth_bias ? RT_OWN_BIAS : 0u) |
+           (d->own_depth_stencil_state ? RT_OWN_DEPTH_STENCIL : 0u);
+}
+
 // Of draws: buffers of both stages and the indices; a stride for each vertex buffer.
 static AbiIndirectHead draw_head(const MTLIndirectCommandBufferDescriptor *d, size_t count) {
     AbiIndirectHead head = {.n_commands = (uint32_t)count,
@@ -80,6 +88,10 @@ static AbiIndirectHead draw_head(const MTLIndirectCommandBufferDescriptor *d, si
     head.n_threadgroup = head.n_vertex;
     size_t stride = sizeof(AbiIndirectCommand) + 8 * head.n_buffers + 4 * head.n_threadgroup;
     head.stride = (uint32_t)(stride + 7) & ~7u;
+    if (own_of(d)) {
+        head.state_at = head.stride;
+        head.stride += (uint32_t)sizeof(AbiIndirectState);
+    }
     return head;
 }
 
@@ -120,6 +132,7 @@ MTLIndirectCommandBuffer *mtl_device_new_indirect_command_buffer(
     icb->types = descriptor->command_types;
     icb->inherit_buffers = descriptor->inherit_buffers;
     icb->inherit_pipeline = descriptor->inherit_pipeline_state;
+    icb->own = head.state_at ? own_of(descriptor) : 0;
     icb->attribute_stride = descriptor->support_dynamic_attribute_stride;
     if (!allocate(icb, n_bytes)) {
         mtl_release(icb);

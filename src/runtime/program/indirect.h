@@ -21,6 +21,15 @@ struct MTLIndirectRenderCommand {
     RtIndirectCommand base;
 };
 
+typedef enum RtIndirectOwn {
+    RT_OWN_CULL = 1,
+    RT_OWN_WINDING = 2,
+    RT_OWN_FILL = 4,
+    RT_OWN_CLIP = 8,
+    RT_OWN_BIAS = 16,
+    RT_OWN_DEPTH_STENCIL = 32,
+} RtIndirectOwn;
+
 struct MTLIndirectCommandBuffer {
     MTLResource resource;
     AbiIndirectHead head; // the true one: kernels may overwrite the one in memory
@@ -29,6 +38,7 @@ struct MTLIndirectCommandBuffer {
     RtSpan span;          // where it lies, for kernels that are checked
     MTLIndirectCommandType types;
     bool inherit_buffers, inherit_pipeline, attribute_stride;
+    unsigned own; // RtIndirectOwn: state that draws do not inherit
     pthread_mutex_t lock;
     RtIndirectCommand *commands; // one per command; under lock; made at first need
 };
@@ -73,6 +83,7 @@ uint64_t rt_indirect_address(const MTLBuffer *buffer, size_t offset); // 0: no b
 // NULL.
 MTLComputePipelineState *rt_pipeline_from_handle(MTLDevice *device, uint64_t handle);
 MTLRenderPipelineState *rt_render_pipeline_from_handle(MTLDevice *device, uint64_t handle);
+MTLDepthStencilState *rt_depth_stencil_from_handle(MTLDevice *device, uint64_t handle);
 // Its pipeline is being destroyed; 0: none.
 void rt_pipeline_forget_handle(MTLDevice *device, uint64_t handle);
 #endif

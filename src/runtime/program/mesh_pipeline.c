@@ -174,6 +174,8 @@ MTLError *rt_pipeline_set_mesh(MTLRenderPipelineState *state,
     set_function(&m->stage.object, &state->object_stage);
     set_function(&m->stage.mesh, &state->vertex);
     m->max_mesh_threads = max_threads(f, d->max_total_threads_per_mesh_threadgroup);
+    m->required_mesh = d->required_threads_per_mesh_threadgroup;
+    m->required_object = d->required_threads_per_object_threadgroup;
     if (object)
         m->max_object_threads = max_threads(object, d->max_total_threads_per_object_threadgroup);
     return NULL;
@@ -232,6 +234,16 @@ size_t mtl_render_pipeline_state_max_total_threads_per_object_threadgroup(
     const MTLRenderPipelineState *state) {
     return state && state->mesh ? state->mesh->max_object_threads : 0;
 }
+MTLSize mtl_render_pipeline_state_required_threads_per_object_threadgroup(
+    const MTLRenderPipelineState *state) {
+    return state && state->mesh ? state->mesh->required_object : (MTLSize){0, 0, 0};
+}
+
+MTLSize mtl_render_pipeline_state_required_threads_per_mesh_threadgroup(
+    const MTLRenderPipelineState *state) {
+    return state && state->mesh ? state->mesh->required_mesh : (MTLSize){0, 0, 0};
+}
+
 size_t mtl_render_pipeline_state_max_total_threads_per_mesh_threadgroup(
     const MTLRenderPipelineState *state) {
     return state && state->mesh ? state->mesh->max_mesh_threads : 0;

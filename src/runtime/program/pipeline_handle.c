@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // pipeline_handle.c: pipelines as kernels name them. A handle is a place in a table and a serial
 // number, so that a kernel may write anything where a handle belongs.
+#include "runtime/program/depth_stencil.h"
 #include "runtime/program/indirect.h"
 #include "runtime/program/render_pipeline.h"
 
@@ -53,6 +54,12 @@ MTLResourceID mtl_render_pipeline_state_gpu_resource_id(const MTLRenderPipelineS
     return (MTLResourceID){handle_of(s->device, &s->object, &s->handle)};
 }
 
+MTLResourceID mtl_depth_stencil_state_gpu_resource_id(const MTLDepthStencilState *state) {
+    MTLDepthStencilState *s = (MTLDepthStencilState *)state;
+    if (!rt_is(state, &rt_depth_stencil_class)) return (MTLResourceID){0};
+    return (MTLResourceID){handle_of(s->device, &s->object, &s->handle)};
+}
+
 static void *from_handle(MTLDevice *device, uint64_t handle, const RtClass *cls) {
     RtHandleTable *t = &device->pipelines;
     uint32_t at = (uint32_t)handle;
@@ -71,6 +78,10 @@ MTLComputePipelineState *rt_pipeline_from_handle(MTLDevice *device, uint64_t han
 
 MTLRenderPipelineState *rt_render_pipeline_from_handle(MTLDevice *device, uint64_t handle) {
     return from_handle(device, handle, &rt_render_pipeline_class);
+}
+
+MTLDepthStencilState *rt_depth_stencil_from_handle(MTLDevice *device, uint64_t handle) {
+    return from_handle(device, handle, &rt_depth_stencil_class);
 }
 
 void rt_pipeline_forget_handle(MTLDevice *device, uint64_t handle) {

@@ -20,6 +20,7 @@ typedef struct RtMeshPipeline {
     DevMeshStage stage; // without arguments
     AbiStageInfo info;  // as if a vertex function made the vertices
     uint32_t max_object_threads, max_mesh_threads;
+    MTLSize required_object, required_mesh; // threads; {0}: any
     DevMeshValue values[];
 } RtMeshPipeline;
 
@@ -27,6 +28,7 @@ typedef struct RtMeshPipeline {
 typedef struct RtTilePipeline {
     DevTileStage stage; // without arguments
     uint32_t max_threads;
+    MTLSize required;  // threads of a dispatch; {0}: any
     bool matches_tile; // threads of a tile are its pixels
     DevMeshValue values[];
 } RtTilePipeline;

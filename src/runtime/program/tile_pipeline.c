@@ -83,6 +83,7 @@ static MTLError *set_tile(MTLRenderPipelineState *state, const MTLTileRenderPipe
     size_t asked = d->max_total_threads_per_threadgroup;
     t->max_threads = asked && asked < declared ? (uint32_t)asked : declared;
     t->matches_tile = d->threadgroup_size_matches_tile_size;
+    t->required = d->required_threads_per_threadgroup;
     return add_values(state);
 }
 
@@ -144,6 +145,11 @@ bool rt_tile_pipeline_record(MTLDevice *device, const MTLTileRenderPipelineDescr
 size_t mtl_render_pipeline_state_max_total_threads_per_threadgroup(
     const MTLRenderPipelineState *state) {
     return state && state->tile ? state->tile->max_threads : 0;
+}
+
+MTLSize mtl_render_pipeline_state_required_threads_per_tile_threadgroup(
+    const MTLRenderPipelineState *state) {
+    return state && state->tile ? state->tile->required : (MTLSize){0, 0, 0};
 }
 
 bool mtl_render_pipeline_state_threadgroup_size_matches_tile_size(

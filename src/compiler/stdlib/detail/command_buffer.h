@@ -6,7 +6,13 @@
 #pragma once
 
 struct __ingot_icb {
-    uint count, stride, n_buffers, n_threadgroup, n_vertex, n_fragment;
+    uint count, stride, n_buffers, n_threadgroup, n_vertex, n_fragment, state_at;
+};
+struct __ingot_icb_state {
+    uint cull, winding, fill, clip;
+    float bias, slope, clamp;
+    uint reserved;
+    ulong depth_stencil;
 };
 struct __ingot_icb_command {
     uint kind, barrier;
@@ -111,6 +117,17 @@ struct render_pipeline_state {
 };
 METAL_FUNC bool is_null_render_pipeline_state(render_pipeline_state s) { return s.__handle == 0; }
 
+struct depth_stencil_state {
+    depth_stencil_state() = default;
+    METAL_FUNC constexpr depth_stencil_state(nullptr_t) : __handle(0) {}
+    ulong __handle;
+};
+METAL_FUNC bool is_null_depth_stencil_state(depth_stencil_state s) { return s.__handle == 0; }
+enum class cull_mode { none = 0, front = 1, back = 2 };
+enum class winding { clockwise = 0, counterclockwise = 1 };
+enum class triangle_fill_mode { fill = 0, lines = 1 };
+enum class depth_clip_mode { clip = 0, clamp = 1 };
+
 enum class primitive_type { point = 0, line = 1, line_strip = 2, triangle = 3, triangle_strip = 4 };
 
 struct render_command {
@@ -166,6 +183,30 @@ struct render_command {
                                             uint base_vertex, uint base_instance) const {
         __draw(type, index_count, (ulong)index_buffer, 4, instance_count, base_vertex,
                base_instance);
+    }
+    METAL_FUNC void set_cull_mode(cull_mode mode) const {
+        if (auto s = __state()) s->cull = (uint)mode;
+    }
+    METAL_FUNC void set_front_facing_winding(winding w) const {
+        if (auto s = __state()) s->winding = (uint)w;
+    }
+    METAL_FUNC void set_triangle_fill_mode(triangle_fill_mode mode) const {
+        if (auto s = __state()) s->fill = (uint)mode;
+    }
+    METAL_FUNC void set_depth_clip_mode(depth_clip_mode mode) const {
+        if (auto s = __state()) s->clip = (uint)mode;
+    }
+    METAL_FUNC void set_depth_bias(float bias, float slope_scale, float clamp) const {
+        if (auto s = __state()) s->bias = bias, s->slope = slope_scale, s->clamp = clamp;
+    }
+    METAL_FUNC void set_depth_stencil_state(depth_stencil_state state) const {
+        if (auto s = __state()) s->depth_stencil = state.__handle;
+    }
+    METAL_FUNC device __ingot_icb_state *__state() const {
+        return __c.__command && __c.__icb->state_at
+                   ? (device __ingot_icb_state *)((device uchar *)__c.__command +
+                                                  __c.__icb->state_at)
+                   : nullptr;
     }
     METAL_FUNC void set_barrier() const { __c.set_barrier(); }
     METAL_FUNC void clear_barrier() const { __c.clear_barrier(); }

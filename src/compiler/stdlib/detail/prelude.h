@@ -28,6 +28,7 @@
 #include "sampler.h"
 #include "texture.h"
 #include "graphics.h"
+#include "rate_map.h"
 #include "mesh.h"
 #include "pack.h"
 #include "imageblock.h"
