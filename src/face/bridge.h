@@ -38,11 +38,14 @@ FacePair *face_pairs(FaceArena *arena, id dictionary, size_t *n);
 const void *face_bytes(id data);
 size_t face_length(id data);
 id face_data(const void *bytes, size_t n); // autoreleased copy
+id face_zeros(size_t n); // autoreleased; bytes that may be written, and are copied with an object
 
 const char *face_bundle_resource(id bundle, const char *name, const char *type); // NULL: not there
 // Runs work(item) on a dispatch queue; nil: any thread.
 void face_dispatch(id queue, void (*work)(void *item), void *item);
 id face_number(unsigned long value);
+id face_float(float value);
+float face_float_value(id number);
 id face_dictionary_put(id dictionary, id key, id value); // a new dictionary, autoreleased
 id face_dictionary_get(id dictionary, id key);
 #endif

@@ -67,6 +67,8 @@ size_t face_length(id data) {
 
 id face_data(const void *bytes, size_t n) { return [NSData dataWithBytes:bytes length:n]; }
 
+id face_zeros(size_t n) { return [NSMutableData dataWithLength:n]; }
+
 const char *face_bundle_resource(NSBundle *bundle, const char *name, const char *type) {
     return [[bundle pathForResource:face_string(name) ofType:face_string(type)] UTF8String];
 }
@@ -75,6 +77,10 @@ void face_dispatch(id queue, void (*work)(void *), void *item) {
     dispatch_queue_t any = dispatch_get_global_queue(QOS_CLASS_DEFAULT, 0);
     dispatch_async_f(queue ? (dispatch_queue_t)queue : any, item, work);
 }
+
+id face_float(float value) { return [NSNumber numberWithFloat:value]; }
+
+float face_float_value(id number) { return [number floatValue]; }
 
 id face_number(unsigned long value) { return [NSNumber numberWithUnsignedLong:value]; }
 

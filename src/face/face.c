@@ -127,13 +127,19 @@ void face_store(id *slot, id value, bool copy) {
     objc_release(old);
 }
 
-// Descriptors inside a descriptor belong to it; strings and arrays do not change; the rest is
-// shared.
+// Descriptors and memory inside a descriptor belong to it; strings and arrays do not change; the
+// rest is shared.
 static bool is_value(id object) {
     const char *name = object_getClassName(object);
     size_t n = strlen(name);
+    if (strcmp(name, "NSMutableData") == 0) return true;
     return strncmp(name, "MTL", 3) == 0 && ((n > 10 && !strcmp(name + n - 10, "Descriptor")) ||
                                             (n > 15 && !strcmp(name + n - 15, "DescriptorArray")));
+}
+
+static id copy_of(id object) {
+    bool memory = strcmp(object_getClassName(object), "NSMutableData") == 0;
+    return memory ? send(object, "mutableCopy") : send(object, "copy");
 }
 
 id face_copy(id self, size_t n_bytes, const size_t *slots) {
@@ -141,7 +147,7 @@ id face_copy(id self, size_t n_bytes, const size_t *slots) {
     memcpy((char *)copy + sizeof(Class), (char *)self + sizeof(Class), n_bytes - sizeof(Class));
     for (; *slots; slots++) {
         id *slot = (id *)(void *)((char *)copy + *slots);
-        if (*slot) *slot = is_value(*slot) ? send(*slot, "copy") : objc_retain(*slot);
+        if (*slot) *slot = is_value(*slot) ? copy_of(*slot) : objc_retain(*slot);
     }
     return copy;
 }

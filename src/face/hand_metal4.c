@@ -103,15 +103,17 @@ id face_MTLDevice_newMTL4CommandQueueWithDescriptor_error_(id self, SEL _cmd, id
 
 // ---- Render pipelines: the descriptor is one of three classes ----
 
-typedef enum Kind { KIND_RENDER, KIND_MESH, KIND_OTHER } Kind;
+typedef enum Kind { KIND_RENDER, KIND_MESH, KIND_TILE, KIND_OTHER } Kind;
 
 static Kind kind_of(id descriptor) {
     const char *name = descriptor ? object_getClassName(descriptor) : "";
     if (strcmp(name, "MTL4RenderPipelineDescriptor") == 0) return KIND_RENDER;
+    if (strcmp(name, "MTL4TileRenderPipelineDescriptor") == 0) return KIND_TILE;
     return strcmp(name, "MTL4MeshRenderPipelineDescriptor") == 0 ? KIND_MESH : KIND_OTHER;
 }
 
-static const char wrong_kind[] = "a descriptor that is neither of render nor of mesh pipelines";
+static const char wrong_kind[] =
+    "a descriptor that is none of render, mesh or tile pipelines, or not for this";
 
 id face_MTL4Compiler_newRenderPipelineStateWithDescriptor_compilerTaskOptions_error_(
     id self, SEL _cmd, id descriptor, id compilerTaskOptions, id *error) {
@@ -119,6 +121,7 @@ id face_MTL4Compiler_newRenderPipelineStateWithDescriptor_compilerTaskOptions_er
     MTL4CompilerTaskOptions options;
     MTL4RenderPipelineDescriptor render;
     MTL4MeshRenderPipelineDescriptor mesh;
+    MTL4TileRenderPipelineDescriptor tile;
     MTLError **to = (MTLError **)face_error_begin(error);
     id state = NULL;
     face_fill_MTL4CompilerTaskOptions(&options, compilerTaskOptions, &arena);
@@ -131,6 +134,10 @@ id face_MTL4Compiler_newRenderPipelineStateWithDescriptor_compilerTaskOptions_er
     case KIND_MESH:
         face_fill_MTL4MeshRenderPipelineDescriptor(&mesh, descriptor, &arena);
         state = (id)mtl4_compiler_new_mesh_render_pipeline_state((void *)self, &mesh, given, to);
+        break;
+    case KIND_TILE:
+        face_fill_MTL4TileRenderPipelineDescriptor(&tile, descriptor, &arena);
+        state = (id)mtl4_compiler_new_tile_render_pipeline_state((void *)self, &tile, given, to);
         break;
     case KIND_OTHER: face_refuse_with(error, sel_getName(_cmd), wrong_kind); return NULL;
     }
@@ -150,6 +157,7 @@ id face_MTL4Compiler_newRenderPipelineStateWithDescriptor_compilerTaskOptions_co
     MTL4CompilerTaskOptions options;
     MTL4RenderPipelineDescriptor render;
     MTL4MeshRenderPipelineDescriptor mesh;
+    MTL4TileRenderPipelineDescriptor tile;
     id task = NULL;
     face_fill_MTL4CompilerTaskOptions(&options, compilerTaskOptions, &arena);
     const MTL4CompilerTaskOptions *given = compilerTaskOptions ? &options : NULL;
@@ -163,6 +171,11 @@ id face_MTL4Compiler_newRenderPipelineStateWithDescriptor_compilerTaskOptions_co
         face_fill_MTL4MeshRenderPipelineDescriptor(&mesh, descriptor, &arena);
         task = (id)mtl4_compiler_new_mesh_render_pipeline_state_async(
             (void *)self, &mesh, given, give_state, face_block_copy(completionHandler));
+        break;
+    case KIND_TILE:
+        face_fill_MTL4TileRenderPipelineDescriptor(&tile, descriptor, &arena);
+        task = (id)mtl4_compiler_new_tile_render_pipeline_state_async(
+            (void *)self, &tile, given, give_state, face_block_copy(completionHandler));
         break;
     case KIND_OTHER: face_refuse(sel_getName(_cmd), wrong_kind); break;
     }

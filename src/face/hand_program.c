@@ -74,3 +74,15 @@ id face_MTLFunctionLog_debugLocation(id self, SEL _cmd) {
     o->line = at.line, o->column = at.column;
     return objc_autorelease((id)o);
 }
+
+// ---- An older name of preloadedLibraries ----
+
+id face_MTLComputePipelineDescriptor_insertLibraries(id self, SEL _cmd) {
+    (void)_cmd;
+    return face_lend(((const O_MTLComputePipelineDescriptor *)self)->preloadedLibraries);
+}
+
+void face_MTLComputePipelineDescriptor_setInsertLibraries_(id self, SEL _cmd, id value) {
+    (void)_cmd;
+    face_store(&((O_MTLComputePipelineDescriptor *)self)->preloadedLibraries, value, true);
+}

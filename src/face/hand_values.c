@@ -219,6 +219,13 @@ void face_after_MTL4RenderPipelineColorAttachmentDescriptor(
     to->write_nothing = from->writeMask == MTLColorWriteMaskNone;
 }
 
+void face_after_MTLRenderPassSampleBufferAttachmentDescriptor(
+    const O_MTLRenderPassSampleBufferAttachmentDescriptor *from, MTLPassSampleBufferAttachment *to,
+    FaceArena *arena) {
+    (void)from, (void)arena;
+    to->samples_between_stages = true;
+}
+
 void face_after_MTLVertexBufferLayoutDescriptor(const O_MTLVertexBufferLayoutDescriptor *from,
                                                 MTLVertexBufferLayoutDescriptor *to,
                                                 FaceArena *arena) {

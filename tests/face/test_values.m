@@ -87,9 +87,17 @@ static void strings_are_copied(void) {
 
 static void refusals(id<MTLDevice> device) {
     NSError *error = nil;
-    id file = [device newIOFileHandleWithURL:[NSURL fileURLWithPath:@"/nowhere"] error:&error];
-    CHECK(file == nil && error != nil);
-    CHECK([[error localizedDescription] containsString:@"newIOFileHandleWithURL:error:"]);
+    MTL4CompilerDescriptor *compiling = [MTL4CompilerDescriptor new];
+    MTL4RenderPipelineDescriptor *pipeline = [MTL4RenderPipelineDescriptor new];
+    MTL4RenderPipelineDynamicLinkingDescriptor *linking =
+        [MTL4RenderPipelineDynamicLinkingDescriptor new];
+    id<MTL4Compiler> compiler = [device newCompilerWithDescriptor:compiling error:NULL];
+    CHECK([compiler newRenderPipelineStateWithDescriptor:pipeline
+                                dynamicLinkingDescriptor:linking
+                                     compilerTaskOptions:nil
+                                                   error:&error] == nil);
+    CHECK([[error localizedDescription] containsString:@"dynamicLinkingDescriptor:"]);
+    RELEASE(compiling), RELEASE(pipeline), RELEASE(linking), RELEASE(compiler);
     CHECK([device newAccelerationStructureWithSize:100] == nil);
 }
 

@@ -29,6 +29,14 @@ OBJC_EXPORT NSArray<id<MTLDevice>> *MTLCopyAllDevicesWithObserver(
     void (^handler)(id<MTLDevice> device, MTLDeviceNotificationName name)) NS_RETURNS_RETAINED;
 OBJC_EXPORT void MTLRemoveDeviceObserver(id observer);
 
+OBJC_EXPORT size_t MTLIOCompressionContextDefaultChunkSize(void);
+OBJC_EXPORT MTLIOCompressionContext _Nullable MTLIOCreateCompressionContext(
+    const char *path, MTLIOCompressionMethod type, size_t chunkSize);
+OBJC_EXPORT void MTLIOCompressionContextAppendData(MTLIOCompressionContext context,
+                                                   const void *data, size_t size);
+OBJC_EXPORT MTLIOCompressionStatus
+MTLIOFlushAndDestroyCompressionContext(MTLIOCompressionContext context);
+
 NS_INLINE MTLSize MTLSizeMake(NSUInteger width, NSUInteger height, NSUInteger depth) {
     MTLSize size = {width, height, depth};
     return size;

@@ -10,7 +10,8 @@ A line is a row, `#` begins a comment, rows below a protocol or class belong to 
     block MTLLogHandler void (NSString *a, ...)
     string MTLIOErrorDomain "text"
     protocol MTLBuffer : MTLResource          [on CLASS]: the class of libingot that has its methods;
-                                              [values]: objects of it are made here
+                                              [values]: objects of it are made here;
+                                              [program]: programs have classes of it, we send
     class MTLHeapDescriptor : NSObject        [fills STRUCT] [on CLASS] [after] [byhand]; [bytes N]: programs may
                                               have subclasses, whose variables begin there
     array MTLxArray of MTLx 8
@@ -26,7 +27,8 @@ the class), `set` (stores its arguments in the properties of their names), `rese
 `answer EXPRESSION` (a fact of this device), `refused REASON`.
 Of a descriptor's properties: nothing or .field or !.field of the struct that it fills, `after` (the
 hand-written face_after_CLASS fills it: such a class has the word `after`; with `byhand` all of
-face_fill_CLASS is hand-written), `kept` (remembered, without effect), `refused REASON`, `hand`.
+face_fill_CLASS is hand-written), `kept REASON` (remembered, without effect: why nothing differs),
+`refused REASON`, `hand`.
 """
 import collections
 import pathlib
@@ -44,7 +46,8 @@ class Class:
     def __init__(self, kind, name, parent, header):
         self.kind, self.name, self.parent, self.header = kind, name, parent, header
         self.on = self.fills = self.item = self.bytes = None
-        self.count, self.after, self.byhand, self.values, self.defaults = 0, False, False, False, {}
+        self.count, self.defaults = 0, {}
+        self.after = self.byhand = self.values = self.program = False
         self.properties, self.methods = [], []
 
 
@@ -180,7 +183,7 @@ def read_class(api, word, rest, header, where):
             setattr(cls, key, words.pop(0))
         elif key == "of":
             cls.item, cls.count = words.pop(0), int(words.pop(0))
-        elif key in ("after", "byhand", "values"):
+        elif key in ("after", "byhand", "values", "program"):
             setattr(cls, key, True)
         else:
             fail(where, f"unknown word '{key}'")

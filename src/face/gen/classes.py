@@ -76,7 +76,7 @@ class Classes:
         if self.filler.is_value(cls):
             if not prop:
                 raise SystemExit(f"{method.where}: a method of values needs a binding")
-            return symbol, self.filler.accessor(cls, method, prop), "kept" if binding == "kept" else "ok"
+            return symbol, self.filler.accessor(cls, method, prop), "kept" if binding.startswith("kept") else "ok"
         how = binding.partition(" ")[2]
         why = "no function of " + ", ".join(self.functions(cls, owner, method))
         for name in self.functions(cls, owner, method):
@@ -197,7 +197,7 @@ class Classes:
 
     def report_rows(self, cls):
         for method, _ in self.api.messages(cls):
-            if not method.binding.startswith("refused") and cls.name not in self.parents:
+            if not method.binding.startswith("refused") and cls.name not in self.parents and not cls.program:
                 raise SystemExit(f"{method.where}: {cls.name} is no class of libingot")
             state = "refused" if method.binding.startswith("refused") else "below"
             self.report.append((cls.name, ("+" if method.static else "-") + method.selector, state, method.binding))

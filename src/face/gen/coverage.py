@@ -14,7 +14,7 @@ def page(api, report):
         seen.add((cls, selector))
         counts[cls][STATES[state]] += 1
         if STATES[state] != "works":
-            reason = binding[8:] if state == "refused" else "no effect"
+            reason = binding[8:] if state == "refused" else binding[5:] or "no effect"
             refused[cls].append(f"`{selector}` ({reason})")
     total = collections.Counter()
     for c in counts.values():

@@ -119,7 +119,7 @@ class Filler:
 
     def fill_slot(self, cls, p, fields):
         binding = p.binding
-        if binding in ("kept", "after") or binding.startswith("refused"):
+        if binding == "after" or binding.startswith(("kept", "refused")):
             return None
         turned = binding.startswith("!")
         name = binding.lstrip("!.") if binding else self.field_name(p, fields)
