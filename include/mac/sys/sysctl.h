@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sys/sysctl.h: questions to the system by name ("hw.memsize"), as far as programs ask them before they use Metal.
+// sys/sysctl.h: questions to the system by name ("hw.memsize"), as far as programs ask them before
+// they use Metal.
 #ifndef INGOT_MAC_SYS_SYSCTL_H
 #define INGOT_MAC_SYS_SYSCTL_H
 #include <stddef.h>

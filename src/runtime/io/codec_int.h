@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// codec_int.h: the compression methods of files, and the format of such files, which is ours: a header,
-// chunks that are each compressed alone, and behind them the table of where each begins.
+// codec_int.h: the compression methods of files, and the format of such files, which is ours: a
+// header, chunks that are each compressed alone, and behind them the table of where each begins.
 #ifndef INGOT_RUNTIME_IO_CODEC_H
 #define INGOT_RUNTIME_IO_CODEC_H
 #include "runtime/object/object.h"
