@@ -44,11 +44,16 @@ static LLVMMemoryBufferRef assemble(const char *ir) {
 }
 
 MslKernel compile_fixture(const Fixture *f) {
+    uint32_t reached[8]; // all constants
+    assert_true(f->n_constants <= 8);
+    for (uint32_t i = 0; i < f->n_constants; i++) reached[i] = i;
     RfFunction kernel = {.name = (char *)"k",
                          .symbol = (char *)"k",
                          .n_slots = f->n_slots,
                          .n_args = f->n_args,
-                         .args = (RfArg *)f->args};
+                         .args = (RfArg *)f->args,
+                         .n_constants = f->n_constants,
+                         .constants = reached};
     RfLibrary lib = {.n_types = TY_N,
                      .types = types,
                      .n_functions = 1,

@@ -46,9 +46,13 @@ static void files(void) {
     CHECK_STRING([NSString stringWithContentsOfFile:file encoding:NSUTF8StringEncoding error:NULL],
                  @"text é");
     error = nil;
-    CHECK([NSString stringWithContentsOfFile:file encoding:NSASCIIStringEncoding
+    const unsigned char no_text[] = {'t', 0xff, 0xfe, 'x'}; // in UTF-8
+    NSString *other = [deep stringByAppendingPathComponent:@"other"];
+    CHECK([[NSData dataWithBytes:no_text length:4] writeToFile:other atomically:YES]);
+    CHECK([NSString stringWithContentsOfFile:other encoding:NSUTF8StringEncoding
                                        error:&error] == nil &&
           error.code == NSFileReadInapplicableStringEncodingError);
+    CHECK([fm removeItemAtPath:other error:NULL]);
     BOOL is_folder = NO;
     CHECK([fm fileExistsAtPath:deep isDirectory:&is_folder] && is_folder);
     CHECK_NUMBER([[fm attributesOfItemAtPath:file error:NULL][NSFileSize] intValue], 7);
