@@ -43,6 +43,23 @@ def test_sources_objects_and_libraries_mix(ingot):
     assert "twice(float)" in ingot("build", "user.metal", "other.metal", status=1).stderr
 
 
+def test_each_file_has_its_own_inline_functions(ingot):
+    """Libraries have headers that define a template twice, for two kinds of kernels."""
+    for name, start in (("a", 10), ("b", 20)):
+        ingot.write(name + ".metal", f"""#include <metal_stdlib>
+namespace lib {{
+constexpr constant int kStep = {start};
+inline float step() {{ return kStep; }}
+template <typename T> struct Sum {{ T v = {start}; void add(T x) thread {{ v += x + step(); }} }};
+}}
+kernel void {name}(device float *x [[buffer(0)]]) {{ lib::Sum<float> s; s.add(x[0]); x[0] = s.v; }}
+""")
+    for order in (("a.metal", "b.metal"), ("b.metal", "a.metal")):
+        ingot("build", *order, "-o", "all.metallib")
+        assert value(ingot, "all.metallib", "a") == "25"
+        assert value(ingot, "all.metallib", "b") == "45"
+
+
 @pytest.mark.skipif(not shutil.which("ar"), reason="no ar")
 def test_archive_of_objects(ingot):
     ingot.write("a_name_of_more_than_sixteen_letters.metal", HELPER)

@@ -5,8 +5,10 @@
 //             are those of the library
 //   idea      LLVM links the modules. Reflection names symbols, so what would be renamed by the
 //             linker, or must stay apart, is renamed here before and carries the object's number:
-//             variables of one file, function constants that have a symbol in common and nothing
-//             else, instances of one kernel template under different host names
+//             variables of one file, its inline functions and templates (a Mac has inlined them
+//             before it links, so that two files may differ in what they call by one name),
+//             function constants that have a symbol in common and nothing else, instances of one
+//             kernel template under different host names
 //   requires  modules as module.c finished them
 // Two entry points of one name are an error, and so are two definitions of a function that is not
 // inline. At the end the checks of module.c look at the whole: recursion, functions without a body.
@@ -114,10 +116,8 @@ static void separate_variables(Merge *g, LLVMModuleRef m, uint32_t number, RfLib
         size_t n;
         const char *name = LLVMGetValueName2(v, &n);
         LLVMValueRef other = LLVMGetNamedGlobal(g->module, name);
-        LLVMLinkage linkage = LLVMGetLinkage(v);
         if (!other || LLVMIsDeclaration(v) || LLVMIsDeclaration(other) ||
-            linkage == LLVMAppendingLinkage || linkage == LLVMLinkOnceODRLinkage ||
-            linkage == LLVMWeakODRLinkage)
+            LLVMGetLinkage(v) == LLVMAppendingLinkage)
             continue;
         LLVMSetLinkage(v, LLVMInternalLinkage);
         rename_symbol(g, name, v, number, rf);
@@ -126,6 +126,13 @@ static void separate_variables(Merge *g, LLVMModuleRef m, uint32_t number, RfLib
 
 static bool is_strong(LLVMValueRef f) {
     return !LLVMIsDeclaration(f) && LLVMGetLinkage(f) == LLVMExternalLinkage;
+}
+
+// Of every file that calls it, in C++'s eyes one.
+static bool is_inline(LLVMValueRef f) {
+    LLVMLinkage linkage = LLVMGetLinkage(f);
+    return linkage == LLVMLinkOnceODRLinkage || linkage == LLVMLinkOnceAnyLinkage ||
+           linkage == LLVMWeakODRLinkage || linkage == LLVMWeakAnyLinkage;
 }
 
 static RfFunction *entry_of(RfLibrary *rf, const char *symbol) {
@@ -153,9 +160,14 @@ static void separate_functions(Merge *g, LLVMModuleRef m, uint32_t number, RfLib
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
         size_t n;
         const char *name = LLVMGetValueName2(f, &n);
-        LLVMValueRef other = is_strong(f) ? LLVMGetNamedFunction(g->module, name) : NULL;
-        if (!other || !is_strong(other)) continue;
+        LLVMValueRef other = LLVMIsDeclaration(f) ? NULL : LLVMGetNamedFunction(g->module, name);
         const RfFunction *mine = entry_of(rf, name);
+        if (other && !mine && !LLVMIsDeclaration(other) && is_inline(f)) {
+            LLVMSetLinkage(f, LLVMInternalLinkage);
+            rename_symbol(g, name, f, number, rf);
+            continue;
+        }
+        if (!other || !is_strong(f) || !is_strong(other)) continue;
         if (mine && mine->stage != RF_VISIBLE && mine->stage != RF_STITCHABLE) {
             rename_symbol(g, name, f, number, rf); // nobody calls it by this name
             continue;
