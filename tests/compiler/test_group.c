@@ -82,6 +82,37 @@ static void on_log(const CpuLaunch *launch, uint32_t type, const char *category,
     "  store i64 7, ptr %a\n  store i64 %g64, ptr %a1\n"                                           \
     "  call void @__ingot_log(i32 2, ptr @c, ptr @f, ptr %a, i32 1)\n  br label %no\nno:\n"
 
+// A sum that begins with nothing: its value is the program's fault, its code is ours.
+TEST(sum_that_is_never_set) {
+    Fixture f = copy;
+    f.ir =
+        "declare <2 x float> @__ingot_simdgroup_mma_f32(<2 x float>, <2 x float>, <2 x float>) #0\n"
+        "define void @k(ptr %in, ptr %out, i32 %g) {\n"
+        "entry:\n"
+        "  %i = zext i32 %g to i64\n  %pi = getelementptr float, ptr %in, i64 %i\n"
+        "  %po = getelementptr float, ptr %out, i64 %i\n"
+        "  %v = load <2 x float>, ptr %pi, align 4\n  %n = load i32, ptr %in\n"
+        "  br label %loop\n"
+        "loop:\n"
+        "  %k = phi i32 [ 0, %entry ], [ %k1, %loop ]\n"
+        "  %s = phi <2 x float> [ undef, %entry ], [ %t, %loop ]\n"
+        "  %t = call <2 x float> @__ingot_simdgroup_mma_f32(<2 x float> %v, <2 x float> %v, "
+        "<2 x float> %s) #0\n"
+        "  %k1 = add i32 %k, 1\n  %c = icmp slt i32 %k1, %n\n"
+        "  br i1 %c, label %loop, label %end\n"
+        "end:\n"
+        "  %e = extractelement <2 x float> %t, i32 0\n  store float %e, ptr %po\n"
+        "  ret void\n}\n"
+        "attributes #0 = { convergent nounwind }\n";
+    for (size_t w = 0; w < n_ways; w++) {
+        f.width = ways[w].width, f.cpu = ways[w].cpu;
+        f.shape[0] = ways[w].shaped ? 32 : 0, f.shape[1] = f.shape[2] = ways[w].shaped ? 1 : 0;
+        MslKernel k = compile_fixture(&f);
+        if (!k.ok) fail_msg("width %u: %s", f.width, k.error);
+        msl_kernel_free(&k);
+    }
+}
+
 TEST(log_once_per_active_thread) {
     static const char *const bodies[] = {
         LOG_IR "  ret void\n}\n",

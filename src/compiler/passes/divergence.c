@@ -509,7 +509,22 @@ static bool visit(Vec *x, Value i, int b) {
     return true;
 }
 
-void msl_analyse_divergence(Vec *x) {
+// Values that wait for each other: a phi that begins with undef goes round with what it feeds. Any
+// start is right for it, so it starts as the least there is. False: there is none.
+static bool start_cycles(Vec *x) {
+    bool found = false;
+    for (int b = 0; b < x->n_blocks; b++)
+        for (Value i = LLVMGetFirstInstruction(x->blocks[b].old); i && LLVMIsAPHINode(i);
+             i = LLVMGetNextInstruction(i)) {
+            Val *v = msl_val(x, i);
+            if (!v || v->c.kind != TOP) continue;
+            v->c = uniform_class;
+            found = true;
+        }
+    return found;
+}
+
+static void reach_fixpoint(Vec *x) {
     for (bool changed = true; changed;) {
         changed = false;
         number_masks(x);
@@ -526,6 +541,11 @@ void msl_analyse_divergence(Vec *x) {
             }
         }
     }
+}
+
+void msl_analyse_divergence(Vec *x) {
+    do reach_fixpoint(x);
+    while (start_cycles(x));
     for (int i = 0; i < x->n_vals; i++)
         if (x->vals[i].c.kind == TOP) x->vals[i].c = uniform_class;
 }
