@@ -620,6 +620,8 @@ typedef struct MTLCompileOptions {
     const char *install_name;            // dynamic libraries only
     MTLDynamicLibrary *const *libraries; // to link against: their functions may be called
     size_t library_count;
+    bool allow_referencing_undefined_symbols; // pipelines find them: linked functions, preloaded
+                                              // libraries
     MTLLibraryOptimizationLevel optimization_level; // a hint
     bool preserve_invariance;                       // code is always invariant here
     bool warnings_as_errors;                        // not Apple's

@@ -134,6 +134,50 @@ MTL_API void mtl_compute_command_encoder_set_visible_function_table(
 MTL_API void mtl_compute_command_encoder_set_visible_function_tables(
     MTLComputeCommandEncoder *encoder, MTLVisibleFunctionTable *const *tables, MTLRange range);
 
+// ---- Functions of render stages ----
+//
+// The descriptors of render pipelines have linked functions for each of their functions; handles
+// and tables are those of one function. `stage` is one of MTLRenderStages that the pipeline has; of
+// any other: NULL and a message.
+
+MTL_API MTLFunctionHandle *mtl_render_pipeline_state_function_handle(MTLRenderPipelineState *state,
+                                                                     MTLFunction *function,
+                                                                     MTLRenderStages stage);
+MTL_API MTLFunctionHandle *mtl_render_pipeline_state_function_handle_with_name(
+    MTLRenderPipelineState *state, const char *name, MTLRenderStages stage);
+MTL_API MTLVisibleFunctionTable *mtl_render_pipeline_state_new_visible_function_table(
+    MTLRenderPipelineState *state, const MTLVisibleFunctionTableDescriptor *descriptor,
+    MTLRenderStages stage);
+
+typedef struct MTLRenderPipelineFunctionsDescriptor {
+    MTLFunction *const *vertex_additional_binary_functions;
+    size_t vertex_additional_binary_function_count;
+    MTLFunction *const *fragment_additional_binary_functions;
+    size_t fragment_additional_binary_function_count;
+    MTLFunction *const *tile_additional_binary_functions;
+    size_t tile_additional_binary_function_count;
+} MTLRenderPipelineFunctionsDescriptor;
+// A pipeline with further functions, for stages that were made with support_adding_..._functions.
+// Tables and handles of the first are not its own.
+MTL_API MTLRenderPipelineState *
+mtl_render_pipeline_state_new_render_pipeline_state_with_additional_binary_functions(
+    MTLRenderPipelineState *state, const MTLRenderPipelineFunctionsDescriptor *functions,
+    MTLError **error);
+
+// Binds tables for the draws that follow, or for the dispatches of tile functions. NULL unbinds.
+MTL_API void mtl_render_command_encoder_set_vertex_visible_function_table(
+    MTLRenderCommandEncoder *encoder, MTLVisibleFunctionTable *table, size_t index);
+MTL_API void mtl_render_command_encoder_set_vertex_visible_function_tables(
+    MTLRenderCommandEncoder *encoder, MTLVisibleFunctionTable *const *tables, MTLRange range);
+MTL_API void mtl_render_command_encoder_set_fragment_visible_function_table(
+    MTLRenderCommandEncoder *encoder, MTLVisibleFunctionTable *table, size_t index);
+MTL_API void mtl_render_command_encoder_set_fragment_visible_function_tables(
+    MTLRenderCommandEncoder *encoder, MTLVisibleFunctionTable *const *tables, MTLRange range);
+MTL_API void mtl_render_command_encoder_set_tile_visible_function_table(
+    MTLRenderCommandEncoder *encoder, MTLVisibleFunctionTable *table, size_t index);
+MTL_API void mtl_render_command_encoder_set_tile_visible_function_tables(
+    MTLRenderCommandEncoder *encoder, MTLVisibleFunctionTable *const *tables, MTLRange range);
+
 // ---- Dynamic libraries ----
 //
 // A library made with MTLLibraryTypeDynamic and an install name lends its functions to others:

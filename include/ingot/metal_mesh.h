@@ -101,6 +101,9 @@ typedef struct MTLMeshRenderPipelineDescriptor {
     MTLBinaryArchive *const *binary_archives;
     size_t binary_archive_count;
     MTLShaderValidation shader_validation;
+    // Functions that each calls through tables or by name (metal_link.h). NULL: none.
+    const MTLLinkedFunctions *object_linked_functions, *mesh_linked_functions;
+    const MTLLinkedFunctions *fragment_linked_functions;
 } MTLMeshRenderPipelineDescriptor;
 
 // NULL and *error if a function is of the wrong kind, or the three do not fit each other or the

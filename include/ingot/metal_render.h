@@ -233,6 +233,14 @@ struct MTLRenderPipelineDescriptor {
     MTLTessellationFactorStepFunction tessellation_factor_step_function;
     MTLWinding tessellation_output_winding_order; // of triangles, u to the right and v up
     MTLTessellationPartitionMode tessellation_partition_mode;
+    // Functions that the two call through tables or by name (metal_link.h). NULL: none.
+    const MTLLinkedFunctions *vertex_linked_functions, *fragment_linked_functions;
+    MTLDynamicLibrary *const *vertex_preloaded_libraries;
+    size_t vertex_preloaded_library_count;
+    MTLDynamicLibrary *const *fragment_preloaded_libraries;
+    size_t fragment_preloaded_library_count;
+    size_t max_vertex_call_stack_depth, max_fragment_call_stack_depth; // 0: 1
+    bool support_adding_vertex_binary_functions, support_adding_fragment_binary_functions;
 };
 
 // Compiles both functions and links them. NULL and *error if a function is of the wrong kind, does

@@ -41,6 +41,12 @@ typedef struct MTLTileRenderPipelineDescriptor {
     MTLBinaryArchive *const *binary_archives;
     size_t binary_archive_count;
     MTLShaderValidation shader_validation;
+    // What the function calls through tables or by name (metal_link.h). NULL: nothing.
+    const MTLLinkedFunctions *linked_functions;
+    MTLDynamicLibrary *const *preloaded_libraries;
+    size_t preloaded_library_count;
+    size_t max_call_stack_depth; // 0: 1
+    bool support_adding_binary_functions;
 } MTLTileRenderPipelineDescriptor;
 
 // NULL and *error if the function is no kernel, or does not fit the attachments.

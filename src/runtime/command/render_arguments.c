@@ -4,6 +4,7 @@
 // behind those of the function itself.
 #include "runtime/command/render.h"
 #include "runtime/command/checked.h"
+#include "runtime/program/link.h"
 #include "runtime/command/argument_residency_int.h"
 
 typedef struct Take { // one stage being copied
@@ -116,6 +117,32 @@ static bool take_threadgroup(Take *t, const RfArg *arg, bool required) {
     return false;
 }
 
+// A table or tensor: the address of what describes it.
+static bool take_resource(Take *t, const RfArg *arg, bool required) {
+    bool is_table = arg->kind == RF_ARG_FUNCTION_TABLE;
+    for (uint32_t k = 0; k < arg->count && arg->slot + k < t->f->n_slots; k++) {
+        size_t index = (size_t)arg->index + k;
+        const RtSlot *slot = index < RT_MAX_BUFFERS ? &t->bound->slots[index] : NULL;
+        bool there = slot && slot->address && !slot->buffer && is_table == (slot->table != NULL);
+        if (!there && required) {
+            rt_misuse_at(t->site,
+                         is_table ? RT_RULE_draw_missing_function_table : RT_RULE_draw_argument,
+                         "'%s' needs a %s at index %zu for '%s'", t->f->name,
+                         is_table ? "visible function table" : "tensor", index, arg->name);
+            return false;
+        }
+        if (!there) continue;
+        if (is_table && slot->table->linkage != t->stage->linkage) {
+            rt_misuse_at(t->site, RT_RULE_function_table_foreign, "'%s' at index %zu of '%s'",
+                         rt_label(&slot->table->resource.label), index, t->f->name);
+            return false;
+        }
+        t->args[arg->slot + k] = slot->address;
+        t->lengths[arg->slot + k] = slot->n_bytes;
+    }
+    return true;
+}
+
 // What reports of the function will say. False: no memory.
 static bool validate_stage(Take *t) {
     if (!t->stage->validate) return true;
@@ -144,6 +171,8 @@ static bool take_stage(Take *t, size_t n_more) {
             ok = take_buffer(t, arg, required);
         else if (arg->kind == RF_ARG_TEXTURE || arg->kind == RF_ARG_SAMPLER)
             ok = take_handles(t, arg, required);
+        else if (arg->kind == RF_ARG_FUNCTION_TABLE || arg->kind == RF_ARG_TENSOR)
+            ok = take_resource(t, arg, required);
         else if (arg->kind == RF_ARG_THREADGROUP)
             ok = take_threadgroup(t, arg, required);
         else if (required && arg->kind < RF_ARG_PAYLOAD) {

@@ -83,6 +83,21 @@ void rt_render_bind_samplers(MTLRenderCommandEncoder *e, RtStageIndex stage,
         rt_render_bind_sampler(e, stage, samplers[i], NULL, range.location + i, call);
 }
 
+void rt_render_bind_function_table(MTLRenderCommandEncoder *e, RtStageIndex stage,
+                                   MTLVisibleFunctionTable *table, size_t index, const char *call) {
+    RtSite site;
+    RtBindings *b = bindings(e, stage, call, &site);
+    if (b) rt_bind_function_table(b, &site, table, index);
+}
+
+void rt_render_bind_function_tables(MTLRenderCommandEncoder *e, RtStageIndex stage,
+                                    MTLVisibleFunctionTable *const *tables, MTLRange range,
+                                    const char *call) {
+    if (!valid_range(e, tables, range, RT_MAX_BUFFERS, RT_RULE_buffer_index, call)) return;
+    for (size_t i = 0; i < range.length; i++)
+        rt_render_bind_function_table(e, stage, tables[i], range.location + i, call);
+}
+
 static void use_resources(MTLRenderCommandEncoder *e, MTLResource *const *resources, size_t count,
                           MTLResourceUsage usage, MTLRenderStages stages, const char *call) {
     RtSite site;

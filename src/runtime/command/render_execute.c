@@ -43,12 +43,15 @@ static bool resolve_indirect(const uint32_t n[5], DevDraw *to) {
 
 // Functions that are checked know what is live. False: no memory.
 static bool check_stages(RtExecution *x, RtDrawArguments *a) {
-    if ((!a->vertex.arguments.context || rt_validate_stage(x, &a->vertex.arguments)) &&
-        (!a->fragment.arguments.context || rt_validate_stage(x, &a->fragment.arguments)) &&
-        (!a->tile.function.arguments.context || rt_validate_stage(x, &a->tile.function.arguments)))
-        return true;
-    x->error = x->error ? x->error : rt_error_no_memory();
-    return false;
+    DevArguments *stages[] = {&a->vertex.arguments, &a->fragment.arguments,
+                              &a->tile.function.arguments, &a->mesh.object.arguments,
+                              &a->mesh.mesh.arguments};
+    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
+        if (stages[i]->context && !rt_validate_stage(x, stages[i])) {
+            x->error = x->error ? x->error : rt_error_no_memory();
+            return false;
+        }
+    return true;
 }
 
 static bool add_draw(RtDrawList *list, const RtDraw *d) {

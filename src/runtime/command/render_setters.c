@@ -50,6 +50,19 @@ SETTERS_OF_STAGE(fragment, RT_FRAGMENT)
 SETTERS_OF_STAGE(object, RT_OBJECT)
 SETTERS_OF_STAGE(mesh, RT_MESH)
 SETTERS_OF_STAGE(tile, RT_TILE)
+
+#define TABLES_OF_STAGE(NAME, STAGE)                                                               \
+    SETTER(NAME##_visible_function_table, MTLVisibleFunctionTable *table, size_t index) {          \
+        rt_render_bind_function_table(e, STAGE, table, index, __func__);                           \
+    }                                                                                              \
+    SETTER(NAME##_visible_function_tables, MTLVisibleFunctionTable *const *tables,                 \
+           MTLRange range) {                                                                       \
+        rt_render_bind_function_tables(e, STAGE, tables, range, __func__);                         \
+    }
+
+TABLES_OF_STAGE(vertex, RT_VERTEX)
+TABLES_OF_STAGE(fragment, RT_FRAGMENT)
+TABLES_OF_STAGE(tile, RT_TILE)
 // clang-format on
 
 void rt_render_set_threadgroup_memory(MTLRenderCommandEncoder *e, RtStageIndex stage, size_t length,

@@ -130,13 +130,13 @@ static char *resolve(const char *name, const MTLLibrary *loader) {
     return text_format("%s%s", folder, rest);
 }
 
-MTLDynamicLibrary *rt_library_link(MTLLibrary *library, uint32_t i,
-                                   const MTLComputePipelineDescriptor *d, MTLError **error) {
+MTLDynamicLibrary *rt_library_link(MTLLibrary *library, uint32_t i, const RtLinkWish *wish,
+                                   MTLError **error) {
     const char *name = library->lib->links[i];
     // A preloaded library stands in for any of its name.
-    for (size_t k = 0; k < d->preloaded_library_count; k++)
-        if (strcmp(mtl_dynamic_library_install_name(d->preloaded_libraries[k]), name) == 0)
-            return d->preloaded_libraries[k];
+    for (size_t k = 0; k < wish->n_preloaded; k++)
+        if (strcmp(mtl_dynamic_library_install_name(wish->preloaded[k]), name) == 0)
+            return wish->preloaded[k];
     pthread_mutex_lock(&library->lock);
     MTLDynamicLibrary *found = library->links[i];
     pthread_mutex_unlock(&library->lock);

@@ -132,7 +132,8 @@ static bool source_make(Source *s, const char *text, size_t n_bytes, const MTLCo
     s->msl.lines = device && device->shader_validation; // for its messages
     s->msl.library_type = (uint32_t)o->library_type;
     s->msl.install_name = o->library_type == MTLLibraryTypeDynamic ? o->install_name : NULL;
-    s->msl.allow_undefined = o->library_type == MTLLibraryTypeDynamic || o->library_count;
+    s->msl.allow_undefined = o->library_type == MTLLibraryTypeDynamic || o->library_count ||
+                             o->allow_referencing_undefined_symbols;
     s->links = rt_alloc(o->library_count * sizeof *s->links);
     s->macros = rt_alloc((o->preprocessor_macro_count + 1) * sizeof *s->macros);
     s->headers = rt_alloc(o->header_count * sizeof *s->headers);

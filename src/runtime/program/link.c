@@ -7,7 +7,9 @@
 #include <string.h>
 #include "runtime/object/validation.h"
 
-static void *handle_owner(const void *self) { return ((const MTLFunctionHandle *)self)->state; }
+static void *handle_owner(const void *self) {
+    return ((const MTLFunctionHandle *)self)->linkage->owner.state;
+}
 
 static RT_CLASS handle_class = {.name = "MTLFunctionHandle", .owner = handle_owner};
 
@@ -29,10 +31,9 @@ void rt_linkage_free(RtLinkage *l) {
 
 // ---- Making it ----
 
-// The number of a library in the request: 0 the kernel's own. UINT32_MAX: no memory.
-static uint32_t library_number(MTLComputePipelineState *state, Metallib *lib) {
-    RtLinkage *l = state->linkage;
-    if (lib == state->function->library->lib) return 0;
+// The number of a library in the request: 0 that of the function that calls. UINT32_MAX: no memory.
+static uint32_t library_number(RtLinkage *l, Metallib *lib) {
+    if (lib == l->owner.function->library->lib) return 0;
     for (size_t i = 0; i < l->links.n_libraries; i++)
         if (l->links.libraries[i] == lib) return (uint32_t)i + 1;
     if (!rt_grow(&l->links.libraries, &l->libraries_capacity, l->links.n_libraries + 1,
@@ -77,12 +78,11 @@ MslConstantValue *rt_function_constants(const MTLFunction *function, size_t *n) 
     return list;
 }
 
-static bool add_function(MTLComputePipelineState *state, MTLFunction *function, bool by_name_only) {
-    RtLinkage *l = state->linkage;
+static bool add_function(RtLinkage *l, MTLFunction *function, bool by_name_only) {
     for (size_t i = 0; i < l->links.n_functions; i++)
         if (same_function(l->functions[i], function)) return true; // named twice
     size_t i = l->links.n_functions;
-    uint32_t number = library_number(state, function->library->lib);
+    uint32_t number = library_number(l, function->library->lib);
     MslLinkedFunction *f = &l->links.functions[i];
     *f = (MslLinkedFunction){
         .library = number, .function = function->function->name, .by_name_only = by_name_only};
@@ -94,31 +94,36 @@ static bool add_function(MTLComputePipelineState *state, MTLFunction *function, 
     l->functions[i] = mtl_retain(function);
     if (!by_name_only)
         l->handles[l->n_handles++] =
-            (MTLFunctionHandle){{&handle_class, 1}, state, function, (uint32_t)i + 1};
+            (MTLFunctionHandle){{&handle_class, 1}, l, function, (uint32_t)i + 1};
     l->links.n_functions++;
     return true;
 }
 
-static MTLError *invalid(const char *format, const char *what, size_t i, const char *name) {
-    return rt_error_new(MTLComputePipelineErrorDomain, MTLComputePipelineErrorInvalidInput, format,
-                        what, i, name);
+_Static_assert((int)MTLComputePipelineErrorInvalidInput == (int)MTLRenderPipelineErrorInvalidInput,
+               "one number for both kinds of pipelines");
+
+static MTLError *invalid(const RtLinkage *l, const char *format, const char *what, size_t i,
+                         const char *name) {
+    return rt_error_new(l->owner.domain, MTLComputePipelineErrorInvalidInput, format, what, i,
+                        name);
 }
 
 // One list of functions of MTLLinkedFunctions.
-static MTLError *check_functions(const MTLComputePipelineState *state, const char *what,
-                                 MTLFunction *const *list, size_t n, bool binary) {
+static MTLError *check_functions(const RtLinkage *l, const char *what, MTLFunction *const *list,
+                                 size_t n, bool binary) {
     for (size_t i = 0; i < n; i++) {
         if (!list || !rt_is(list[i], &rt_function_class)) {
-            rt_misuse(state->device, list && list[i] ? RT_RULE_wrong_class : RT_RULE_null_argument,
-                      "mtl_device_new_compute_pipeline_state_with_descriptor", "%s[%zu]", what, i);
-            return invalid("%s[%zu] is not a MTLFunction%s.", what, i, "");
+            rt_misuse(l->owner.device,
+                      list && list[i] ? RT_RULE_wrong_class : RT_RULE_null_argument, l->owner.call,
+                      "%s[%zu]", what, i);
+            return invalid(l, "%s[%zu] is not a MTLFunction%s.", what, i, "");
         }
         unsigned stage = list[i]->function->stage;
         if (stage != RF_VISIBLE && stage != RF_STITCHABLE)
-            return invalid("%s[%zu], '%s', is not a visible function.", what, i,
+            return invalid(l, "%s[%zu], '%s', is not a visible function.", what, i,
                            mtl_function_name(list[i]));
         if (binary && !(list[i]->options & MTLFunctionOptionCompileToBinary))
-            return invalid("%s[%zu], '%s', was not made with MTLFunctionOptionCompileToBinary.",
+            return invalid(l, "%s[%zu], '%s', was not made with MTLFunctionOptionCompileToBinary.",
                            what, i, mtl_function_name(list[i]));
     }
     return NULL;
@@ -132,17 +137,14 @@ static MTLError *check_groups(const RtLinkage *l, const MTLLinkedFunctions *f) {
             for (size_t k = 0; k < l->links.n_functions && rt_is(member, &rt_function_class); k++)
                 found = found || same_function(l->functions[k], member);
             if (!found)
-                return rt_error_new(MTLComputePipelineErrorDomain,
-                                    MTLComputePipelineErrorInvalidInput,
+                return rt_error_new(l->owner.domain, MTLComputePipelineErrorInvalidInput,
                                     "Function %zu of the group '%s' is not one of those linked.", i,
                                     f->groups[g].name ? f->groups[g].name : "");
         }
     return NULL;
 }
 
-static MTLError *add_functions(MTLComputePipelineState *state, const MTLLinkedFunctions *f,
-                               bool *no_memory) {
-    RtLinkage *l = state->linkage;
+static MTLError *add_functions(RtLinkage *l, const MTLLinkedFunctions *f, bool *no_memory) {
     const struct {
         const char *what;
         MTLFunction *const *list;
@@ -152,7 +154,7 @@ static MTLError *add_functions(MTLComputePipelineState *state, const MTLLinkedFu
                  {"private_functions", f->private_functions, f->private_function_count}};
     size_t n = 0;
     for (int i = 0; i < 3; i++) {
-        MTLError *wrong = check_functions(state, lists[i].what, lists[i].list, lists[i].n, i == 1);
+        MTLError *wrong = check_functions(l, lists[i].what, lists[i].list, lists[i].n, i == 1);
         if (wrong) return wrong;
         n += lists[i].n;
     }
@@ -162,19 +164,18 @@ static MTLError *add_functions(MTLComputePipelineState *state, const MTLLinkedFu
     *no_memory = !l->links.functions || !l->functions || !l->handles;
     for (int i = 0; i < 3; i++)
         for (size_t k = 0; k < lists[i].n && !*no_memory; k++)
-            *no_memory = !add_function(state, lists[i].list[k], i == 2);
+            *no_memory = !add_function(l, lists[i].list[k], i == 2);
     return *no_memory ? NULL : check_groups(l, f);
 }
 
-static bool add_dynamic(MTLComputePipelineState *state, MTLDynamicLibrary *library) {
-    RtLinkage *l = state->linkage;
+static bool add_dynamic(RtLinkage *l, MTLDynamicLibrary *library) {
     for (size_t i = 0; i < l->n_dynamic; i++)
         if (l->dynamic[i] == library) return true;
     if (!rt_grow(&l->dynamic, &l->dynamic_capacity, l->n_dynamic + 1, sizeof *l->dynamic) ||
         !rt_grow(&l->links.dynamic, &l->numbers_capacity, l->n_dynamic + 1,
                  sizeof *l->links.dynamic))
         return false;
-    uint32_t number = library_number(state, library->library->lib);
+    uint32_t number = library_number(l, library->library->lib);
     if (number == UINT32_MAX) return false;
     l->links.dynamic[l->n_dynamic] = number;
     l->dynamic[l->n_dynamic++] = mtl_retain(library);
@@ -183,61 +184,70 @@ static bool add_dynamic(MTLComputePipelineState *state, MTLDynamicLibrary *libra
 }
 
 // What one library was linked against.
-static MTLError *add_links(MTLComputePipelineState *state, MTLLibrary *library,
-                           const MTLComputePipelineDescriptor *d, bool *no_memory) {
+static MTLError *add_links(RtLinkage *l, MTLLibrary *library, const RtLinkWish *wish,
+                           bool *no_memory) {
     for (uint32_t i = 0; i < library->lib->n_links && !*no_memory; i++) {
         MTLError *wrong = NULL;
-        MTLDynamicLibrary *found = rt_library_link(library, i, d, &wrong);
+        MTLDynamicLibrary *found = rt_library_link(library, i, wish, &wrong);
         if (!found) return wrong;
-        *no_memory = !add_dynamic(state, found);
+        *no_memory = !add_dynamic(l, found);
     }
     return NULL;
 }
 
-static MTLError *add_libraries(MTLComputePipelineState *state,
-                               const MTLComputePipelineDescriptor *d, bool *no_memory) {
-    RtLinkage *l = state->linkage;
-    for (size_t i = 0; i < d->preloaded_library_count && !*no_memory; i++) {
-        if (!d->preloaded_libraries ||
-            !rt_is(d->preloaded_libraries[i], &rt_dynamic_library_class)) {
-            rt_misuse(state->device, RT_RULE_wrong_class,
-                      "mtl_device_new_compute_pipeline_state_with_descriptor",
+static MTLError *add_libraries(RtLinkage *l, const RtLinkWish *wish, bool *no_memory) {
+    for (size_t i = 0; i < wish->n_preloaded && !*no_memory; i++) {
+        if (!wish->preloaded || !rt_is(wish->preloaded[i], &rt_dynamic_library_class)) {
+            rt_misuse(l->owner.device, RT_RULE_wrong_class, l->owner.call,
                       "preloaded_libraries[%zu]", i);
-            return invalid("%s[%zu] is not a MTLDynamicLibrary%s.", "preloaded_libraries", i, "");
+            return invalid(l, "%s[%zu] is not a MTLDynamicLibrary%s.", "preloaded_libraries", i,
+                           "");
         }
-        *no_memory = !add_dynamic(state, d->preloaded_libraries[i]);
+        *no_memory = !add_dynamic(l, wish->preloaded[i]);
     }
-    MTLError *wrong = *no_memory ? NULL : add_links(state, state->function->library, d, no_memory);
+    MTLError *wrong = *no_memory ? NULL : add_links(l, l->owner.function->library, wish, no_memory);
     for (size_t i = 0; i < l->links.n_functions && !wrong && !*no_memory; i++)
-        wrong = add_links(state, l->functions[i]->library, d, no_memory);
+        wrong = add_links(l, l->functions[i]->library, wish, no_memory);
     for (size_t i = 0; i < l->n_dynamic && !wrong && !*no_memory; i++) // grows on the way
-        wrong = add_links(state, l->dynamic[i]->library, d, no_memory);
+        wrong = add_links(l, l->dynamic[i]->library, wish, no_memory);
     return wrong;
 }
 
-MTLError *rt_linkage_make(MTLComputePipelineState *state, const MTLComputePipelineDescriptor *d,
+MTLError *rt_linkage_make(const RtLinkOwner *owner, const RtLinkWish *wish, RtLinkage **linkage,
                           bool *no_memory) {
     static const MTLLinkedFunctions none;
-    const MTLLinkedFunctions *f = d->linked_functions ? d->linked_functions : &none;
+    const MTLLinkedFunctions *f = wish->functions ? wish->functions : &none;
     *no_memory = false;
     if (!f->function_count && !f->binary_function_count && !f->private_function_count &&
-        !f->group_count && !d->preloaded_library_count && !d->support_adding_binary_functions &&
-        !state->function->library->lib->n_links)
+        !f->group_count && !wish->n_preloaded && !wish->extensible &&
+        !owner->function->library->lib->n_links)
         return NULL;
-    RtLinkage *l = state->linkage = rt_alloc(sizeof *l);
+    RtLinkage *l = *linkage = rt_alloc(sizeof *l);
     if (!l) {
         *no_memory = true;
         return NULL;
     }
-    l->extensible = d->support_adding_binary_functions;
-    l->links.call_depth =
-        d->max_call_stack_depth > UINT32_MAX ? UINT32_MAX : (uint32_t)d->max_call_stack_depth;
-    MTLError *wrong = add_functions(state, f, no_memory);
-    if (!wrong && !*no_memory) wrong = add_libraries(state, d, no_memory);
+    l->owner = *owner;
+    l->extensible = wish->extensible;
+    l->links.call_depth = wish->call_depth > UINT32_MAX ? UINT32_MAX : (uint32_t)wish->call_depth;
+    MTLError *wrong = add_functions(l, f, no_memory);
+    if (!wrong && !*no_memory) wrong = add_libraries(l, wish, no_memory);
     return wrong;
 }
 
 // ---- Handles ----
+
+MTLFunctionHandle *rt_linkage_handle(RtLinkage *l, const MTLFunction *function) {
+    for (size_t i = 0; l && i < l->n_handles; i++)
+        if (same_function(l->handles[i].function, function)) return &l->handles[i];
+    return NULL;
+}
+
+MTLFunctionHandle *rt_linkage_handle_by_name(RtLinkage *l, const char *name) {
+    for (size_t i = 0; l && i < l->n_handles; i++)
+        if (strcmp(mtl_function_name(l->handles[i].function), name) == 0) return &l->handles[i];
+    return NULL;
+}
 
 MTLFunctionHandle *mtl_compute_pipeline_state_function_handle(MTLComputePipelineState *state,
                                                               MTLFunction *function) {
@@ -249,23 +259,17 @@ MTLFunctionHandle *mtl_compute_pipeline_state_function_handle(MTLComputePipeline
                   __func__, state ? "function" : NULL);
         return NULL;
     }
-    RtLinkage *l = state->linkage;
-    for (size_t i = 0; l && i < l->n_handles; i++)
-        if (same_function(l->handles[i].function, function)) return &l->handles[i];
-    return NULL;
+    return rt_linkage_handle(state->linkage, function);
 }
 
 MTLFunctionHandle *mtl_compute_pipeline_state_function_handle_with_name(
     MTLComputePipelineState *state, const char *name) {
     if (!rt_given(state ? state->device : NULL, name, "name", __func__)) return NULL;
-    RtLinkage *l = state->linkage;
-    for (size_t i = 0; l && i < l->n_handles; i++)
-        if (strcmp(mtl_function_name(l->handles[i].function), name) == 0) return &l->handles[i];
-    return NULL;
+    return rt_linkage_handle_by_name(state->linkage, name);
 }
 
 MTLDevice *mtl_function_handle_device(const MTLFunctionHandle *handle) {
-    return handle ? handle->state->device : NULL;
+    return handle ? handle->linkage->owner.device : NULL;
 }
 
 const char *mtl_function_handle_name(const MTLFunctionHandle *handle) {
@@ -278,38 +282,48 @@ MTLFunctionType mtl_function_handle_function_type(const MTLFunctionHandle *handl
 
 // ---- Pipelines with further functions ----
 
-// The old functions in their order, so that the numbers stay, then the new ones.
-static MTLComputePipelineState *extend(MTLComputePipelineState *state, MTLFunction *const *added,
-                                       size_t n_added, MTLError **error) {
-    const RtLinkage *l = state->linkage;
+bool rt_linkage_more(const RtLinkage *l, MTLFunction *const *added, size_t n_added,
+                     RtMoreLinks *links) {
     size_t n = l->links.n_functions, n_callable = 0, n_private = 0;
-    MTLFunction **list = rt_alloc((n + 1) * sizeof *list);
-    if (!list) {
-        rt_error_set(error, NULL);
-        return NULL;
-    }
+    MTLFunction **list = links->list = rt_alloc((n + 1) * sizeof *list);
+    if (!list) return false;
     for (size_t i = 0; i < n; i++)
         if (l->links.functions[i].by_name_only)
             list[n - ++n_private] = l->functions[i];
         else
             list[n_callable++] = l->functions[i];
-    const MTLLinkedFunctions linked = {.functions = list,
-                                       .function_count = n_callable,
-                                       .binary_functions = added,
-                                       .binary_function_count = n_added,
-                                       .private_functions = list + n_callable,
-                                       .private_function_count = n_private};
+    links->functions = (MTLLinkedFunctions){.functions = list,
+                                            .function_count = n_callable,
+                                            .binary_functions = added,
+                                            .binary_function_count = n_added,
+                                            .private_functions = list + n_callable,
+                                            .private_function_count = n_private};
+    links->wish = (RtLinkWish){.functions = &links->functions,
+                               .preloaded = l->dynamic,
+                               .n_preloaded = l->n_dynamic,
+                               .call_depth = l->links.call_depth,
+                               .extensible = true};
+    return true;
+}
+
+static MTLComputePipelineState *extend(MTLComputePipelineState *state, MTLFunction *const *added,
+                                       size_t n_added, MTLError **error) {
+    RtMoreLinks more;
+    if (!rt_linkage_more(state->linkage, added, n_added, &more)) {
+        rt_error_set(error, NULL);
+        return NULL;
+    }
     MTLComputePipelineDescriptor d = {
         .label = rt_label(&state->label),
         .compute_function = state->function,
         .thread_group_size_is_multiple_of_thread_execution_width = state->width_multiple,
         .max_total_threads_per_threadgroup = state->max_threads,
-        .max_call_stack_depth = l->links.call_depth,
+        .max_call_stack_depth = more.wish.call_depth,
         .required_threads_per_threadgroup =
             mtl_size_make(state->required[0], state->required[1], state->required[2]),
-        .linked_functions = &linked,
-        .preloaded_libraries = l->dynamic,
-        .preloaded_library_count = l->n_dynamic,
+        .linked_functions = more.wish.functions,
+        .preloaded_libraries = more.wish.preloaded,
+        .preloaded_library_count = more.wish.n_preloaded,
         .support_adding_binary_functions = true,
         .support_indirect_command_buffers = state->indirect,
         .shader_validation =
@@ -317,7 +331,7 @@ static MTLComputePipelineState *extend(MTLComputePipelineState *state, MTLFuncti
     };
     MTLComputePipelineState *made =
         mtl_device_new_compute_pipeline_state_with_descriptor(state->device, &d, 0, NULL, error);
-    rt_free(list);
+    rt_free(more.list);
     return made;
 }
 
@@ -361,21 +375,21 @@ static void disown_functions(MTLFunction *const *list, size_t n) {
     rt_free((void *)list);
 }
 
-bool rt_links_own(MTLComputePipelineDescriptor *d) {
+bool rt_link_own(RtLinkWish *wish) {
     MTLDynamicLibrary **libraries = NULL;
     bool ok = true;
-    if (d->preloaded_libraries && d->preloaded_library_count) {
-        libraries = rt_alloc(d->preloaded_library_count * sizeof *libraries);
-        for (size_t i = 0; libraries && i < d->preloaded_library_count; i++)
-            libraries[i] = mtl_retain(d->preloaded_libraries[i]);
+    if (wish->preloaded && wish->n_preloaded) {
+        libraries = rt_alloc(wish->n_preloaded * sizeof *libraries);
+        for (size_t i = 0; libraries && i < wish->n_preloaded; i++)
+            libraries[i] = mtl_retain(wish->preloaded[i]);
         ok = libraries != NULL;
     }
-    d->preloaded_libraries = libraries;
-    if (!libraries) d->preloaded_library_count = 0;
-    if (!d->linked_functions) return ok;
+    wish->preloaded = libraries;
+    if (!libraries) wish->n_preloaded = 0;
+    if (!wish->functions) return ok;
     MTLLinkedFunctions *f = rt_alloc(sizeof *f);
-    const MTLLinkedFunctions *from = d->linked_functions;
-    d->linked_functions = f;
+    const MTLLinkedFunctions *from = wish->functions;
+    wish->functions = f;
     if (!f) return false;
     *f = *from;
     f->groups = NULL; // hints, and the names are the caller's
@@ -386,10 +400,10 @@ bool rt_links_own(MTLComputePipelineDescriptor *d) {
     return ok && functions && binary && private;
 }
 
-void rt_links_disown(MTLComputePipelineDescriptor *d) {
-    for (size_t i = 0; i < d->preloaded_library_count; i++) mtl_release(d->preloaded_libraries[i]);
-    rt_free((void *)d->preloaded_libraries);
-    const MTLLinkedFunctions *f = d->linked_functions;
+void rt_link_disown(RtLinkWish *wish) {
+    for (size_t i = 0; i < wish->n_preloaded; i++) mtl_release(wish->preloaded[i]);
+    rt_free((void *)wish->preloaded);
+    const MTLLinkedFunctions *f = wish->functions;
     if (!f) return;
     disown_functions(f->functions, f->function_count);
     disown_functions(f->binary_functions, f->binary_function_count);

@@ -19,21 +19,40 @@ extern RtClass rt_dynamic_library_class;
 
 struct MTLFunctionHandle { // a part of its pipeline
     RtObject object;
-    MTLComputePipelineState *state;
+    struct RtLinkage *linkage;
     MTLFunction *function;
     uint32_t id; // in tables
 };
 
 struct MTLVisibleFunctionTable {
     MTLResource resource;
-    MTLComputePipelineState *state; // retained
+    void *state;                     // the pipeline, retained
+    const struct RtLinkage *linkage; // of the function that calls; NULL: it has none
     AbiFunctionTable *table;
     RtSpan span; // kernels that are checked may read it through an argument buffer
 };
 extern RtClass rt_function_table_class;
 
-// The linked functions and dynamic libraries of one pipeline.
+// What a descriptor says of one of its functions. {0}: nothing.
+typedef struct RtLinkWish {
+    const MTLLinkedFunctions *functions; // NULL: none
+    MTLDynamicLibrary *const *preloaded;
+    size_t n_preloaded, call_depth;
+    bool extensible;
+} RtLinkWish;
+
+// The pipeline, as its linkage knows it.
+typedef struct RtLinkOwner {
+    void *state;
+    MTLDevice *device;
+    MTLFunction *function; // the one that calls
+    const RtLabel *label;
+    const char *call, *domain; // of messages and errors
+} RtLinkOwner;
+
+// The linked functions and dynamic libraries of one function of a pipeline.
 struct RtLinkage {
+    RtLinkOwner owner;
     RtLinks links;           // for the compiler
     MTLFunction **functions; // retained, as many as links.functions, in their order
     MTLFunctionHandle *handles;
@@ -44,23 +63,42 @@ struct RtLinkage {
     bool extensible;
 };
 
-// Fills state->linkage from the descriptor (NULL there if nothing is linked). Returns the error, or
-// NULL; *no_memory tells apart.
-MTLError *rt_linkage_make(MTLComputePipelineState *state, const MTLComputePipelineDescriptor *d,
+// The linkage that the wish makes, *linkage NULL if nothing is linked. Returns the error, or NULL;
+// *no_memory tells apart. *linkage is the caller's in any case (rt_linkage_free).
+MTLError *rt_linkage_make(const RtLinkOwner *owner, const RtLinkWish *wish, RtLinkage **linkage,
                           bool *no_memory);
 void rt_linkage_free(RtLinkage *linkage);
+
+// The handle of a function, by itself or by name; NULL: tables cannot hold it.
+MTLFunctionHandle *rt_linkage_handle(RtLinkage *linkage, const MTLFunction *function);
+MTLFunctionHandle *rt_linkage_handle_by_name(RtLinkage *linkage, const char *name);
+// An empty table of the pipeline's functions.
+MTLVisibleFunctionTable *rt_function_table_new(MTLDevice *device, void *state,
+                                               const RtLinkage *linkage,
+                                               const MTLVisibleFunctionTableDescriptor *descriptor,
+                                               const char *call);
+
+// A wish for what is linked already, in that order, so that numbers stay, and for further binary
+// functions. False: no memory. The list in `links` is to be freed (rt_free).
+typedef struct RtMoreLinks {
+    RtLinkWish wish;
+    MTLLinkedFunctions functions;
+    MTLFunction **list;
+} RtMoreLinks;
+bool rt_linkage_more(const RtLinkage *linkage, MTLFunction *const *added, size_t n_added,
+                     RtMoreLinks *links);
 
 // The constants a function can reach, with their values, in the compiler's form (rt_free); adds to
 // *n. NULL: no memory.
 MslConstantValue *rt_function_constants(const MTLFunction *function, size_t *n);
 
-// What the compiler needs from the descriptor's parts beyond its function: a deep copy of pointers
-// for pipelines made in the background. False: no memory. rt_links_disown undoes.
-bool rt_links_own(MTLComputePipelineDescriptor *d);
-void rt_links_disown(MTLComputePipelineDescriptor *d);
+// What a wish points to, retained, for pipelines made in the background. False: no memory.
+// rt_link_disown undoes, also what failed.
+bool rt_link_own(RtLinkWish *wish);
+void rt_link_disown(RtLinkWish *wish);
 
 // The dynamic library that `library` was linked against as number i, opened if need be; borrowed
 // (the library keeps it). NULL and an error.
-MTLDynamicLibrary *rt_library_link(MTLLibrary *library, uint32_t i,
-                                   const MTLComputePipelineDescriptor *d, MTLError **error);
+MTLDynamicLibrary *rt_library_link(MTLLibrary *library, uint32_t i, const RtLinkWish *wish,
+                                   MTLError **error);
 #endif

@@ -19,20 +19,22 @@ static void table_destroy(void *self) {
 
 RT_CLASS rt_function_table_class = {.name = "MTLVisibleFunctionTable", .destroy = table_destroy};
 
-MTLVisibleFunctionTable *mtl_compute_pipeline_state_new_visible_function_table(
-    MTLComputePipelineState *state, const MTLVisibleFunctionTableDescriptor *descriptor) {
-    if (!rt_given(state ? state->device : NULL, descriptor, "descriptor", __func__)) return NULL;
-    if (!rt_device_needs(state->device, DEV_FUNCTION_POINTERS, __func__)) return NULL;
+MTLVisibleFunctionTable *rt_function_table_new(MTLDevice *device, void *state,
+                                               const RtLinkage *linkage,
+                                               const MTLVisibleFunctionTableDescriptor *descriptor,
+                                               const char *call) {
+    if (!rt_device_needs(device, DEV_FUNCTION_POINTERS, call)) return NULL;
     size_t n = descriptor->function_count;
     if (n == 0 || n > MAX_FUNCTIONS) {
-        rt_misuse(state->device, RT_RULE_function_table_count, __func__, "%zu", n);
+        rt_misuse(device, RT_RULE_function_table_count, call, "%zu", n);
         return NULL;
     }
     MTLVisibleFunctionTable *table = rt_new(&rt_function_table_class, sizeof *table);
     if (!table) return NULL;
     size_t n_bytes = sizeof *table->table + n * sizeof table->table->ids[0];
     table->state = mtl_retain(state);
-    rt_resource_init(&table->resource, state->device, MTLResourceStorageModeShared, n_bytes);
+    table->linkage = linkage;
+    rt_resource_init(&table->resource, device, MTLResourceStorageModeShared, n_bytes);
     table->table = rt_alloc(n_bytes);
     if (!table->table) {
         mtl_release(table);
@@ -43,10 +45,16 @@ MTLVisibleFunctionTable *mtl_compute_pipeline_state_new_visible_function_table(
     return table;
 }
 
+MTLVisibleFunctionTable *mtl_compute_pipeline_state_new_visible_function_table(
+    MTLComputePipelineState *state, const MTLVisibleFunctionTableDescriptor *descriptor) {
+    if (!rt_given(state ? state->device : NULL, descriptor, "descriptor", __func__)) return NULL;
+    return rt_function_table_new(state->device, state, state->linkage, descriptor, __func__);
+}
+
 // One entry. False, after a message, if it does not belong there.
 static bool set_entry(MTLVisibleFunctionTable *table, MTLFunctionHandle *handle, size_t index,
                       const char *call) {
-    MTLDevice *device = table->state->device;
+    MTLDevice *device = table->resource.device;
     if (index >= table->table->count) {
         rt_misuse(device, RT_RULE_function_table_index, call, "index %zu of '%s', which has %u",
                   index, rt_label(&table->resource.label), table->table->count);
@@ -56,11 +64,15 @@ static bool set_entry(MTLVisibleFunctionTable *table, MTLFunctionHandle *handle,
         rt_misuse(device, RT_RULE_wrong_class, call, "a %s", mtl_class_name(handle));
         return false;
     }
-    if (handle && handle->state != table->state) {
-        rt_misuse(device, RT_RULE_function_handle_foreign, call,
-                  "'%s' is a function of pipeline '%s', the table '%s' belongs to '%s'",
-                  mtl_function_name(handle->function), rt_label(&handle->state->label),
-                  rt_label(&table->resource.label), rt_label(&table->state->label));
+    if (handle && handle->linkage != table->linkage) {
+        const RtLinkOwner *owner = table->linkage ? &table->linkage->owner : NULL;
+        rt_misuse(
+            device, RT_RULE_function_handle_foreign, call,
+            "'%s' is a function of '%s' in pipeline '%s', the table '%s' belongs to '%s' in "
+            "'%s'",
+            mtl_function_name(handle->function), mtl_function_name(handle->linkage->owner.function),
+            rt_label(handle->linkage->owner.label), rt_label(&table->resource.label),
+            owner ? mtl_function_name(owner->function) : "", owner ? rt_label(owner->label) : "");
         return false;
     }
     __atomic_store_n(&table->table->ids[index], handle ? handle->id : 0, __ATOMIC_RELEASE);
@@ -78,13 +90,13 @@ void mtl_visible_function_table_set_function(MTLVisibleFunctionTable *table,
 void mtl_visible_function_table_set_functions(MTLVisibleFunctionTable *table,
                                               MTLFunctionHandle *const *functions, MTLRange range) {
     if (!table || (!functions && range.length)) {
-        rt_misuse(table ? table->state->device : NULL,
+        rt_misuse(table ? table->resource.device : NULL,
                   table ? RT_RULE_null_argument : RT_RULE_null_object, __func__,
                   table ? "functions" : NULL);
         return;
     }
     if (range.length > table->table->count || range.location > table->table->count - range.length) {
-        rt_misuse(table->state->device, RT_RULE_function_table_index, __func__,
+        rt_misuse(table->resource.device, RT_RULE_function_table_index, __func__,
                   "%zu from %zu on, '%s' has %u", range.length, range.location,
                   rt_label(&table->resource.label), table->table->count);
         return;

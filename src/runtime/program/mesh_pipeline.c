@@ -208,7 +208,9 @@ static MTLRenderPipelineDescriptor common_part(const MTLMeshRenderPipelineDescri
         .support_indirect_command_buffers = d->support_indirect_command_buffers,
         .binary_archives = d->binary_archives,
         .binary_archive_count = d->binary_archive_count,
-        .shader_validation = d->shader_validation};
+        .shader_validation = d->shader_validation,
+        .vertex_linked_functions = d->mesh_linked_functions,
+        .fragment_linked_functions = d->fragment_linked_functions};
     memcpy(common.color_attachments, d->color_attachments, sizeof common.color_attachments);
     return common;
 }

@@ -320,7 +320,13 @@ static MTLComputePipelineState *create(MTLDevice *device, const MTLComputePipeli
         goto fail;
     }
     bool no_memory;
-    wrong = rt_linkage_make(state, d, &no_memory);
+    wrong = rt_linkage_make(&(RtLinkOwner){state, device, state->function, &state->label,
+                                           "mtl_device_new_compute_pipeline_state_with_descriptor",
+                                           MTLComputePipelineErrorDomain},
+                            &(RtLinkWish){d->linked_functions, d->preloaded_libraries,
+                                          d->preloaded_library_count, d->max_call_stack_depth,
+                                          d->support_adding_binary_functions},
+                            &state->linkage, &no_memory);
     if (wrong || no_memory) goto fail;
     wrong = collect_limits(state, d);
     if (wrong) goto fail;
@@ -435,6 +441,7 @@ MTLComputePipelineState *mtl_device_new_compute_pipeline_state(MTLDevice *device
 typedef struct AsyncPipeline {
     MTLDevice *device;
     MTLComputePipelineDescriptor descriptor; // its label, function and archives are the job's own
+    RtLinkWish links;                        // likewise
     MTLBinaryArchive **archives;
     MTLPipelineOption options;
     MTLNewComputePipelineStateCompletionHandler handler;
@@ -444,7 +451,7 @@ typedef struct AsyncPipeline {
 static void async_pipeline_free(AsyncPipeline *job) {
     mtl_release(job->device);
     mtl_release(job->descriptor.compute_function);
-    rt_links_disown(&job->descriptor);
+    rt_link_disown(&job->links);
     rt_archives_disown(job->archives, job->descriptor.binary_archive_count);
     rt_free((void *)job->descriptor.label);
     rt_free(job);
@@ -456,6 +463,18 @@ static bool own_archives(AsyncPipeline *job) {
     d->binary_archives = job->archives =
         rt_archives_own(d->binary_archives, d->binary_archive_count);
     return job->archives;
+}
+
+static bool own_links(AsyncPipeline *job) {
+    MTLComputePipelineDescriptor *d = &job->descriptor;
+    job->links = (RtLinkWish){.functions = d->linked_functions,
+                              .preloaded = d->preloaded_libraries,
+                              .n_preloaded = d->preloaded_library_count};
+    bool ok = rt_link_own(&job->links);
+    d->linked_functions = job->links.functions;
+    d->preloaded_libraries = job->links.preloaded;
+    d->preloaded_library_count = job->links.n_preloaded;
+    return ok;
 }
 
 static void run_async_pipeline(void *context) {
@@ -487,7 +506,7 @@ void mtl_device_new_compute_pipeline_state_with_descriptor_async(
                                .context = context};
         mtl_retain(job->descriptor.compute_function);
         job->descriptor.label = rt_strdup(descriptor->label);
-        bool links = rt_links_own(&job->descriptor), archives = own_archives(job);
+        bool links = own_links(job), archives = own_archives(job);
         if (links && archives && job->descriptor.label && rt_async(run_async_pipeline, job)) return;
         async_pipeline_free(job);
     }

@@ -19,6 +19,7 @@ static void stage_free(const MTLDevice *device, RtStage *stage) {
     rt_code_free(device, stage->code);
     rt_free(stage->constants);
     rt_free(stage->arg_use);
+    rt_linkage_free(stage->linkage);
     mtl_release(stage->function);
 }
 
@@ -138,6 +139,7 @@ MTLError *rt_render_compile(const MTLDevice *device, RtStage *stage,
                                .function = f->name,
                                .constants = stage->constants,
                                .n_constants = stage->n_constants,
+                               .links = stage->linkage ? &stage->linkage->links : NULL,
                                .vertex = descriptor,
                                .target = device->facts.target,
                                .width = device->width,
@@ -192,9 +194,8 @@ static const RfValue *find_output(const MTLRenderPipelineState *state, const RfV
     return NULL;
 }
 
-// Which row of the vertex function's outputs each component of the fragment inputs comes from; in
-// flat, those that come from primitives.
-static MTLError *link_stages(MTLRenderPipelineState *state, uint32_t flat[4]) {
+// Rows: of the vertex function's outputs, for each component of the fragment inputs.
+MTLError *rt_render_link_stages(MTLRenderPipelineState *state, uint32_t flat[4]) {
     memset(state->rows, 0xff, sizeof state->rows);
     const MTLFunction *fragment = state->fragment.function;
     if (!fragment) return NULL;
@@ -399,6 +400,25 @@ bool rt_render_pipeline_valid(MTLDevice *device, const MTLRenderPipelineDescript
     return rt_render_parts_valid(device, d, &parts, call, error);
 }
 
+// What the functions call: of the vertex or mesh, the fragment and the object function.
+static MTLError *link_functions(MTLRenderPipelineState *state, const MTLRenderPipelineDescriptor *d,
+                                const RtRenderExtra *extra) {
+    const RtLinkWish said[] = {
+        {d->vertex_linked_functions, d->vertex_preloaded_libraries,
+         d->vertex_preloaded_library_count, d->max_vertex_call_stack_depth,
+         d->support_adding_vertex_binary_functions},
+        {d->fragment_linked_functions, d->fragment_preloaded_libraries,
+         d->fragment_preloaded_library_count, d->max_fragment_call_stack_depth,
+         d->support_adding_fragment_binary_functions},
+        {.functions = extra->mesh ? extra->mesh->object_linked_functions : NULL}};
+    const RtLinkWish *wishes = extra->links ? extra->links : said;
+    RtStage *stages[] = {&state->vertex, &state->fragment, &state->object_stage};
+    MTLError *wrong = NULL;
+    for (int i = 0; i < 3 && !wrong; i++)
+        if (stages[i]->function) wrong = rt_stage_link(state, stages[i], &wishes[i]);
+    return wrong;
+}
+
 static uint32_t validation_needs(const MTLRenderPipelineDescriptor *d) {
     return d->shader_validation == MTLShaderValidationEnabled ? DEV_VALIDATION : 0;
 }
@@ -422,19 +442,20 @@ MTLRenderPipelineState *rt_render_pipeline_create(MTLDevice *device,
     if ((wrong = check_functions(d, extra))) goto fail;
     state->vertex.function = mtl_retain(d->vertex_function);
     if (!d->rasterization_disabled) state->fragment.function = mtl_retain(d->fragment_function);
+    if (extra->mesh) state->object_stage.function = mtl_retain(extra->mesh->object_function);
     if ((wrong = rt_render_set_attachments(state, d))) goto fail;
     if (state->fragment.function && (wrong = check_outputs(state))) goto fail;
     if ((wrong = check_indirect(state))) goto fail;
-    if ((wrong = link_stages(state, linked.flat))) goto fail;
+    if ((wrong = rt_render_link_stages(state, linked.flat))) goto fail;
     if ((wrong =
              translate_descriptor(state, d->vertex_descriptor, &state->vertex_descriptor, &used)))
         goto fail;
+    if ((wrong = link_functions(state, d, extra))) goto fail;
     wrong = rt_render_compile(device, &state->vertex, d, extra,
                               used ? &state->vertex_descriptor : NULL, record);
     if (!state->vertex.code) goto fail;
     if ((wrong = rt_pipeline_set_patches(state, d))) goto fail;
-    if (extra->mesh && extra->mesh->object_function) {
-        state->object_stage.function = mtl_retain(extra->mesh->object_function);
+    if (state->object_stage.function) {
         if (state->object_stage.function->function->stage == RF_OBJECT)
             wrong = rt_render_compile(device, &state->object_stage, d, extra, NULL, record);
         else

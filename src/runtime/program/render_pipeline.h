@@ -12,6 +12,7 @@ typedef struct RtStage {
     MslConstantValue *constants;
     size_t n_constants;
     unsigned char *arg_use; // RtArgUse per RfArg
+    RtLinkage *linkage;     // what it calls of other libraries (link.h); NULL: nothing
     bool validate;          // its code checks accesses
 } RtStage;
 
@@ -69,6 +70,8 @@ typedef struct RtRenderExtra { // what descriptors of metal.h do not say
     bool any_depth_stencil;
     bool validate;                               // filled in by rt_render_pipeline_create
     const MTLMeshRenderPipelineDescriptor *mesh; // NULL: none; vertex_function is the mesh function
+    const struct RtLinkWish *links; // of vertex or mesh, fragment and object function; NULL: as the
+                                    // descriptor says
 } RtRenderExtra;
 // Makes the pipeline and puts the code of its functions into the archive.
 bool rt_render_pipeline_record(MTLDevice *device, const MTLRenderPipelineDescriptor *d,
@@ -105,9 +108,25 @@ MTLError *rt_pipeline_set_mesh(MTLRenderPipelineState *state,
 MTLError *rt_render_compile(const MTLDevice *device, RtStage *stage,
                             const MTLRenderPipelineDescriptor *d, const RtRenderExtra *extra,
                             const MslVertexDescriptor *descriptor, Archive *record);
+// Which outputs feed the inputs of the fragment function; in flat, those that come from primitives.
+MTLError *rt_render_link_stages(MTLRenderPipelineState *state, uint32_t flat[4]);
 MTLError *rt_render_set_attachments(MTLRenderPipelineState *state,
                                     const MTLRenderPipelineDescriptor *d);
 uint8_t rt_mesh_value_type(uint32_t data_type); // mesh_pipeline.c: DEV_MESH_
+// render_link.c: what the stage's function calls, before it is compiled. NULL: fine.
+MTLError *rt_stage_link(MTLRenderPipelineState *state, RtStage *stage,
+                        const struct RtLinkWish *wish);
+// The stage of one of MTLRenderStages; NULL: the pipeline has no such function.
+RtStage *rt_render_stage(MTLRenderPipelineState *state, MTLRenderStages stage);
+// The pipeline with further functions for its stages, all of which are compiled again.
+typedef struct RtMoreFunctions {
+    MTLFunction *const *functions;
+    size_t n;
+} RtMoreFunctions;
+enum { RT_LINK_VERTEX, RT_LINK_FRAGMENT, RT_LINK_TILE, RT_LINK_OBJECT, RT_LINK_MESH, RT_N_LINK };
+MTLRenderPipelineState *rt_render_pipeline_extend(MTLRenderPipelineState *state,
+                                                  const RtMoreFunctions more[RT_N_LINK],
+                                                  const char *call, MTLError **error);
 // The same pipeline with other colour attachments: nothing is compiled.
 MTLRenderPipelineState *rt_render_pipeline_specialise(
     MTLRenderPipelineState *base, const MTLRenderPipelineColorAttachmentDescriptor colors[8],

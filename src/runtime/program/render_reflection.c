@@ -6,6 +6,7 @@
 #include "runtime/object/device.h"
 #include "runtime/object/validation.h"
 #include "runtime/program/archive.h"
+#include "runtime/program/link.h"
 #include "runtime/program/reflection_int.h"
 #include "runtime/program/render_pipeline.h"
 
@@ -134,6 +135,7 @@ typedef struct Job {
     MTLDevice *device;
     MTLRenderPipelineDescriptor descriptor; // what it points to is the job's own
     MTLVertexDescriptor vertices;
+    RtLinkWish vertex_links, fragment_links;
     MTLBinaryArchive **archives;
     MTLPipelineOption options;
     MTLNewRenderPipelineStateCompletionHandler plain;
@@ -153,6 +155,8 @@ static void job_free(Job *job) {
     mtl_release(job->device);
     mtl_release(job->descriptor.vertex_function);
     mtl_release(job->descriptor.fragment_function);
+    rt_link_disown(&job->vertex_links);
+    rt_link_disown(&job->fragment_links);
     rt_archives_disown(job->archives, job->descriptor.binary_archive_count);
     rt_free((void *)(uintptr_t)job->descriptor.label);
     rt_free(job);
@@ -169,6 +173,24 @@ static void run(void *context) {
     mtl_release(r);
     mtl_release(error);
     job_free(job);
+}
+
+static bool own_links(Job *job) {
+    MTLRenderPipelineDescriptor *d = &job->descriptor;
+    job->vertex_links = (RtLinkWish){.functions = d->vertex_linked_functions,
+                                     .preloaded = d->vertex_preloaded_libraries,
+                                     .n_preloaded = d->vertex_preloaded_library_count};
+    job->fragment_links = (RtLinkWish){.functions = d->fragment_linked_functions,
+                                       .preloaded = d->fragment_preloaded_libraries,
+                                       .n_preloaded = d->fragment_preloaded_library_count};
+    bool vertex = rt_link_own(&job->vertex_links), fragment = rt_link_own(&job->fragment_links);
+    d->vertex_linked_functions = job->vertex_links.functions;
+    d->vertex_preloaded_libraries = job->vertex_links.preloaded;
+    d->vertex_preloaded_library_count = job->vertex_links.n_preloaded;
+    d->fragment_linked_functions = job->fragment_links.functions;
+    d->fragment_preloaded_libraries = job->fragment_links.preloaded;
+    d->fragment_preloaded_library_count = job->fragment_links.n_preloaded;
+    return vertex && fragment;
 }
 
 // A copy of the job that may outlive the descriptor; NULL: no memory.
@@ -188,7 +210,8 @@ static Job *own(const Job *from) {
     if (!d->binary_archives) d->binary_archive_count = 0;
     job->archives = rt_archives_own(d->binary_archives, d->binary_archive_count);
     d->binary_archives = job->archives;
-    if (d->label && job->archives) return job;
+    bool links = own_links(job);
+    if (d->label && job->archives && links) return job;
     job_free(job);
     return NULL;
 }

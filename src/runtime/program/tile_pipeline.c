@@ -115,6 +115,10 @@ static MTLRenderPipelineState *create(MTLDevice *device, const MTLTileRenderPipe
         goto fail;
     }
     if ((wrong = rt_render_set_attachments(state, &common))) goto fail;
+    const RtLinkWish wish = {d->linked_functions, d->preloaded_libraries,
+                             d->preloaded_library_count, d->max_call_stack_depth,
+                             d->support_adding_binary_functions};
+    if ((wrong = rt_stage_link(state, &state->vertex, &wish))) goto fail;
     wrong = rt_render_compile(device, &state->vertex, &common, &extra, NULL, record);
     if (!state->vertex.code || (wrong = set_tile(state, d))) goto fail;
     return state;

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_stages.m: what the stages of render pipelines can besides drawing vertices: functions linked
+// into them, by exact pixels.
+#include "face_test.h"
+
+enum { SIDE = 16 };
+static NSString *const source =
+    @"#include <metal_stdlib>\n"
+     "using namespace metal;\n"
+     "using Shade = float4(float2);\n"
+     "[[visible]] float4 red(float2 p) { return float4(p.x / 255, 0, 0, 1); }\n"
+     "[[visible]] float4 green(float2 p) { return float4(0, p.y / 255, 0, 1); }\n"
+     "vertex float4 whole(uint i [[vertex_id]]) {\n"
+     "  return float4(i & 1 ? 3 : -1, i & 2 ? 3 : -1, 0, 1); }\n"
+     "fragment float4 shaded(float4 p [[position]], constant uint &which [[buffer(0)]],\n"
+     "    visible_function_table<Shade> t [[buffer(1)]]) { return t[which](p.xy - 0.5); }\n"
+     "struct One { half4 c [[color(0)]]; };\n"
+     "[[visible]] half4 swapped(half4 c) { return c.grba; }\n"
+     "kernel void through(imageblock<One> b, ushort2 at [[thread_position_in_threadgroup]],\n"
+     "    visible_function_table<half4(half4)> t [[buffer(0)]]) {\n"
+     "  b.write(One{t[0](b.read(at).c)}, at); }\n";
+
+static id<MTLTexture> target(id<MTLDevice> device) {
+    MTLTextureDescriptor *shape =
+        [MTLTextureDescriptor texture2DDescriptorWithPixelFormat:MTLPixelFormatRGBA8Unorm
+                                                           width:SIDE
+                                                          height:SIDE
+                                                       mipmapped:NO];
+    shape.usage = MTLTextureUsageRenderTarget | MTLTextureUsageShaderRead;
+    return [device newTextureWithDescriptor:shape];
+}
+
+static uint32_t pixel(id<MTLTexture> texture, NSUInteger x, NSUInteger y) {
+    uint32_t value = 0;
+    [texture getBytes:&value bytesPerRow:4 fromRegion:MTLRegionMake2D(x, y, 1, 1) mipmapLevel:0];
+    return value;
+}
+
+static id<MTLFunction> named(id<MTLLibrary> library, NSString *name, BOOL binary) {
+    MTLFunctionDescriptor *descriptor = [MTLFunctionDescriptor functionDescriptor];
+    descriptor.name = name;
+    if (binary) descriptor.options = MTLFunctionOptionCompileToBinary;
+    NSError *error = nil;
+    id<MTLFunction> function = [library newFunctionWithDescriptor:descriptor error:&error];
+    CHECK(function != nil);
+    return function;
+}
+
+static MTLLinkedFunctions *linked(id<MTLFunction> function) {
+    MTLLinkedFunctions *functions = [MTLLinkedFunctions linkedFunctions];
+    functions.functions = @[ function ];
+    return functions;
+}
+
+static id<MTLVisibleFunctionTable> table_of(id<MTLRenderPipelineState> state, MTLRenderStages stage,
+                                            NSArray *functions) {
+    MTLVisibleFunctionTableDescriptor *shape =
+        [MTLVisibleFunctionTableDescriptor visibleFunctionTableDescriptor];
+    shape.functionCount = functions.count;
+    id<MTLVisibleFunctionTable> table = [state newVisibleFunctionTableWithDescriptor:shape
+                                                                               stage:stage];
+    for (NSUInteger i = 0; i < functions.count; i++) {
+        id<MTLFunctionHandle> handle = [state functionHandleWithFunction:functions[i] stage:stage];
+        CHECK(handle != nil);
+        [table setFunction:handle atIndex:i];
+    }
+    return table;
+}
+
+// A pass with one draw or, of a tile pipeline, one dispatch.
+static void run(id<MTLCommandQueue> queue, id<MTLTexture> color, id<MTLRenderPipelineState> state,
+                id<MTLVisibleFunctionTable> table, uint32_t which, BOOL tile) {
+    MTLRenderPassDescriptor *pass = [MTLRenderPassDescriptor renderPassDescriptor];
+    pass.colorAttachments[0].texture = color;
+    pass.colorAttachments[0].loadAction = MTLLoadActionClear;
+    pass.colorAttachments[0].clearColor = MTLClearColorMake(1, 0, 0, 1);
+    pass.tileWidth = pass.tileHeight = 16;
+    id<MTLCommandBuffer> commands = [queue commandBuffer];
+    id<MTLRenderCommandEncoder> encoder = [commands renderCommandEncoderWithDescriptor:pass];
+    [encoder setRenderPipelineState:state];
+    if (tile) {
+        [encoder setTileVisibleFunctionTable:table atBufferIndex:0];
+        [encoder dispatchThreadsPerTile:MTLSizeMake(16, 16, 1)];
+    } else {
+        [encoder setFragmentBytes:&which length:sizeof which atIndex:0];
+        [encoder setFragmentVisibleFunctionTable:table atBufferIndex:1];
+        [encoder drawPrimitives:MTLPrimitiveTypeTriangle vertexStart:0 vertexCount:3];
+    }
+    [encoder endEncoding];
+    [commands commit];
+    [commands waitUntilCompleted];
+    CHECK(commands.error == nil);
+}
+
+static void fragments(id<MTLDevice> device, id<MTLLibrary> library, id<MTLCommandQueue> queue) {
+    id<MTLFunction> red = named(library, @"red", NO), green = named(library, @"green", YES);
+    id<MTLFunction> whole = named(library, @"whole", NO), shaded = named(library, @"shaded", NO);
+    MTLRenderPipelineDescriptor *descriptor = [MTLRenderPipelineDescriptor new];
+    descriptor.vertexFunction = whole;
+    descriptor.fragmentFunction = shaded;
+    descriptor.colorAttachments[0].pixelFormat = MTLPixelFormatRGBA8Unorm;
+    descriptor.fragmentLinkedFunctions = linked(red);
+    descriptor.supportAddingFragmentBinaryFunctions = YES;
+    CHECK_EQUAL(descriptor.maxFragmentCallStackDepth, 1);
+    NSError *error = nil;
+    id<MTLRenderPipelineState> first = [device newRenderPipelineStateWithDescriptor:descriptor
+                                                                              error:&error];
+    CHECK(first != nil);
+    MTLRenderPipelineFunctionsDescriptor *more = [MTLRenderPipelineFunctionsDescriptor new];
+    more.fragmentAdditionalBinaryFunctions = @[ green ];
+    id<MTLRenderPipelineState> state =
+        [first newRenderPipelineStateWithAdditionalBinaryFunctions:more error:&error];
+    CHECK(state != nil);
+    CHECK([first functionHandleWithFunction:green stage:MTLRenderStageFragment] == nil);
+    id<MTLFunctionHandle> handle = [state functionHandleWithName:@"green"
+                                                           stage:MTLRenderStageFragment];
+    CHECK_TEXT(handle.name, @"green");
+    id<MTLVisibleFunctionTable> table = table_of(state, MTLRenderStageFragment, @[ red, green ]);
+    id<MTLTexture> color = target(device);
+    run(queue, color, state, table, 0, NO);
+    CHECK_EQUAL(pixel(color, 11, 3), 0xff00000bu);
+    run(queue, color, state, table, 1, NO);
+    CHECK_EQUAL(pixel(color, 11, 3), 0xff000300u);
+    RELEASE(color);
+    RELEASE(table);
+    RELEASE(state);
+    RELEASE(more);
+    RELEASE(first);
+    RELEASE(descriptor);
+    RELEASE(red);
+    RELEASE(green);
+    RELEASE(whole);
+    RELEASE(shaded);
+}
+
+static void tiles(id<MTLDevice> device, id<MTLLibrary> library, id<MTLCommandQueue> queue) {
+    id<MTLFunction> swapped = named(library, @"swapped", NO);
+    id<MTLFunction> through = named(library, @"through", NO);
+    MTLTileRenderPipelineDescriptor *descriptor = [MTLTileRenderPipelineDescriptor new];
+    descriptor.tileFunction = through;
+    descriptor.threadgroupSizeMatchesTileSize = YES;
+    descriptor.colorAttachments[0].pixelFormat = MTLPixelFormatRGBA8Unorm;
+    descriptor.linkedFunctions = linked(swapped);
+    NSError *error = nil;
+    id<MTLRenderPipelineState> state =
+        [device newRenderPipelineStateWithTileDescriptor:descriptor
+                                                 options:MTLPipelineOptionNone
+                                              reflection:NULL
+                                                   error:&error];
+    CHECK(state != nil);
+    id<MTLVisibleFunctionTable> table = table_of(state, MTLRenderStageTile, @[ swapped ]);
+    id<MTLTexture> color = target(device);
+    run(queue, color, state, table, 0, YES);
+    CHECK_EQUAL(pixel(color, 5, 9), 0xff00ff00u);
+    RELEASE(color);
+    RELEASE(table);
+    RELEASE(state);
+    RELEASE(descriptor);
+    RELEASE(swapped);
+    RELEASE(through);
+}
+
+static void stages(id<MTLDevice> device, id<MTLLibrary> library, id<MTLCommandQueue> queue) {
+    fragments(device, library, queue);
+    tiles(device, library, queue);
+}
+
+static void body(id<MTLDevice> device) { with_library(device, source, stages); }
+
+int main(void) { return run_tests(body); }
