@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 static const char source[] =
+    "#include <metal_stdlib>\n"
     "kernel void square(device float *x [[buffer(0)]], uint i [[thread_position_in_grid]]) {\n"
     "    x[i] = x[i] * x[i] + 0.25f;\n"
     "}\n";

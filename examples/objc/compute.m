@@ -23,7 +23,8 @@ static const NSUInteger count = 1 << 20;
 
 - (instancetype)initWithDevice:(id<MTLDevice>)device error:(NSError **)error {
     if (!(self = [super init])) return nil;
-    NSString *source = @"kernel void add(device const float *a [[buffer(0)]],\n"
+    NSString *source = @"#include <metal_stdlib>\n"
+                        "kernel void add(device const float *a [[buffer(0)]],\n"
                         "                device const float *b [[buffer(1)]],\n"
                         "                device float *sum [[buffer(2)]],\n"
                         "                uint i [[thread_position_in_grid]]) {\n"

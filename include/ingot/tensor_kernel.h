@@ -3,6 +3,7 @@
 // Language.
 //
 //     static const char source[] =
+//         "#include <metal_stdlib>\n"
 //         "kernel void scaled_relu(device const half *input [[buffer(0)]],\n"
 //         "                        device half *output [[buffer(1)]],\n"
 //         "                        constant float &scale [[buffer(2)]],\n"

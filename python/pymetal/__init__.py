@@ -6,6 +6,7 @@
 
     device = pm.create_system_default_device()
     library = device.new_library_with_source(
+        "#include <metal_stdlib>\n"
         "kernel void twice(device float *a [[buffer(0)]], uint i [[thread_position_in_grid]])"
         "{ a[i] *= 2; }")
     pipeline = device.new_compute_pipeline_state(library.new_function("twice"))

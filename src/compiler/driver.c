@@ -66,7 +66,7 @@ int precompile_main(void) {
     char *stdlib = driver_stdlib_dir(), *folder = shipped_pch_path();
     bool ok = stdlib && folder && make_dirs(folder, 0755);
     for (size_t i = 0; ok && i < sizeof modes / sizeof *modes; i++) {
-        static const char text[] = "kernel void nothing() {}\n";
+        static const char text[] = "#include <metal_stdlib>\n";
         MslSource source = {.name = "precompile",
                             .text = text,
                             .n_bytes = sizeof text - 1,

@@ -11,7 +11,8 @@ static MTLFunction *function;
 
 static int make_files(void **state) {
     if (make_folder(state)) return -1;
-    MTLLibrary *library = compile("kernel void scale(device float *x [[buffer(0)]],\n"
+    MTLLibrary *library = compile("#include <metal_stdlib>\n"
+                                  "kernel void scale(device float *x [[buffer(0)]],\n"
                                   "    uint i [[thread_position_in_grid]]) { x[i] *= 2; }\n");
     function = mtl_library_new_function(library, "scale");
     MTLBinaryArchive *archive = mtl_device_new_binary_archive(device, NULL, NULL);

@@ -9,6 +9,7 @@ static MTLCommandQueue *queue;
 static int set_up(void **state) {
     if (open_device(state)) return -1;
     busy = pipeline_from(
+        "#include <metal_stdlib>\n"
         "kernel void busy(device float *x [[buffer(0)]], constant uint &n [[buffer(1)]],\n"
         "    uint i [[thread_position_in_grid]]) {\n"
         "    float s = x[i]; for (uint k = 0; k < n; k++) s = s * 0.5f + 1;\n"

@@ -376,7 +376,8 @@ TEST(test_tasks) {
     NEEDS_RESULTS();
     float v[4];
     Told t = {0};
-    char text[] = "kernel void late(device float *x [[buffer(0)]],"
+    char text[] = "#include <metal_stdlib>\n"
+                  "kernel void late(device float *x [[buffer(0)]],"
                   " uint i [[thread_position_in_grid]]) { x[i] = 7; }";
     MTL4CompilerTask *task = mtl4_compiler_new_library_async(
         compiler, &(MTL4LibraryDescriptor){.source = text, .name = "Late"}, tell_library, &t);

@@ -29,6 +29,7 @@ static void compute(MTL::Device *device, MTL::CommandQueue *queue) {
     NS::Error *error = nullptr;
     MTL::Library *library = compile(
         device,
+        "#include <metal_stdlib>\n"
         "constant int factor [[function_constant(0)]];\n"
         "kernel void scale(device int *data [[buffer(0)]], uint i [[thread_position_in_grid]])\n"
         "{ data[i] *= factor; }\n");
@@ -103,7 +104,8 @@ static int wrong_pixels(MTL::Texture *texture, unsigned expected) {
 static void triangle(MTL::Device *device, MTL::CommandQueue *queue) {
     NS::Error *error = nullptr;
     MTL::Library *library =
-        compile(device, "vertex float4 corner(uint i [[vertex_id]]) { return float4(i & 1 ? 3 : "
+        compile(device, "#include <metal_stdlib>\n"
+                        "vertex float4 corner(uint i [[vertex_id]]) { return float4(i & 1 ? 3 : "
                         "-1, i & 2 ? 3 : -1, 0, 1); }\n"
                         "fragment float4 red() { return float4(1, 0, 0, 1); }\n");
     MTL::Function *vertex = library->newFunction(text("corner")),
@@ -198,7 +200,8 @@ static void mesh(MTL::Device *device, MTL::CommandQueue *queue) {
 static void metal4(MTL::Device *device) {
     NS::Error *error = nullptr;
     MTL::Library *library = compile(
-        device, "kernel void add(device int *x [[buffer(0)]], constant int &n [[buffer(1)]],\n"
+        device, "#include <metal_stdlib>\n"
+                "kernel void add(device int *x [[buffer(0)]], constant int &n [[buffer(1)]],\n"
                 "                uint i [[thread_position_in_grid]]) { x[i] += n; }\n");
     MTL::Function *function = library->newFunction(text("add"));
     MTL::ComputePipelineState *state = device->newComputePipelineState(function, &error);

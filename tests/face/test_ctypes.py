@@ -41,7 +41,8 @@ def main():
     device = metal.MTLCreateSystemDefaultDevice()
     assert utf8(send(device, "name"))
     error = pointer(1)  # garbage: the method stores nil
-    source = "kernel void square(device float *data [[buffer(0)]], uint i [[thread_position_in_grid]]) { data[i] *= data[i]; }"
+    source = "#include <metal_stdlib>\n" \
+        "kernel void square(device float *data [[buffer(0)]], uint i [[thread_position_in_grid]]) { data[i] *= data[i]; }"
     library = send(device, "newLibraryWithSource:options:error:", string(source), None, ctypes.byref(error),
                    types=[pointer, pointer, pointer])
     assert library and not error.value

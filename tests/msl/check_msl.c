@@ -8,6 +8,9 @@
 //   // reflect: line                  a line of the reflection dump, all of them, in order
 // Errors and warnings that are not expected fail, and so do expectations that are not met. A file
 // without expect-error must be accepted.
+//
+// A file with lines `// ==== [2.1] title` is a table of programs, one behind each such line, each
+// compiled alone with what stands before the first; a number is the version of the language.
 #include "base/files.h"
 #include "base/text.h"
 #include "compiler/compiler.h"
@@ -138,9 +141,9 @@ static bool parse(const char *at, uint32_t line, Expectation *e) {
     return false;
 }
 
-static size_t read_expectations(const char *text, Expectation *list, Text *reflection) {
+static size_t read_expectations(const char *text, uint32_t line, Expectation *list,
+                                Text *reflection) {
     size_t n = 0;
-    uint32_t line = 1;
     for (const char *s = text; *s; line++) {
         const char *end = strchrnul(s, '\n');
         for (const char *at = s; (at = strstr(at, "// ")) && at < end; at += 3) {
@@ -182,49 +185,91 @@ static int compare(const char *path, const MslLibrary *lib, Expectation *list, s
     return failures;
 }
 
+typedef struct Place { // where the headers and their images are, and the file
+    const char *stdlib, *pch, *path;
+} Place;
+
+// Compiles and compares with what the text of the program itself, from `line` on, expects; the number of
+// complaints.
+static int check(const Place *at, const char *text, size_t n_bytes, const char *own, uint32_t line,
+                 uint32_t version, bool show) {
+    static Expectation list[MAX_EXPECTATIONS];
+    Text wanted = {0}, got = {0};
+    size_t n = read_expectations(own, line, list, &wanted);
+    MslSource source = {.name = at->path,
+                        .text = text,
+                        .n_bytes = n_bytes,
+                        .math_mode = MSL_MATH_FAST,
+                        .language_version = version,
+                        .stdlib_dir = at->stdlib,
+                        .pch_dir = at->pch};
+    MslLibrary lib;
+    bool ok = msl_frontend(&source, &lib), error_expected = false;
+    int failures = compare(at->path, &lib, list, n);
+    for (size_t i = 0; i < n; i++) error_expected |= list[i].severity == 3;
+    if (ok == error_expected) {
+        fprintf(stderr, "%s:%u: %s\n", at->path, line,
+                ok ? "accepted, though errors are expected" : "rejected");
+        failures++;
+    }
+    if (ok) dump(lib.reflection, &got);
+    if (wanted.data && (!got.data || strcmp(wanted.data, got.data) != 0)) {
+        fprintf(stderr, "%s: reflection expected:\n%sgot:\n%s", at->path, wanted.data,
+                got.data ? got.data : "");
+        failures++;
+    }
+    if (show && got.data) fputs(got.data, stdout);
+    if (failures || show) fputs(lib.log ? lib.log : "", stderr);
+    msl_library_free(&lib);
+    text_free(&wanted);
+    text_free(&got);
+    return failures;
+}
+
+static const char separator[] = "// ====";
+
+// The programs of a table, each with the common head, at its own lines.
+static int check_table(const Place *at, const char *text, const char *first) {
+    int failures = 0;
+    uint32_t n = 0, line = 1;
+    for (const char *s = text; s < first; s++) line += *s == '\n';
+    for (const char *s = first, *next; s && *s; s = next) {
+        next = strstr(s + 1, "\n// ====");
+        next = next ? next + 1 : NULL;
+        unsigned major = 0, minor = 0;
+        sscanf(s + sizeof separator - 1, "%u.%u", &major, &minor);
+        Text program = {0};
+        text_add_bytes(&program, text, (size_t)(first - text));
+        text_printf(&program, "#line %u\n", line);
+        size_t head = program.n_bytes;
+        text_add_bytes(&program, s, next ? (size_t)(next - s) : strlen(s));
+        failures += check(at, program.data, program.n_bytes, program.data + head, line,
+                          major << 16 | minor, false) != 0;
+        for (const char *c = s; c < (next ? next : s + strlen(s)); c++) line += *c == '\n';
+        text_free(&program);
+        n++;
+    }
+    printf("%u programs, %d wrong answers\n", n, failures);
+    return failures;
+}
+
 int main(int argc, char **argv) {
     if (argc < 4) {
         fprintf(stderr, "usage: check_msl STDLIB PCH_DIR file.metal [--dump]\n");
         return 2;
     }
-    const char *path = argv[3];
+    Place at = {argv[1], argv[2], argv[3]};
     size_t n_bytes = 0;
-    char *text = (char *)file_read(path, &n_bytes);
+    char *text = (char *)file_read(at.path, &n_bytes);
     if (!text) {
-        perror(path);
+        perror(at.path);
         return 2;
     }
-    static Expectation list[MAX_EXPECTATIONS];
-    Text wanted = {0}, got = {0};
-    size_t n = read_expectations(text, list, &wanted);
-    MslSource source = {.name = path,
-                        .text = text,
-                        .n_bytes = n_bytes,
-                        .math_mode = MSL_MATH_FAST,
-                        .stdlib_dir = argv[1],
-                        .pch_dir = argv[2]};
-    MslLibrary lib;
-    bool ok = msl_frontend(&source, &lib);
-    int failures = compare(path, &lib, list, n);
-    bool error_expected = false;
-    for (size_t i = 0; i < n; i++) error_expected |= list[i].severity == 3;
-    if (ok == error_expected) {
-        fprintf(stderr, "%s: %s\n", path, ok ? "accepted, though errors are expected" : "rejected");
-        failures++;
-    }
-    if (ok) dump(lib.reflection, &got);
-    if (wanted.data && (!got.data || strcmp(wanted.data, got.data) != 0)) {
-        fprintf(stderr, "%s: reflection expected:\n%sgot:\n%s", path, wanted.data,
-                got.data ? got.data : "");
-        failures++;
-    }
-    if (argc > 4 && got.data) fputs(got.data, stdout);
-    if (failures || argc > 4)
-        fprintf(stderr, "%srerun: %s %s %s %s --dump\n", lib.log ? lib.log : "", argv[0], argv[1],
-                argv[2], path);
-    msl_library_free(&lib);
-    text_free(&wanted);
-    text_free(&got);
+    const char *table = strstr(text, "\n// ====");
+    int failures =
+        table ? check_table(&at, text, table + 1) : check(&at, text, n_bytes, text, 1, 0, argc > 4);
+    if (failures)
+        fprintf(stderr, "rerun: %s %s %s %s --dump\n", argv[0], argv[1], argv[2], at.path);
     free(text);
     return failures != 0;
 }

@@ -119,7 +119,8 @@ static void headers_in_memory_and_on_disk(void **state) {
     char folder[] = "/tmp/ingot-msl-XXXXXX";
     assert_non_null(mkdtemp(folder));
     char *path = path_join(folder, "disk.h");
-    static const char disk[] = "#pragma once\nstruct Disk { float4 v; };\n";
+    static const char disk[] =
+        "#pragma once\n#include <metal_stdlib>\nstruct Disk { float4 v; };\n";
     assert_true(file_write_atomic(path, disk, sizeof disk - 1, false));
     const MslHeader headers[] = {{"inner/types.h", "struct Memory { int n; };\n", 26}};
     const char *dirs[] = {folder};
@@ -134,7 +135,7 @@ static void headers_in_memory_and_on_disk(void **state) {
     s.text = strstr(s.text, "#include \"disk.h\"");
     s.n_bytes = strlen(s.text);
     const MslHeader once[] = {
-        {"disk.h", "struct Disk { float4 v; }; struct Memory { int n; };\n#pragma once\n", 67}};
+        {"disk.h", "struct Disk { float v; }; struct Memory { int n; };\n#pragma once\n", 66}};
     s.headers = once;
     accepts(&s); // memory comes before folders
     s.n_headers = 0;

@@ -234,6 +234,7 @@ class TestCompileOptions:
 
 class TestFunctionConstants:
     SOURCE = """
+    #include <metal_stdlib>
     constant int first [[function_constant(0)]];
     constant float2 second [[function_constant(1)]];
     constant bool third [[function_constant(2)]];
@@ -294,7 +295,7 @@ class TestPipeline:
 
     def test_not_a_kernel(self, device):
         library = device.new_library_with_source(
-            "vertex float4 v(uint i [[vertex_id]]) { return float4(i); }")
+            "#include <metal_stdlib>\nvertex float4 v(uint i [[vertex_id]]) { return float4(i); }")
         function = library.new_function("v")
         assert function.function_type is pm.FunctionType.Vertex
         with pytest.raises(pm.PipelineError, match="^Failed to create compute pipeline: ."):

@@ -80,7 +80,8 @@ def test_hundred_submissions_with_waits(device, queue):
 def test_eight_buffers(device, queue):
     parameters = ", ".join(f"device float *p{i} [[buffer({i})]]" for i in range(8))
     body = "p7[i] = " + " + ".join(f"p{i}[i]" for i in range(7)) + ";"
-    source = f"kernel void f({parameters}, uint i [[thread_position_in_grid]]) {{ {body} }}"
+    source = "#include <metal_stdlib>\n" \
+        f"kernel void f({parameters}, uint i [[thread_position_in_grid]]) {{ {body} }}"
     buffers = [buffer_of(device, np.full(16, i, np.float32)) for i in range(8)]
     run(queue, pipeline(device, source, "f"), buffers, 16)
     assert (array_of(buffers[7]) == 21).all()

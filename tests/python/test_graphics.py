@@ -240,7 +240,7 @@ class TestRenderPipelineDescriptor:
 
     def test_functions(self, device):
         library = device.new_library_with_source(
-            "vertex float4 v(uint i [[vertex_id]]) { return float4(i); }")
+            "#include <metal_stdlib>\nvertex float4 v(uint i [[vertex_id]]) { return float4(i); }")
         descriptor = pm.RenderPipelineDescriptor.render_pipeline_descriptor()
         function = library.new_function("v")
         descriptor.vertex_function = function

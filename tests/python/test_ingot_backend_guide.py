@@ -123,6 +123,7 @@ def test_thread_groups_and_debug_information(backend, ops):
 
 def test_pipelines_of_ones_own(backend):
     backend.load_library_from_source("""
+        #include <metal_stdlib>
         kernel void twice(device const float *a [[buffer(0)]], device float *b [[buffer(1)]],
                           uint i [[thread_position_in_grid]]) { b[i] = 2 * a[i]; }""")
     pipeline = backend.create_compute_pipeline("twice")

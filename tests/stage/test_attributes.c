@@ -140,7 +140,8 @@ TEST(every_format_as_float4) {
     for (int first = 0; first < N_FORMATS; first += BATCH) {
         int n = N_FORMATS - first < BATCH ? N_FORMATS - first : BATCH;
         char text[8192];
-        int at = snprintf(text, sizeof text, "using namespace metal;\nstruct In {");
+        int at = snprintf(text, sizeof text,
+                          "#include <metal_stdlib>\nusing namespace metal;\nstruct In {");
         for (int i = 0; i < n; i++)
             at += snprintf(text + at, sizeof text - (size_t)at, " float4 a%d [[attribute(%d)]];", i,
                            i);

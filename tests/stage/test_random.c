@@ -98,7 +98,8 @@ static void statement(Writer *w, int depth, bool together, bool in_loop) {
 }
 
 static void write_function(Writer *w) {
-    put(w, "using namespace metal;\n"
+    put(w, "#include <metal_stdlib>\n"
+           "using namespace metal;\n"
            "struct In { float4 p [[position]]; float2 uv; int id [[flat]]; };\n"
            "fragment int4 f(In in [[stage_in]], device int *out [[buffer(0)]], constant int *k "
            "[[buffer(1)]]) {\n"

@@ -263,6 +263,7 @@ static void errors_name_the_buffer(void **state) {
 
 static IgUserKernel *step_kernel(float factor) {
     static const char source[] =
+        "#include <metal_stdlib>\n"
         "constant float factor [[function_constant(0)]];\n"
         "kernel void step(device float *x [[buffer(0)]], device const float *g [[buffer(1)]],\n"
         "                 uint i [[thread_position_in_grid]]) { x[i] -= factor * g[i]; }\n";

@@ -827,8 +827,8 @@ struct Files : DependencyCollector {
     const BridgeClient *client;
     explicit Files(const BridgeClient *c) : client(c) {}
     bool sawDependency(StringRef path, bool, bool system, bool, bool missing) override {
-        if (!system && !missing && path != "<built-in>")
-            client->file(client->context, path.str().c_str());
+        if (!missing && path != "<built-in>")
+            client->file(client->context, path.str().c_str(), system);
         return false;
     }
 };

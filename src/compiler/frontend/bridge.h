@@ -132,7 +132,8 @@ typedef struct BridgeClient {
     const MslToken *(*tokens)(void *context, BridgeJob *job, const MslToken *in, size_t n,
                               size_t *n_out);
     void (*diagnostic)(void *context, BridgeJob *job, const BridgeDiagnostic *d);
-    void (*file)(void *context, const char *path); // a file read by #include, not one of ours
+    // A file read by #include; system: from a folder of system headers, ours or another.
+    void (*file)(void *context, const char *path, bool system);
     // Reflection, after a translation unit without errors.
     uint32_t (*new_type)(void *context);
     void (*set_type)(void *context, uint32_t type, const BridgeType *info);

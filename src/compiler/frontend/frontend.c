@@ -16,6 +16,8 @@ typedef struct Round { // one run of Clang
     ReflectBuilder reflection;
     Repairs *repairs; // over all rounds
     bool learnt;      // a repair was found
+    bool bare;        // the language without its library
+    bool library;     // one of our headers was included
     char **files;
     size_t n_files, capacity_files;
     unsigned char *bitcode;
@@ -26,6 +28,7 @@ typedef struct Round { // one run of Clang
 static const MslToken *on_tokens(void *context, BridgeJob *job, const MslToken *in, size_t n,
                                  size_t *n_out) {
     Round *r = context;
+    if (!r->bare && !r->library) return NULL; // its names are not there: again, without them
     if (!tokens_edit(job, &r->arena, in, n, &r->tokens) || !repairs_apply(r->repairs, &r->tokens)) {
         r->failed = true;
         return NULL;
@@ -40,8 +43,13 @@ static void on_diagnostic(void *context, BridgeJob *job, const BridgeDiagnostic 
     diagnose(&r->diagnoser, job, d);
 }
 
-static void on_file(void *context, const char *path) {
+static void on_file(void *context, const char *path, bool system) {
     Round *r = context;
+    if (system) {
+        size_t n = strlen(r->source->stdlib_dir);
+        r->library |= strncmp(path, r->source->stdlib_dir, n) == 0 && !strstr(path + n, "/detail/");
+        return;
+    }
     if (strcmp(path, r->source->name) == 0 || strncmp(path, "/memory/", 8) == 0 ||
         strstr(path, "/prelude-"))
         return;
@@ -112,7 +120,7 @@ static bool run_round(Round *r, const Options *dialect, const char *pch) {
     for (size_t i = 0; i < dialect->n; i++) options_push(&o, dialect->at[i]);
     options_source(&o, r->source);
     options_push(&o, pch ? "-include-pch" : "-include");
-    options_push(&o, pch ? pch : "detail/prelude.h");
+    options_push(&o, pch ? pch : r->bare ? "detail/language.h" : "detail/prelude.h");
     for (size_t i = 0; i < r->source->n_extra; i++) options_push(&o, r->source->extra[i]);
     options_push(&o, r->source->name);
     const BridgeClient client = {.context = r,
@@ -141,6 +149,14 @@ static void take_result(Round *r, bool ok, MslLibrary *out) {
     if (!ok && g->n_errors == 0)
         text_add(&g->log, r->failed ? "error: out of memory\n"
                                     : "error: the compiler stopped without a reason\n");
+    for (size_t i = 0; !ok && r->bare && i < g->n; i++)
+        if (strstr(g->list[i].message, "unknown type name") ||
+            strstr(g->list[i].message, "undeclared identifier") ||
+            strstr(g->list[i].message, "expected namespace name")) {
+            text_add(&g->log, "note: no header of the Metal library is included; '#include "
+                              "<metal_stdlib>' declares all of it\n");
+            break;
+        }
     out->ok = ok;
     out->log = text_take(&g->log);
     out->diagnostics = g->list, out->n_diagnostics = g->n;
@@ -156,12 +172,19 @@ static void take_result(Round *r, bool ok, MslLibrary *out) {
     }
 }
 
+// Whether anything in the source or its options can include a header. A guess that may err to one side:
+// that of a round too many.
+static bool may_include(const MslSource *source) {
+    return source->n_extra || memmem(source->text, source->n_bytes, "include", 7) ||
+           memmem(source->text, source->n_bytes, "import", 6);
+}
+
 bool msl_frontend(const MslSource *given, MslLibrary *out) {
     MslSource source = *given;
     BaseArena arena = {0};
     Repairs repairs = {0};
     Options dialect = {.arena = &arena};
-    bool ok = false;
+    bool ok = false, bare = !given->text || !may_include(given);
     *out = (MslLibrary){0};
     if (!source.name || !*source.name) source.name = "program_source";
     if (!source.stdlib_dir) {
@@ -169,12 +192,14 @@ bool msl_frontend(const MslSource *given, MslLibrary *out) {
         return false;
     }
     options_dialect(&dialect, &source);
-    const char *pch = dialect.failed ? NULL : pch_find(&source, &dialect, &arena);
+    const char *pch = dialect.failed || bare ? NULL : pch_find(&source, &dialect, &arena);
     for (int i = 0; i < MAX_ROUNDS; i++) {
-        Round r = {.source = &source, .repairs = &repairs};
+        Round r = {.source = &source, .repairs = &repairs, .bare = bare};
         ok = !dialect.failed && run_round(&r, &dialect, pch);
+        bool no_library = !ok && !r.failed && !bare && !r.library && r.diagnoser.n_errors == 0;
         bool again = !ok && !r.failed && i + 1 < MAX_ROUNDS &&
-                     (r.learnt || (pch && r.diagnoser.broken_prelude));
+                     (r.learnt || no_library || (pch && r.diagnoser.broken_prelude));
+        if (no_library) bare = true, pch = NULL;
         if (pch && r.diagnoser.broken_prelude) {
             pch_discard(pch);
             pch = NULL;

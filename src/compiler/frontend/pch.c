@@ -125,7 +125,9 @@ static void ignore_diagnostic(void *context, BridgeJob *job, const BridgeDiagnos
     (void)context, (void)job,
         (void)d; // the headers' errors show again when the source is compiled plainly
 }
-static void ignore_file(void *context, const char *path) { (void)context, (void)path; }
+static void ignore_file(void *context, const char *path, bool system) {
+    (void)context, (void)path, (void)system;
+}
 
 // Images of other compilers and options pile up over time: those not rebuilt for a month go.
 static void prune(const char *folder) {

@@ -16,7 +16,9 @@ static void on_diagnostic(void *context, BridgeJob *job, const BridgeDiagnostic 
     diagnose(&((Run *)context)->diagnoser, job, d);
 }
 
-static void on_file(void *context, const char *path) { (void)context, (void)path; }
+static void on_file(void *context, const char *path, bool system) {
+    (void)context, (void)path, (void)system;
+}
 
 static void on_text(void *context, const char *text, size_t n) {
     text_add_bytes(&((Run *)context)->text, text, n);

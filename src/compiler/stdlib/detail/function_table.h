@@ -5,14 +5,6 @@
 // the pipeline.
 #pragma once
 
-struct __ingot_table {
-    uint count, reserved;
-};
-// The function at an index, null outside the table and for a function with another signature. Its
-// mangled name tells signatures apart, also to reflection.
-template <class S>
-__attribute__((nothrow, pure)) S *__ingot_table_entry(const device __ingot_table *table, uint index);
-
 namespace metal {
 template <class S> struct visible_function_table {
     static_assert(__is_function(S), "visible_function_table needs a function type, as int(float)");
