@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// TargetConditionals.h: this is none of Apple's systems. Programs that ask choose their portable
-// side; what needs macOS itself (Mach calls, AppKit) is not here.
+// TargetConditionals.h: programs that ask choose their side for macOS, which is the one that uses
+// Metal.
 #ifndef INGOT_MAC_TARGETCONDITIONALS_H
 #define INGOT_MAC_TARGETCONDITIONALS_H
-#define TARGET_OS_MAC 0
-#define TARGET_OS_OSX 0
+#define TARGET_OS_MAC 1
+#define TARGET_OS_OSX 1
 #define TARGET_OS_IPHONE 0
 #define TARGET_OS_IOS 0
 #define TARGET_OS_TV 0

@@ -4,8 +4,15 @@
 #import <QuartzCore/QuartzCore.h>
 #import <objc/objc-arc.h>
 #import <objc/runtime.h>
+#include <time.h>
 
 #define SHOWN __attribute__((visibility("default")))
+
+SHOWN CFTimeInterval CACurrentMediaTime(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
 
 @interface CALayerState : NSObject {
   @public

@@ -79,6 +79,7 @@ static void add_link_flags(Strings *s, const MacPlaces *p) {
         snprintf(path, sizeof path, "%s/lib%s.so", p->lib, libraries[i]);
         if (access(path, R_OK) == 0) strings_add(s, text("-l%s", libraries[i]));
     }
+    add(s, "-lm"); // a part of libSystem on a Mac
 }
 
 // The program's own arguments, less what Apple's compiler alone has. False: nothing is linked.

@@ -59,7 +59,7 @@ ALLOWED = {
     "appkit": "",
     "mps": "",
     "metalkit": "neural",  # readers of pictures
-    "mac": "abi base",  # a compiler service that writes our container
+    "mac": "abi base os",  # a compiler service that writes our container; locks of one word
     "tensor": "base",
     "neural": "base",
     "tools": "mac neural abi base",  # what a Mac answers

@@ -13,6 +13,8 @@
 #include <CoreGraphics/CoreGraphics.h>
 #include <Availability.h>
 #include <TargetConditionals.h>
+#include <mach/mach_time.h>
+#include <os/lock.h>
 #include <mach/mach.h>
 #include <mach/vm_page_size.h>
 #include <sys/sysctl.h>

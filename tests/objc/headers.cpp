@@ -13,6 +13,8 @@
 #include <CoreGraphics/CoreGraphics.h>
 #include <Availability.h>
 #include <TargetConditionals.h>
+#include <mach/mach_time.h>
+#include <os/lock.h>
 #include <Foundation/Foundation.h>
 
 int main(void) { return TARGET_OS_LINUX ? 0 : 1; }

@@ -13,6 +13,11 @@
 #include <CoreGraphics/CoreGraphics.h>
 #include <Availability.h>
 #include <TargetConditionals.h>
+#include <mach/mach_time.h>
+#include <os/lock.h>
+#include <os/log.h>
+#include <os/signpost.h>
+#include <simd/simd.h>
 #include <Foundation/Foundation.h>
 
 int main(void) { return TARGET_OS_LINUX ? 0 : 1; }

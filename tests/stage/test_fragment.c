@@ -102,6 +102,28 @@ TEST(interpolation) {
     stage_close(s);
 }
 
+// As translators of GLSL write it: a member that says nothing is the next colour that is free.
+TEST(colours_without_an_attribute) {
+    static const char source[] = HEAD "struct One { half4 gl_FragColor; };\n"
+                                      "fragment One one() { return {half4(0.5h)}; }\n"
+                                      "struct Two { float4 a [[color(0)]]; float4 b; float4 c; };\n"
+                                      "fragment Two two() { return {1, 2, 3}; }\n";
+    Stage *s = stage_open(source, "one", NULL);
+    FragmentRun *r = aligned_alloc(64, sizeof *r);
+    assert_int_equal(s->info->colors, 1);
+    fragment_begin(r, 0, 0, ~0u);
+    run(s, r);
+    assert_float_equal(color_of(r, 0, 3, 5), 0.5, 0);
+    stage_close(s);
+    s = stage_open(source, "two", NULL);
+    assert_int_equal(s->info->colors, 7);
+    fragment_begin(r, 0, 0, ~0u);
+    run(s, r);
+    for (int k = 0; k < 3; k++) assert_float_equal(color_of(r, k, 1, 9), k + 1, 0);
+    free(r);
+    stage_close(s);
+}
+
 TEST(built_in_values) {
     static const char source[] = HEAD
         "struct Out { uint4 a [[color(0)]]; float4 b [[color(1)]]; uint4 c [[color(2)]];\n"

@@ -7,6 +7,10 @@
 #include <stdint.h>
 #include <CoreFoundation/CFAvailability.h>
 #include <objc/objc-api.h>
+#ifndef TRUE
+#define TRUE 1
+#define FALSE 0
+#endif
 #define CF_EXPORT OBJC_EXPORT
 #define CF_INLINE static inline
 #ifdef __OBJC__

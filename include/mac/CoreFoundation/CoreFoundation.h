@@ -3,12 +3,24 @@
 // name.
 #ifndef INGOT_MAC_COREFOUNDATION_H
 #define INGOT_MAC_COREFOUNDATION_H
+// Programs rely on this header for C's own, as Apple's includes them.
 #include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <float.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <locale.h>
 #include <math.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
+#include <time.h>
 #include <CoreFoundation/CFBase.h>
 #include <dispatch/dispatch.h>
 

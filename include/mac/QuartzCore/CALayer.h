@@ -5,6 +5,7 @@
 #define INGOT_MAC_QUARTZCORE_CALAYER_H
 #include <CoreFoundation/CoreFoundation.h>
 #include <CoreGraphics/CoreGraphics.h>
+#include <QuartzCore/CABase.h>
 #ifdef __OBJC__
 #import <Foundation/Foundation.h>
 typedef NSString *CALayerContentsGravity;

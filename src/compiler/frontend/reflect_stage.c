@@ -223,18 +223,19 @@ static void check_twice(Side *s, const RfValue *v, uint32_t at, const char *name
     }
 }
 
-static bool needs_attribute(Side *s, const BridgeDecl *d, uint32_t at) {
-    if (s->where & (VERTEX_IN | KERNEL_IN))
-        reflect_report(s->job, at,
-                       "member '%s' of the stage_in structure of %s function '%s' must have "
-                       "the attribute 'attribute(n)'",
-                       d->name, stage_name(s), s->f->name);
-    else
-        reflect_report(s->job, at,
-                       "member '%s' of the result of fragment function '%s' must have an "
-                       "attribute: color(n), depth, stencil or sample_mask",
-                       d->name, s->f->name);
-    return false;
+// A member of a fragment function's result that says nothing is a colour, the next one that is
+// free: older translators of GLSL write `struct Out { half4 gl_FragColor; };`.
+static void take_color(Side *s, RfValue *v, uint32_t at) {
+    v->role = RF_COLOR;
+    for (uint32_t i = 0; i < s->n; i++) {
+        const RfValue *o = &s->values[i];
+        if (o == v || o->role != RF_COLOR || o->index != v->index) continue;
+        v->index++;
+        i = UINT32_MAX; // from the first again
+    }
+    if (v->index >= ABI_MAX_COLORS)
+        reflect_report(s->job, at, "the result of fragment function '%s' has more than %d colours",
+                       s->f->name, ABI_MAX_COLORS);
 }
 
 // One scalar or vector (or array of clip distances) becomes a value.
@@ -283,11 +284,18 @@ static void add_leaf(Side *s, const BridgeDecl *d, uint32_t type, uint32_t param
         t = &s->b->lib->types[t->element];
     }
     uint32_t scalar = rf_scalar_of(t->data_type, &n);
+    if (v->role == RF_VALUE && s->where == FRAGMENT_OUT) {
+        take_color(s, v, at);
+        bare = RF_COLOR;
+    }
     for (int i = 0; k < 0 && bare && i < N_ROLES; i++)
         if (roles[i].role == bare) k = i;
     const char *role_name = k >= 0 ? roles[k].name : "stage_in";
-    if (v->role == RF_VALUE && (s->where & (VERTEX_IN | KERNEL_IN | FRAGMENT_OUT))) {
-        needs_attribute(s, d, at);
+    if (v->role == RF_VALUE && (s->where & (VERTEX_IN | KERNEL_IN))) {
+        reflect_report(s->job, at,
+                       "member '%s' of the stage_in structure of %s function '%s' must have "
+                       "the attribute 'attribute(n)'",
+                       d->name, stage_name(s), s->f->name);
         s->n--;
         free(v->name);
         free(v->condition);

@@ -154,3 +154,7 @@ kernel void texture_atomics(texturecube<uint, access::read_write> c [[texture(0)
     a1.atomic_fetch_and(0u, 1u, uint4(1));
     b.atomic_store(c.atomic_load(uint2(0), 0u), 0u);
 }
+
+kernel void atomics_by_their_inner_name(device _atomic<int> *sum [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+    atomic_fetch_add_explicit(sum, int(i), memory_order_relaxed);
+}

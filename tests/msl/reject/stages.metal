@@ -37,8 +37,9 @@ struct Same { float4 p [[position]]; float a [[user(x)]]; float b [[user(x)]]; }
 vertex Same same() { return {}; }
 fragment float4x4 matrix_color() { return float4x4(1); } // expect-error: type 'float4x4' is not valid for attribute 'color'
 fragment bool4 bool_color() { return bool4(true); } // expect-error: type 'bool4' is not valid for attribute 'color'
-struct PlainMember { float4 c; }; // expect-error: member 'c' of the result of fragment function 'plain_member' must have an attribute: color(n), depth, stencil or sample_mask
-fragment PlainMember plain_member() { return {}; }
+struct NineColors { float4 a, b, c, d, e, f, g, h;
+    float4 i; }; // expect-error: the result of fragment function 'nine_colors' has more than 8 colours
+fragment NineColors nine_colors() { return {}; }
 struct HighColor { float4 c [[color(8)]]; }; // expect-error: 'color' attribute parameter is out of bounds: must be between 0 and 7
 fragment HighColor high_color() { return {}; }
 struct SameColor { float4 c [[color(1)]]; half4 d [[color(1)]]; }; // expect-error: 'color(1)' is used twice in fragment function 'same_color'

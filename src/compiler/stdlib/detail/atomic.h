@@ -34,6 +34,7 @@ template <class T> struct atomic {
     atomic(const atomic &) = delete;
     atomic &operator=(const atomic &) = delete;
 };
+template <class T> using _atomic = atomic<T>; // the name in Apple's headers, which some sources use
 typedef atomic<int> atomic_int;
 typedef atomic<uint> atomic_uint;
 typedef atomic<bool> atomic_bool;
