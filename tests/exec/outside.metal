@@ -59,3 +59,43 @@ kernel void rows(device const uint *a [[buffer(0)]], device uint *out [[buffer(1
     if (i.y < n) r = a[i.y];
     out[i.y * s.x + i.x] = r;
 }
+
+// Indices before and behind a private array: what is written there is lost, what is beside it stays.
+// Threads past the end of a row begin far below zero.
+// run: private_ends grid=64 group=32 outside
+// arg 0 = iota(64, f32)
+// arg 1 = np.zeros(64, f32)
+// arg 2 = np.array([27], i32)
+// expect 1 = (lambda left: np.where(left >= 8, 8 * gx, np.where(left > 0, left * gx + (8 - left) * 1000, 8000)) + 3)(27 - 8 * (gx % 32))
+// run: private_ends grid=64 group=16 outside
+// arg 0 = iota(64, f32)
+// arg 1 = np.zeros(64, f32)
+// arg 2 = np.array([27], i32)
+// expect 1 = (lambda left: np.where(left >= 8, 8 * gx, np.where(left > 0, left * gx + (8 - left) * 1000, 8000)) + 3)(27 - 8 * (gx % 16))
+kernel void private_ends(device const float *in [[buffer(0)]], device float *out [[buffer(1)]], constant int &size [[buffer(2)]],
+                         uint i [[thread_position_in_grid]], uint l [[thread_position_in_threadgroup]]) {
+    float before[8] = {1}, t[8], after[8] = {2};
+    int n = size - 8 * int(l);
+    for (int k = 0; k < 8; k++) t[k] = in[i];
+    if (n < 8)
+        for (int k = n; k < 8; k++) t[k] = 1000;
+    for (int k = n; k < n + 3; k++) // written nowhere but where it is
+        if (k < 0 || k > 7) t[k] += 5;
+    float sum = 0;
+    for (int k = 0; k < 8; k++) sum += t[k] + before[(k + n) & 7] + after[(k + l) & 7];
+    out[i] = sum;
+}
+
+// The same at one index for all threads.
+// run: private_uniform_ends grid=40 group=8 outside
+// arg 0 = np.array([-3, 9, 2, -100, 5, 1000000, 8, -1], i32)
+// arg 1 = np.zeros(40, u32)
+// expect 1 = gx * 8 + 20
+kernel void private_uniform_ends(constant int *at [[buffer(0)]], device uint *out [[buffer(1)]], uint i [[thread_position_in_grid]]) {
+    uint t[8];
+    for (int k = 0; k < 8; k++) t[k] = i;
+    for (int k = 0; k < 8; k++) t[at[k]] += 10;
+    uint sum = 0;
+    for (int k = 0; k < 8; k++) sum += t[k];
+    out[i] = sum;
+}

@@ -294,6 +294,44 @@ static void set_constant(Cg *cg, const char *name, unsigned bits, uint64_t value
     LLVMSetLinkage(g, LLVMInternalLinkage);
 }
 
+// The private array that p is made from by indices that are not all constant, or NULL.
+static LLVMValueRef unsure_array(LLVMValueRef p) {
+    bool sure = true;
+    for (; LLVMIsAGetElementPtrInst(p); p = LLVMGetOperand(p, 0))
+        for (int k = 1; k < LLVMGetNumOperands(p); k++)
+            sure &= LLVMIsAConstantInt(LLVMGetOperand(p, (unsigned)k)) != NULL;
+    return LLVMIsAAllocaInst(p) && !sure ? p : NULL;
+}
+
+// Accesses outside a private array go to a place of their own (passes/private.c says why).
+static void guard_private(Cg *cg, LLVMValueRef f) {
+    MslContext *cx = &cg->cx;
+    LLVMTypeRef i64 = LLVMInt64TypeInContext(cx->llvm);
+    LLVMValueRef first = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(f));
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            bool store = LLVMIsAStoreInst(i) != NULL;
+            if (!store && !LLVMIsALoadInst(i)) continue;
+            LLVMValueRef p = LLVMGetOperand(i, store), array = unsure_array(p);
+            if (!array) continue;
+            LLVMTypeRef t = LLVMTypeOf(store ? LLVMGetOperand(i, 0) : i);
+            LLVMPositionBuilderBefore(cx->builder, first);
+            LLVMValueRef spare = LLVMBuildAlloca(cx->builder, t, "");
+            LLVMSetAlignment(spare, LLVMGetAlignment(i));
+            LLVMBuildStore(cx->builder, LLVMConstNull(t), spare);
+            LLVMPositionBuilderBefore(cx->builder, i);
+            LLVMValueRef offset =
+                LLVMBuildSub(cx->builder, LLVMBuildPtrToInt(cx->builder, p, i64, ""),
+                             LLVMBuildPtrToInt(cx->builder, array, i64, ""), "");
+            uint64_t room = LLVMABISizeOfType(cx->layout, LLVMGetAllocatedType(array)),
+                     bytes = LLVMStoreSizeOfType(cx->layout, t);
+            LLVMValueRef in = bytes > room ? LLVMConstNull(LLVMInt1TypeInContext(cx->llvm))
+                                           : LLVMBuildICmp(cx->builder, LLVMIntULE, offset,
+                                                           LLVMConstInt(i64, room - bytes, 0), "");
+            LLVMSetOperand(i, store, LLVMBuildSelect(cx->builder, in, p, spare, ""));
+        }
+}
+
 // ingot_thread(launch, lane, memory): the thread function with its slots read from the launch.
 static LLVMValueRef build_ingot_thread(Cg *cg) {
     MslContext *cx = &cg->cx;
@@ -328,6 +366,7 @@ void msl_wrap_lanes(Cg *cg) {
     bool ok = build_flow(f, &flow);
     if (ok) {
         guard_divisions(cg, f);
+        guard_private(cg, f);
         track_loops(cg, &flow, lane);
         rewrite_calls(cg, &flow, lane);
     }

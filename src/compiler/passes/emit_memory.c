@@ -74,6 +74,7 @@ typedef struct Access {
     Value from; // store: the value
     bool soa;
     int64_t step; // bytes from one element to the next
+    Value array;  // private: stay inside (private.c); NULL: anywhere
 } Access;
 
 // The mask of n out of every k consecutive elements.
@@ -90,8 +91,19 @@ static Value reversed(Vec *x, Value v) {
 }
 
 // Address of the first lane of run r of this part: the whole part, or one of its segments.
-static Value run_base(Vec *x, const Access *a, unsigned runs, unsigned r) {
-    return runs == 1 ? msl_part_base(x, a->p) : msl_scalar_of(x, a->p, x->part * runs + r);
+static Value run_base(Vec *x, Value p, unsigned runs, unsigned r) {
+    return runs == 1 ? msl_part_base(x, p) : msl_scalar_of(x, p, x->part * runs + r);
+}
+
+// A run whose lanes are all inside their private arrays or all outside: then a load reads what
+// comes first in them, and a store does nothing.
+static void stay_inside(Vec *x, const Access *a, Value *p, Value *mask, Value first, int bytes) {
+    Value in = msl_inside_private(x, a->array, *p, first, bytes);
+    if (a->to) {
+        *p = LLVMBuildSelect(x->b, in, *p, first, "");
+        return;
+    }
+    *mask = LLVMBuildSelect(x->b, in, *mask, LLVMConstNull(LLVMTypeOf(*mask)), "");
 }
 
 static void access_consecutive(Vec *x, const Access *a, unsigned runs, bool backwards) {
@@ -101,11 +113,12 @@ static void access_consecutive(Vec *x, const Access *a, unsigned runs, bool back
         Value part[MAX_SEGMENTS], whole = a->from ? msl_vector(x, a->from, k) : NULL;
         for (unsigned r = 0; r < runs; r++) {
             int64_t offset = k * a->step - (backwards ? (int64_t)(lanes - 1) * a->bytes : 0);
-            Value p = at_offset(x, run_base(x, a, runs, r), offset);
+            Value p = at_offset(x, run_base(x, a->p, runs, r), offset);
             Value m = msl_part(x, x->mask, r * lanes, lanes);
             // private memory is there for inactive lanes too, at an index some lane uses
             if (a->soa && a->to && !msl_class(x, a->p).segmented)
                 m = LLVMConstAllOnes(LLVMTypeOf(m));
+            if (a->array) stay_inside(x, a, &p, &m, run_base(x, a->array, runs, r), a->bytes);
             if (backwards) m = reversed(x, m);
             if (a->to) {
                 part[r] = masked_load(x, t, p, m, a->align);
@@ -138,8 +151,9 @@ static void access_records(Vec *x, const Access *a, unsigned runs, int g) {
     Value part[MAX_RECORD][MAX_SEGMENTS], whole[MAX_RECORD];
     for (int k = 0; a->from && k < a->n; k++) whole[k] = msl_vector(x, a->from, k);
     for (unsigned r = 0; r < runs; r++) {
-        Value p = run_base(x, a, runs, r);
+        Value p = run_base(x, a->p, runs, r);
         Value m = wide_mask(x, msl_part(x, x->mask, r * (unsigned)lanes, (unsigned)lanes), a->n, g);
+        if (a->array) stay_inside(x, a, &p, &m, run_base(x, a->array, runs, r), a->n * a->bytes);
         if (a->from) {
             Value v[MAX_RECORD];
             for (int k = 0; k < a->n; k++)
@@ -156,14 +170,15 @@ static void access_records(Vec *x, const Access *a, unsigned runs, int g) {
     for (int k = 0; a->to && k < a->n; k++) a->to->v[k] = msl_concat(x, part[k], runs);
 }
 
-// What lanes read that are masked off although they run (emit_helper.c).
-static Value load_missing(const Vec *x, Type t) {
-    return x->covered ? LLVMConstNull(t) : LLVMGetPoison(t);
+// What lanes read that are masked off although they run: pixels that are not covered
+// (emit_helper.c), indices outside a private array.
+static Value load_missing(const Vec *x, const Access *a, Type t) {
+    return x->covered || a->array ? LLVMConstNull(t) : LLVMGetPoison(t);
 }
 
 // Bytes and halfwords have no gather: the aligned word around each is gathered (it lies in the same
 // page, so it cannot fault) and the element shifted out.
-static Value gather_narrow(Vec *x, Value p, Value mask, Type t, int bytes) {
+static Value gather_narrow(Vec *x, const Access *access, Value p, Value mask, Type t) {
     Type words = msl_vector_type(x, x->i32), ptrs = LLVMTypeOf(p),
          masks = msl_vector_type(x, x->i64);
     Type overload[] = {words, ptrs};
@@ -172,13 +187,14 @@ static Value gather_narrow(Vec *x, Value p, Value mask, Type t, int bytes) {
     Value past = LLVMBuildAnd(x->b, address, msl_splat(x, const_int(x->i64, 3)), "");
     Value back = LLVMBuildNeg(x->b, past, "");
     Value word = LLVMBuildGEP2(x->b, LLVMInt8TypeInContext(x->llvm), p, &back, 1, "");
-    Value a[] = {word, mask, load_missing(x, words)};
+    Value a[] = {word, mask, load_missing(x, access, words)};
     Value v = with_align(x, msl_intrinsic(x, "llvm.masked.gather", overload, 2, a, 3), 1, 4);
     Value low = LLVMBuildTrunc(x->b, address, words, "");
     Value shift = LLVMBuildShl(
-        x->b, LLVMBuildAnd(x->b, low, msl_splat(x, const_int(x->i32, bytes == 1 ? 3 : 2)), ""),
+        x->b,
+        LLVMBuildAnd(x->b, low, msl_splat(x, const_int(x->i32, access->bytes == 1 ? 3 : 2)), ""),
         msl_splat(x, const_int(x->i32, 3)), "");
-    Type narrow = msl_vector_type(x, LLVMIntTypeInContext(x->llvm, (unsigned)bytes * 8));
+    Type narrow = msl_vector_type(x, LLVMIntTypeInContext(x->llvm, (unsigned)access->bytes * 8));
     v = LLVMBuildTrunc(x->b, LLVMBuildLShr(x->b, v, shift, ""), narrow, "");
     return LLVMBuildBitCast(x->b, v, t, "");
 }
@@ -190,15 +206,20 @@ static void access_scattered(Vec *x, const Access *a) {
     bool has_gather = x->cx->avx512 || (x->cx->features && strstr(x->cx->features, "+avx2"));
     for (int k = 0; k < a->n; k++) {
         Value q = at_offset(x, p, k * a->step), mask = msl_helper_mask(x, a->p, q, a->bytes);
+        if (a->array) {
+            Value first = msl_vector(x, a->array, 0);
+            Value in = msl_inside_private(x, a->array, q, first, a->bytes);
+            mask = LLVMBuildAnd(x->b, mask, in, "");
+        }
         if (a->from) {
             Value args[] = {msl_vector(x, a->from, k), q, mask};
             with_align(x, msl_intrinsic(x, "llvm.masked.scatter", overload, 2, args, 3), 2,
                        a->align);
         } else if (a->bytes < 4 && has_gather && (int)a->align >= a->bytes &&
                    !is_pointer(a->element)) {
-            a->to->v[k] = gather_narrow(x, q, mask, t, a->bytes);
+            a->to->v[k] = gather_narrow(x, a, q, mask, t);
         } else {
-            Value args[] = {q, mask, load_missing(x, t)};
+            Value args[] = {q, mask, load_missing(x, a, t)};
             a->to->v[k] = with_align(
                 x, msl_intrinsic(x, "llvm.masked.gather", overload, 2, args, 3), 1, a->align);
         }
@@ -211,7 +232,12 @@ static void emit_access(Vec *x, Access *a) {
     int64_t g =
         c.kind == LINEAR && c.stride > 0 && c.stride % a->bytes == 0 ? c.stride / a->bytes : 0;
     bool alone = a->n == 1 || a->soa;
-    if (c.kind == LINEAR && (c.stride == a->bytes || c.stride == -a->bytes) && alone) {
+    a->array = msl_unsure_private(x, a->p);
+    // at one index in all lanes, then one question answers for all of them
+    bool together = !a->array || c.stride == msl_private_stride(x, a->array);
+    if (!together) {
+        access_scattered(x, a);
+    } else if (c.kind == LINEAR && (c.stride == a->bytes || c.stride == -a->bytes) && alone) {
         access_consecutive(x, a, runs, c.stride < 0);
     } else if (g >= a->n && g <= MAX_RECORD && !a->soa) {
         access_records(x, a, runs, (int)g);

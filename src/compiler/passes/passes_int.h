@@ -55,6 +55,12 @@ typedef struct Class {
     int64_t row;
 } Class;
 
+// Private memory laid out by element (private.c).
+typedef struct Private {
+    Value alloca;
+    int bytes; // of an element
+} Private;
+
 // A value of the thread function and its forms in the vector function.
 typedef struct Val {
     Value old;
@@ -119,7 +125,8 @@ typedef struct Vec {
     Map entry_ok; // version.c: can be computed at the entry
     Map late;     // addresses emitted with their check (emit_check.c)
     Map sunk;     // extensions cloned next to their access (prepare.c)
-    Map soa;      // pointers into private memory laid out by element -> element bytes
+    Map soa;      // pointers into private memory laid out by element -> number in privates
+    Private *privates;
     LiveOut *outs;
     int n_outs;
     Map out_ix;
@@ -188,6 +195,11 @@ void msl_analyse_private(Vec *x);
 bool msl_is_soa(const Vec *x, Value p);
 int64_t msl_private_stride(const Vec *x, Value alloca);
 Value msl_emit_alloca(Vec *x, Value alloca);
+// The private array that p points into when p may lie outside of it: NULL if it cannot, or points
+// elsewhere.
+Value msl_unsure_private(const Vec *x, Value p);
+// i1, or one for each lane: an access of so many bytes at `at` is inside; first: of the array.
+Value msl_inside_private(Vec *x, Value alloca, Value at, Value first, int bytes);
 
 // divergence.c
 void msl_analyse_divergence(Vec *x);
