@@ -12,6 +12,9 @@ static const char source[] =
          " uint i [[thread_index_in_threadgroup]]) {"
          " if (x[8] == 0) { t[i] = i + 1; threadgroup_barrier(mem_flags::mem_threadgroup);"
          " x[i] = t[i ^ 1]; } else { x[i] = 9; } }\n"
+         "kernel void some(device uint *x [[buffer(0)]], constant uint4 &k [[buffer(1)]],"
+         " device uint *y [[buffer(2)]], uint i [[thread_position_in_grid]]) {"
+         " x[i] = k.y + 5; if (x[i] == 6) y[i] = 1; }\n"
          "vertex float4 whole(uint i [[vertex_id]]) {"
          " return float4(i == 1 ? 3 : -1, i == 2 ? 3 : -1, 0, 1); }\n"
          "fragment float4 white() { return float4(1); }\n";
@@ -69,6 +72,35 @@ static void dispatch_of_nothing(void **state) {
             assert_int_equal(v[8], layer ? 0 : 7);
             mtl_release(commands), mtl_release(x);
         }
+    mtl_release(p);
+}
+
+// A kernel may declare more than it reads: `constant` reads zeros, elsewhere the kernel faults.
+static void arguments_that_are_not_bound(void **state) {
+    (void)state;
+    NEEDS_RESULTS();
+    MTLComputePipelineState *p = pipeline_of(library, "some");
+    static const uint32_t one[4] = {0, 1, 0, 0};
+    for (int reads = 0; reads < 2; reads++) {
+        MTLBuffer *x = words(16);
+        MTLCommandBuffer *commands = mtl_retain(mtl_command_queue_command_buffer(queue));
+        MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(commands);
+        mtl_compute_command_encoder_set_compute_pipeline_state(e, p);
+        mtl_compute_command_encoder_set_buffer(e, x, 0, 0);
+        if (reads) mtl_compute_command_encoder_set_bytes(e, one, sizeof one, 1);
+        mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(16, 1, 1),
+                                                     mtl_size_make(16, 1, 1));
+        mtl_compute_command_encoder_end_encoding(e);
+        commit_and_wait(commands);
+        const MTLError *error = mtl_command_buffer_error(commands);
+        assert_string_equal(mtl_error_rule(error), layer ? "dispatch_missing_buffer" : "");
+        if (!layer) {
+            assert_int_equal(mtl_error_code(error), reads ? MTLCommandBufferErrorPageFault : 0);
+            const uint32_t *v = mtl_buffer_contents(x);
+            for (int i = 0; i < 16; i++) assert_int_equal(v[i], 5 + reads);
+        }
+        mtl_release(commands), mtl_release(x);
+    }
     mtl_release(p);
 }
 
@@ -267,10 +299,15 @@ static void mipmaps_of_one_level(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(dispatch_of_nothing),      cmocka_unit_test(lengths_of_threadgroup_memory),
-        cmocka_unit_test(memory_that_is_no_page),   cmocka_unit_test(ranges_past_the_end),
-        cmocka_unit_test(copies_within_a_buffer),   cmocka_unit_test(draws_of_nothing),
-        cmocka_unit_test(scissors_past_the_target), cmocka_unit_test(mipmaps_of_one_level),
+        cmocka_unit_test(dispatch_of_nothing),
+        cmocka_unit_test(arguments_that_are_not_bound),
+        cmocka_unit_test(lengths_of_threadgroup_memory),
+        cmocka_unit_test(memory_that_is_no_page),
+        cmocka_unit_test(ranges_past_the_end),
+        cmocka_unit_test(copies_within_a_buffer),
+        cmocka_unit_test(draws_of_nothing),
+        cmocka_unit_test(scissors_past_the_target),
+        cmocka_unit_test(mipmaps_of_one_level),
     };
     return cmocka_run_group_tests(tests, set_up, close_library);
 }

@@ -119,7 +119,7 @@ static bool note_extent(MTLComputeCommandEncoder *e, RtDispatch *d, uint32_t i, 
         d->validated->buffers[arg->slot + k] = slot->buffer;
     }
     size_t whole = arg->type < lib->n_types ? lib->types[arg->type].size : 0;
-    if (arg->space != RF_CONSTANT || !slot->address || slot->n_bytes >= whole) return true;
+    if (arg->space != RF_CONSTANT || slot->n_bytes >= whole) return true;
     RtShort *s = rt_cb_alloc(e->encoder.buffer, sizeof *s + ((whole + 63) & ~(size_t)63));
     if (!s) {
         rt_cb_no_memory(e->encoder.buffer);

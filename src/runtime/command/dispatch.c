@@ -113,7 +113,7 @@ static RtOpResult run_dispatch(RtOp *op, RtExecution *x) {
     if (!set_region(d, x, item)) return RT_OP_FAILED;
     for (RtShort *s = d->shorts; s; s = s->next) {
         // A dispatch of the batch may write the buffer only if it may run beside this one.
-        if (!dev_copy(x->buffer->device->table, x->run, s->copy, s->from, s->n_bytes))
+        if (s->n_bytes && !dev_copy(x->buffer->device->table, x->run, s->copy, s->from, s->n_bytes))
             return RT_OP_FAILED;
         d->args[s->slot] = s->copy;
     }
