@@ -64,7 +64,8 @@
 // 5. ERRORS: three kinds, three ways
 //    - Input or environment (source that does not compile, no memory): NULL or false, and the last
 //      parameter MTLError **error, which may be NULL, receives an error the caller releases.
-//    - Misuse of the API (a missing buffer, an encoder used after its end): a validation message
+//    - Misuse of the API (no pipeline, an encoder used after its end; with MTL_DEBUG_LAYER=1 also
+//      what a Mac's debug layer minds, such as a missing buffer): a validation message
 //      through the device's log callback with the name of the call and of the rule. The call does
 //      nothing else, and when it was an encoder's, the command buffer will end in
 //      MTLCommandBufferStatusError with that message. Without a callback the messages go to stderr
@@ -100,8 +101,8 @@
 // 8. WHERE IT DIFFERS FROM A MAC
 //    - The device is this computer's CPU; 32 threads of a SIMD-group are the lanes of vector
 //      registers.
-//    - Rules that Apple checks only in its debug layer are errors here when they are cheap to
-//      check. MTL_DEBUG_LAYER=1 adds the costlier ones.
+//    - A rule that Apple checks only in its debug layer is an error with MTL_DEBUG_LAYER=1 only,
+//      as there. Without it nothing outside a resource is touched: what is not bound reads as 0.
 //    - mtl_device_new_library_with_url takes a path; it reads Ingot's metallib files and MSL
 //      source.
 //

@@ -509,8 +509,11 @@ TEST(test_order) {
 }
 
 TEST(test_hints) {
-    MTLTexture *t = make(MTLTextureType2DArray, MTLPixelFormatBC1_RGBA, 16, 16, 1, 3, 5);
-    MTLBuffer *b = buffer_of(64, 1);
+    MTLTextureDescriptor d =
+        texture_shape(MTLTextureType2DArray, MTLPixelFormatBC1_RGBA, 16, 16, 1, 3, 5);
+    d.resource_options = MTLResourceStorageModeManaged;
+    MTLTexture *t = mtl_device_new_texture(device, &d);
+    MTLBuffer *b = mtl_device_new_buffer(device, 64, MTLResourceStorageModeManaged);
     begin();
     mtl_blit_command_encoder_synchronize_resource(blit, (MTLResource *)b);
     mtl_blit_command_encoder_synchronize_resource(blit, (MTLResource *)t);

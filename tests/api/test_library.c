@@ -584,7 +584,4 @@ TEST(everything_in_the_background) {
     mtl_release(library);
 }
 
-int main(void) {
-    setenv("MTL_DEBUG_LAYER", "1", 1); // arguments that are not bound are told
-    return unit_run(open_device, close_device);
-}
+int main(void) { return unit_run(open_device, close_device); }

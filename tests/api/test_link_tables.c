@@ -801,7 +801,6 @@ static void bad_lists(void **unused) {
 }
 
 int main(void) {
-    setenv("MTL_DEBUG_LAYER", "1", 1); // arguments that are not bound are told
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(divergent_indices),
         cmocka_unit_test(size_and_null),

@@ -765,7 +765,6 @@ TEST(test_release_early) {
 }
 
 int main(void) {
-    setenv("MTL_DEBUG_LAYER", "1", 1); // arguments that are not bound are told
     unit_each(fresh, NULL);
     return unit_run(open_all, close_all);
 }

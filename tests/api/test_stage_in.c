@@ -340,7 +340,6 @@ static void buffers_of_attributes_must_be_bound(void **state) {
 }
 
 int main(void) {
-    setenv("MTL_DEBUG_LAYER", "1", 1); // arguments that are not bound are told
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(attributes_step_by_x_y_and_not),
         cmocka_unit_test(regions_move_and_end),

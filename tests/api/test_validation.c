@@ -143,6 +143,10 @@ static void dispatch_sizes(void **state) {
 
 static void bindings(void **state) {
     (void)state;
+    begin(plain);
+    mtl_compute_command_encoder_set_buffer(encoder, NULL, 0, 0);
+    dispatch(4, 4);
+    expect("dispatch_missing_buffer", THREADS);
     BREAKS(plain, "buffer_index", set_buffer, x, 0, 31);
     BREAKS(plain, "buffer_offset", set_buffer, x, 65536, 0);
     BREAKS(plain, "buffer_offset", set_buffer_offset, 70000, 0);

@@ -192,12 +192,10 @@ class TestSampler:
                 device.new_sampler_state(bad)
 
     def test_anisotropy_out_of_range(self, device):
+        """Only the debug layer minds; the sampler has the most there is."""
         descriptor = pm.SamplerDescriptor.sampler_descriptor()
-        try:
-            descriptor.max_anisotropy = 1000
-            assert device.new_sampler_state(descriptor) is None
-        except (pm.MetalError, TypeError, ValueError):
-            pass
+        descriptor.max_anisotropy = 1000
+        assert device.new_sampler_state(descriptor) is not None
 
     def test_sampling(self, device, queue):
         source = """

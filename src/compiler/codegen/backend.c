@@ -117,6 +117,7 @@ static void internalise(Cg *cg) {
 //                not reported
 //   wrap         vectorise, coroutines for barriers, the group loop
 //   finish       optimisation of the whole: versions into the loop, the loop's constants folded
+//   loosen       last: buffers may be bound at any offset
 static void compile(Cg *cg, MslKernel *out) {
     MslContext *cx = &cg->cx;
     bool reference = cg->request->width == 1;
@@ -153,6 +154,7 @@ static void compile(Cg *cg, MslKernel *out) {
     msl_verify(cx, "finish");
     double start = now_ms();
     msl_break_chains(cg);
+    msl_loosen(cg);
     msl_emit(cg, out);
     note_time(cg, "emit", now_ms() - start);
 }

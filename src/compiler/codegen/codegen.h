@@ -81,6 +81,9 @@ void msl_emit(Cg *cg, MslKernel *out); // object -> shared object, or assembly t
 // chains.c
 void msl_break_chains(Cg *cg);
 
+// loosen.c
+void msl_loosen(Cg *cg);
+
 // load.c
 void msl_load(Cg *cg);
 LLVMModuleRef msl_open_lazily(Cg *cg, const void *bitcode, size_t n_bytes);

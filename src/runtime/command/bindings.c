@@ -41,13 +41,22 @@ bool rt_valid_place(const RtSite *site, const MTLBuffer *buffer, const char *arg
     return false;
 }
 
+// Without the debug layer an offset past the end binds what lies there: nothing.
+static bool lies_behind(const RtSite *site, const MTLBuffer *buffer, size_t offset) {
+    return rt_is(buffer, &rt_buffer_class) && offset >= buffer->length &&
+           rt_tolerates(site->device, RT_RULE_buffer_offset);
+}
+
 void rt_bind_buffer(RtBindings *b, const RtSite *site, MTLBuffer *buffer, size_t offset,
                     size_t index) {
     if (!valid_index(site, index, RT_MAX_BUFFERS, RT_RULE_buffer_index)) return;
     if (!buffer)
         b->slots[index] = (RtSlot){0};
-    else if (rt_valid_place(site, buffer, "buffer", offset) &&
-             rt_cb_use(site->commands, &buffer->resource, false))
+    else if (lies_behind(site, buffer, offset)) {
+        if (rt_cb_use(site->commands, &buffer->resource, false))
+            b->slots[index] = (RtSlot){.buffer = buffer};
+    } else if (rt_valid_place(site, buffer, "buffer", offset) &&
+               rt_cb_use(site->commands, &buffer->resource, false))
         b->slots[index] = (RtSlot){.buffer = buffer,
                                    .address = buffer->memory + offset,
                                    .n_bytes = buffer->length - offset};
@@ -63,16 +72,16 @@ MTLBuffer *rt_bound_buffer(const RtBindings *b, const RtSite *site, size_t index
 void rt_bind_bytes(RtBindings *b, const RtSite *site, const void *bytes, size_t length,
                    size_t index) {
     if (!valid_index(site, index, RT_MAX_BUFFERS, RT_RULE_buffer_index)) return;
-    if (!bytes || length == 0 || length > RT_MAX_BYTES) {
-        if (bytes)
-            rt_misuse_at(site, RT_RULE_bytes_length, "length %zu", length);
-        else
-            rt_misuse_at(site, RT_RULE_null_argument, "bytes");
+    if (!bytes) {
+        rt_misuse_at(site, RT_RULE_null_argument, "bytes");
         return;
     }
+    if ((length == 0 || length > RT_MAX_BYTES) &&
+        !rt_misuse_at(site, RT_RULE_bytes_length, "length %zu", length))
+        return;
     // 64 bytes aligned and rounded: a kernel that reads a float3 out of 12 bytes reads zeros
     // behind.
-    char *copy = rt_cb_alloc(site->commands, (length + 63) & ~(size_t)63);
+    char *copy = rt_cb_alloc(site->commands, length ? (length + 63) & ~(size_t)63 : 64);
     if (!copy) {
         rt_cb_no_memory(site->commands);
         return;
@@ -113,11 +122,10 @@ void rt_bind_sampler(RtBindings *b, const RtSite *site, MTLSamplerState *sampler
                      mtl_class_name(sampler));
         return;
     }
-    if (clamps && (!(clamps[0] >= 0) || !(clamps[1] >= clamps[0]))) {
-        rt_misuse_at(site, RT_RULE_sampler_value, "LOD clamps %g and %g, sampler '%s'",
-                     (double)clamps[0], (double)clamps[1], rt_label(&sampler->label));
+    if (clamps && (!(clamps[0] >= 0) || !(clamps[1] >= clamps[0])) &&
+        !rt_misuse_at(site, RT_RULE_sampler_value, "LOD clamps %g and %g, sampler '%s'",
+                      (double)clamps[0], (double)clamps[1], rt_label(&sampler->label)))
         return;
-    }
     if (!clamps) {
         if (rt_cb_retain(site->commands, sampler)) b->samplers[index] = sampler->handle.value;
         return;

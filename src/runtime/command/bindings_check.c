@@ -44,9 +44,10 @@ static const char *name_of(const RtTextureSlot *bound, char *text) {
     return bound->texture ? rt_texture_name(bound->texture, text) : "of a view pool";
 }
 
+// *shown: the kernel finds it there; else, where that is tolerated, no texture: reads give zero.
 static bool valid_texture(const RtSite *site, const RfLibrary *lib, const RfArg *arg,
                           const RfType *type, const RtTextureSlot *texture, const AbiTexture *t,
-                          const char *kernel) {
+                          const char *kernel, bool *shown) {
     static const char *const kinds[] = {"float", "int", "uint"};
     if (!t) {
         rt_misuse_at(site, RT_RULE_metal4_resource_id, "0x%llx for '%s' of '%s' is no texture",
@@ -57,39 +58,39 @@ static bool valid_texture(const RtSite *site, const RfLibrary *lib, const RfArg 
     const MTLTextureUsage usage = texture->texture ? texture->texture->usage : 0;
     char name[RT_TEXTURE_NAME];
     if (type->texture_type != t->type) {
-        rt_misuse_at(site, RT_RULE_dispatch_texture_type, "'%s' of '%s' is %s, texture %s",
-                     arg->name, kernel, rt_texture_type_name(type->texture_type),
-                     name_of(texture, name));
-        return false;
+        *shown = false;
+        return rt_misuse_at(site, RT_RULE_dispatch_texture_type, "'%s' of '%s' is %s, texture %s",
+                            arg->name, kernel, rt_texture_type_name(type->texture_type),
+                            name_of(texture, name));
     }
     Components wanted = components_of_argument(lib, type);
     if (wanted != components_of_format(f) || (type->depth && !(f->caps & ABI_FORMAT_DEPTH))) {
-        rt_misuse_at(site, RT_RULE_dispatch_texture_component, "'%s' of '%s' has %s%s, texture %s",
-                     arg->name, kernel, type->depth ? "depth as " : "", kinds[wanted],
-                     name_of(texture, name));
-        return false;
+        *shown = false;
+        return rt_misuse_at(site, RT_RULE_dispatch_texture_component,
+                            "'%s' of '%s' has %s%s, texture %s", arg->name, kernel,
+                            type->depth ? "depth as " : "", kinds[wanted], name_of(texture, name));
     }
     bool reads = arg->access != RF_WRITE_ONLY, writes = arg->access != RF_READ_ONLY;
     MTLTextureUsage needs =
         (reads ? MTLTextureUsageShaderRead : 0u) | (writes ? MTLTextureUsageShaderWrite : 0u);
     // Swizzled textures cannot be written, whatever their parent's usage.
-    if ((usage != 0 && needs & ~usage) || (writes && t->swizzled)) {
-        rt_misuse_at(site, RT_RULE_dispatch_texture_usage,
-                     "'%s' of '%s' needs 0x%x, texture %s has 0x%x%s", arg->name, kernel, needs,
-                     name_of(texture, name), usage, t->swizzled ? " and a swizzle" : "");
+    *shown = !(writes && t->swizzled);
+    if (((usage != 0 && needs & ~usage) || !*shown) &&
+        !rt_misuse_at(site, RT_RULE_dispatch_texture_usage,
+                      "'%s' of '%s' needs 0x%x, texture %s has 0x%x%s", arg->name, kernel, needs,
+                      name_of(texture, name), usage, t->swizzled ? " and a swizzle" : ""))
         return false;
-    }
     unsigned caps = reads && writes ? ABI_FORMAT_READ_WRITE
                     : writes        ? ABI_FORMAT_WRITE
                                     : ABI_FORMAT_READ;
     if (!(f->caps & caps)) {
-        rt_misuse_at(site, RT_RULE_dispatch_texture_access, "'%s' of '%s' is %s, texture %s",
-                     arg->name, kernel,
-                     reads && writes ? "read_write"
-                     : writes        ? "write"
-                                     : "read",
-                     name_of(texture, name));
-        return false;
+        *shown = false;
+        return rt_misuse_at(site, RT_RULE_dispatch_texture_access, "'%s' of '%s' is %s, texture %s",
+                            arg->name, kernel,
+                            reads && writes ? "read_write"
+                            : writes        ? "write"
+                                            : "read",
+                            name_of(texture, name));
     }
     return true;
 }
@@ -103,16 +104,22 @@ bool rt_take_textures(const RtTake *t, const RfArg *arg, bool required) {
         t->args[arg->slot + k] = (void *)(uintptr_t)texture.handle;
         if (!texture.handle) {
             if (!required || arg->count != 1) continue; // arrays may have gaps: they read as zero
-            rt_misuse_at(site, t->no_texture, "'%s' needs a texture at index %zu for '%s'",
-                         t->f->name, index, arg->name);
+            if (rt_misuse_at(site, t->no_texture, "'%s' needs a texture at index %zu for '%s'",
+                             t->f->name, index, arg->name))
+                continue;
             return false;
         }
         // An id may be anything, and only the debug layer pays for finding its texture. Code is
         // left by a fault if it is none.
         const AbiTexture *record = record_of(site->device, &texture);
+        bool shown = true;
         if (type && (record || site->commands->notes_resources) &&
-            !valid_texture(site, t->lib, arg, type, &texture, record, t->f->name))
+            !valid_texture(site, t->lib, arg, type, &texture, record, t->f->name, &shown))
             return false;
+        if (!shown) {
+            t->args[arg->slot + k] = NULL;
+            continue;
+        }
         if (texture.texture && arg->access != RF_READ_ONLY &&
             !rt_cb_use(site->commands, &texture.texture->resource, true))
             return false;
@@ -126,9 +133,9 @@ bool rt_take_samplers(const RtTake *t, const RfArg *arg, bool required) {
         uint64_t sampler = index < RT_MAX_SAMPLERS ? t->from->samplers[index] : 0;
         t->args[arg->slot + k] = (void *)(uintptr_t)sampler;
         if (sampler || !required || arg->count != 1) continue;
-        rt_misuse_at(t->site, t->no_sampler, "'%s' needs a sampler at index %zu for '%s'",
-                     t->f->name, index, arg->name);
-        return false;
+        if (!rt_misuse_at(t->site, t->no_sampler, "'%s' needs a sampler at index %zu for '%s'",
+                          t->f->name, index, arg->name))
+            return false;
     }
     return true;
 }

@@ -94,10 +94,10 @@ static bool valid_image(const RtSite *site, const MTLTexture *texture, const MTL
                           &n_bytes) ||
         !rt_blit_valid_buffer(site, buffer, "buffer", offset, n_bytes))
         return false;
-    if (offset % aspect->texel == 0) return true;
-    rt_misuse_at(site, RT_RULE_blit_offset_alignment, "offset %zu, %zu bytes each, texture %s",
-                 offset, aspect->texel, rt_texture_name(texture, name));
-    return false;
+    return offset % aspect->texel == 0 ||
+           rt_misuse_at(site, RT_RULE_blit_offset_alignment,
+                        "offset %zu, %zu bytes each, texture %s", offset, aspect->texel,
+                        rt_texture_name(texture, name));
 }
 
 void mtl_blit_command_encoder_copy_from_buffer_to_texture(
@@ -187,9 +187,11 @@ static bool valid_pair(const RtSite *site, const MTLTexture *source,
         !rt_blit_valid_texture(site, destination, "destination"))
         return false;
     if (source->record.pixel_format != destination->record.pixel_format) {
-        rt_misuse_at(site, RT_RULE_blit_formats, "%s and %s", rt_texture_name(source, a),
-                     rt_texture_name(destination, b));
-        return false;
+        // Tolerated: bits are copied, where both have as many for a texel.
+        if (!rt_misuse_at(site, RT_RULE_blit_formats, "%s and %s", rt_texture_name(source, a),
+                          rt_texture_name(destination, b)) ||
+            !abi_format_view_compatible(source->record.format, destination->record.format))
+            return false;
     }
     if (source->record.n_samples != destination->record.n_samples) {
         rt_misuse_at(site, RT_RULE_blit_samples, "%u and %u, %s and %s", source->record.n_samples,

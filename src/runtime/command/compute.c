@@ -5,6 +5,7 @@
 #include "runtime/command/checked.h"
 #include "runtime/command/argument_table.h"
 #include "runtime/object/validation.h"
+#include "os/zeros.h"
 
 RT_CLASS rt_compute_encoder_class = {.name = "MTLComputeCommandEncoder", .owner = rt_encoder_owner};
 
@@ -184,8 +185,13 @@ static bool snapshot(MTLComputeCommandEncoder *e, RtDispatch *d, const char *cal
             for (uint32_t k = 0; k < arg->count && arg->slot + k < f->n_slots; k++) {
                 size_t index = (size_t)arg->index + k;
                 const RtSlot *slot = index < RT_MAX_BUFFERS ? &e->bound.slots[index] : NULL;
-                if (!slot || (arg->kind == RF_ARG_FUNCTION_TABLE) != (slot->table != NULL))
+                bool fits = slot && (arg->kind == RF_ARG_FUNCTION_TABLE) == (slot->table != NULL);
+                if (arg->kind == RF_ARG_BUFFER && p->arg_use[i] == RT_ARG_REQUIRED &&
+                    (!fits || !slot->address)) {
+                    d->args[arg->slot + k] = os_zeros(); // read as such; a store is a fault
                     continue;
+                }
+                if (!fits) continue;
                 d->args[arg->slot + k] = slot->address;
                 if (!note_extent(e, d, i, k, slot)) return false;
                 if (rt_is_tracing() && slot->n_bytes < SIZE_MAX >> 1)
@@ -316,10 +322,9 @@ void rt_compute_dispatch_indirect(MTLComputeCommandEncoder *e, const void *addre
 void mtl_compute_command_encoder_memory_barrier_with_scope(MTLComputeCommandEncoder *encoder,
                                                            MTLBarrierScope scope) {
     if (!rt_valid_encoder(encoder, __func__)) return;
-    if (scope == 0 || scope > 7)
+    if ((scope > 0 && scope <= 7) ||
         rt_misuse_encoding(encoder->encoder.buffer, RT_RULE_barrier_scope, __func__, "scope %u",
-                           scope);
-    else
+                           scope))
         rt_cb_append_marker(encoder->encoder.buffer, &rt_op_barrier);
 }
 

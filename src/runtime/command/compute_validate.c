@@ -19,12 +19,10 @@ bool rt_valid_threadgroup_length(MTLComputeCommandEncoder *e, const char *call, 
                            index);
         return false;
     }
-    if (length % 16 != 0) {
-        rt_misuse_encoding(e->encoder.buffer, RT_RULE_threadgroup_memory_multiple, call,
-                           "length %zu", length);
-        if (!rt_tolerates(e->encoder.buffer->device, RT_RULE_threadgroup_memory_multiple))
-            return false;
-    }
+    if (length % 16 != 0 &&
+        !rt_misuse_encoding(e->encoder.buffer, RT_RULE_threadgroup_memory_multiple, call,
+                            "length %zu", length))
+        return false;
     if (length > RT_MAX_THREADGROUP_MEMORY) {
         rt_misuse_encoding(e->encoder.buffer, RT_RULE_threadgroup_memory_limit, call, "length %zu",
                            length);
@@ -59,12 +57,9 @@ bool rt_valid_group_size(MTLComputeCommandEncoder *e, const char *call, MTLSize 
                            p->required[1], p->required[2]);
         return false;
     }
-    if (p->width_multiple && size.width * size.height * size.depth % ABI_SIMD_WIDTH != 0) {
-        rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_width_multiple, call,
-                           "%zu x %zu x %zu", size.width, size.height, size.depth);
-        return false;
-    }
-    return true;
+    return !p->width_multiple || size.width * size.height * size.depth % ABI_SIMD_WIDTH == 0 ||
+           rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_width_multiple, call,
+                              "%zu x %zu x %zu", size.width, size.height, size.depth);
 }
 
 bool rt_valid_grid(MTLComputeCommandEncoder *e, const char *call, MTLSize grid, MTLSize unit) {
@@ -90,34 +85,24 @@ static bool valid_buffer_arg(MTLComputeCommandEncoder *e, const char *call, cons
     const char *kernel = rt_pipeline_function(p)->name;
     size_t index = (size_t)arg->index + k;
     const RtSlot *slot = index < RT_MAX_BUFFERS ? &e->bound.slots[index] : NULL;
-    if (!slot || !slot->address || slot->table) {
-        // A kernel may declare what it never reads. One that does reads zeros, or ends in a fault.
-        if (rt_tolerates(p->device, RT_RULE_dispatch_missing_buffer)) return true;
-        rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_missing_buffer, call,
-                           "'%s' needs a buffer at index %zu for '%s'", kernel, index, arg->name);
-        return false;
-    }
+    if (!slot || !slot->address || slot->table)
+        return rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_missing_buffer, call,
+                                  "'%s' needs a buffer at index %zu for '%s'", kernel, index,
+                                  arg->name);
     const RfLibrary *lib = rt_pipeline_library(p);
     if (arg->type >= lib->n_types) return true;
     const RfType *type = &lib->types[arg->type];
-    bool debug = p->device->debug_layer;
+    if (!p->device->debug_layer) return true;
     const char *label = slot->buffer ? rt_label(&slot->buffer->resource.label) : "";
-    if (debug && slot->n_bytes < type->size) {
-        rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_buffer_too_small, call,
-                           "'%s' of '%s' at index %zu is %u bytes, %zu are there%s%s%s", arg->name,
-                           kernel, index, type->size, slot->n_bytes, *label ? " in '" : "", label,
-                           *label ? "'" : "");
-        return false;
-    }
-    // Code may count on the alignment of large vectors; smaller ones survive, as on a Mac.
-    if ((debug || type->align >= 16) && type->align > 1 &&
-        (uintptr_t)slot->address % type->align != 0) {
-        rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_offset_alignment, call,
-                           "'%s' of '%s' at index %zu needs %u%s%s%s", arg->name, kernel, index,
-                           type->align, *label ? ": '" : "", label, *label ? "'" : "");
-        return false;
-    }
-    return true;
+    if (slot->n_bytes < type->size)
+        return rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_buffer_too_small, call,
+                                  "'%s' of '%s' at index %zu is %u bytes, %zu are there%s%s%s",
+                                  arg->name, kernel, index, type->size, slot->n_bytes,
+                                  *label ? " in '" : "", label, *label ? "'" : "");
+    return type->align <= 1 || (uintptr_t)slot->address % type->align == 0 ||
+           rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_offset_alignment, call,
+                              "'%s' of '%s' at index %zu needs %u%s%s%s", arg->name, kernel, index,
+                              type->align, *label ? ": '" : "", label, *label ? "'" : "");
 }
 
 static bool valid_table_arg(MTLComputeCommandEncoder *e, const char *call, const RfArg *arg,

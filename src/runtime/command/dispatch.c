@@ -7,12 +7,15 @@
 #include "runtime/command/compute.h"
 #include "runtime/command/execute.h"
 #include "runtime/command/checked.h"
+#include "runtime/object/validation.h"
 
 // Whether a threadgroup that was read from memory is one the pipeline can run.
 static bool valid_group(const MTLComputePipelineState *p, const uint32_t size[3]) {
     uint64_t n = (uint64_t)size[0] * size[1];
     if (size[0] > RT_MAX_THREADS || size[1] > RT_MAX_THREADS || size[2] > RT_MAX_THREADS ||
-        n * size[2] > p->max_threads || (p->width_multiple && n * size[2] % ABI_SIMD_WIDTH != 0))
+        n * size[2] > p->max_threads ||
+        (p->width_multiple && n * size[2] % ABI_SIMD_WIDTH != 0 &&
+         !rt_tolerates(p->device, RT_RULE_dispatch_width_multiple)))
         return false;
     return !p->required[0] ||
            (size[0] == p->required[0] && size[1] == p->required[1] && size[2] == p->required[2]);

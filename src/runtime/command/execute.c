@@ -12,6 +12,7 @@
 #include "os/clock.h"
 #include "os/futex.h"
 #include "os/pool.h"
+#include "os/zeros.h"
 
 static MTLError *fault_error(const MTLDevice *device, const DevRun *run, uint32_t timeout_ms) {
     const char *kernel = run->faulting ? run->faulting : "?";
@@ -25,8 +26,11 @@ static MTLError *fault_error(const MTLDevice *device, const DevRun *run, uint32_
     case DEV_FAULT_MEMORY:
         return rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorPageFault,
                             "Caused GPU Address Fault Error: kernel '%s' accessed address 0x%zx, "
-                            "where there is no memory.",
-                            kernel, (size_t)run->address);
+                            "%s",
+                            kernel, (size_t)run->address,
+                            os_among_zeros((const void *)run->address)
+                                ? "an argument that is not bound."
+                                : "where there is no memory.");
     case DEV_FAULT_STACK:
         return rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorStackOverflow,
                             "Kernel '%s' needs more private memory than a thread has.", kernel);

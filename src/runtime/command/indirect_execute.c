@@ -10,6 +10,7 @@
 #include "runtime/program/indirect.h"
 #include "runtime/command/checked.h"
 #include "runtime/object/validation.h"
+#include "os/zeros.h"
 
 typedef struct Execute {
     RtOp op;
@@ -56,14 +57,18 @@ static RtOpResult flush(RtExecution *x, Batch *batch) {
 static const char *check_sizes(const MTLComputePipelineState *p, const AbiIndirectCommand *c) {
     uint64_t threads = 1;
     for (int i = 0; i < 3; i++) {
-        if (c->group[i] == 0) return "has an empty threadgroup";
+        if (c->group[i] == 0) // set_grid sees that nothing runs
+            return rt_tolerates(p->device, RT_RULE_dispatch_empty_threadgroup)
+                       ? NULL
+                       : "has an empty threadgroup";
         if (c->group[i] > RT_MAX_THREADS) return "has more threads in a threadgroup than allowed";
         threads *= c->group[i];
     }
     if (threads > p->max_threads) return "has more threads in a threadgroup than allowed";
     if (p->required[0] && memcmp(p->required, c->group, sizeof p->required) != 0)
         return "has not the threadgroup size its kernel requires";
-    if (p->width_multiple && threads % ABI_SIMD_WIDTH != 0)
+    if (p->width_multiple && threads % ABI_SIMD_WIDTH != 0 &&
+        !rt_tolerates(p->device, RT_RULE_dispatch_width_multiple))
         return "has a threadgroup size that is no multiple of thread_execution_width";
     return NULL;
 }
@@ -71,6 +76,11 @@ static const char *check_sizes(const MTLComputePipelineState *p, const AbiIndire
 // Grid sizes of the dispatch; *empty: nothing to do.
 static const char *set_grid(const AbiIndirectCommand *c, DevDispatch *d, bool *empty) {
     uint64_t total = 1;
+    for (int i = 0; i < 3; i++)
+        if (c->group[i] == 0) {
+            *empty = true;
+            return NULL;
+        }
     for (int i = 0; i < 3; i++) {
         bool in_threads = c->kind == ABI_INDIRECT_THREADS;
         uint64_t groups =
@@ -102,9 +112,14 @@ static const char *set_buffer(const Execute *e, const AbiIndirectCommand *record
             address = index < RT_MAX_BUFFERS ? e->addresses[index] : NULL;
         else if (index < e->icb->head.n_buffers)
             address = (void *)(uintptr_t)record->addresses[index];
-        if (!address && p->arg_use[a] == RT_ARG_REQUIRED) return "lacks a buffer its kernel needs";
+        if (!address && p->arg_use[a] == RT_ARG_REQUIRED) {
+            if (!rt_tolerates(p->device, RT_RULE_dispatch_missing_buffer))
+                return "lacks a buffer its kernel needs";
+            address = os_zeros();
+        }
         uint32_t align = arg->type < lib->n_types ? lib->types[arg->type].align : 1;
-        if (align >= 16 && (uintptr_t)address % align != 0) // as for other dispatches
+        if (align >= 16 && (uintptr_t)address % align != 0 &&
+            !rt_tolerates(p->device, RT_RULE_dispatch_offset_alignment))
             return "has a buffer that is not aligned for its argument";
         args[arg->slot + k] = address;
     }
@@ -128,6 +143,8 @@ static const char *set_arguments(const Execute *e, AbiIndirectCommand *record,
             uint32_t n = arg->index < e->icb->head.n_threadgroup ? lengths[arg->index] : 0;
             if (n == 0 && e->icb->inherit_buffers && arg->index < RT_MAX_BUFFERS)
                 n = e->threadgroup_bytes[arg->index];
+            if (n % 16 != 0 && rt_tolerates(p->device, RT_RULE_threadgroup_memory_multiple))
+                n = n > RT_MAX_THREADGROUP_MEMORY ? n : (n + 15) & ~15u;
             if (n == 0 && p->arg_use[a] == RT_ARG_REQUIRED)
                 wrong = "lacks a length of threadgroup memory its kernel needs";
             else if (n % 16 != 0)

@@ -185,7 +185,8 @@ const char *rt_render_pipeline_name(const MTLRenderPipelineState *p); // its lab
 // State but for what the pipeline fixes. False after a message: an attachment is missing.
 bool rt_render_take_fixed(MTLRenderCommandEncoder *e, const RtSite *site, bool discard_all,
                           DevState *s);
-void rt_render_add_pipeline(DevState *s, const MTLRenderPipelineState *p, uint8_t primitive);
+void rt_render_add_pipeline(DevState *s, const MTLRenderPipelineState *p, const DevPass *pass,
+                            uint8_t primitive);
 // Is the type one of those there are, and of the pipeline's topology class?
 bool rt_render_type_fits(const MTLRenderPipelineState *p, uint32_t type);
 // render_indirect_execute.c: commands of an indirect command buffer; range_at: NULL, or where the

@@ -6,6 +6,7 @@
 #include "runtime/command/checked.h"
 #include "runtime/program/link.h"
 #include "runtime/command/argument_residency_int.h"
+#include "os/zeros.h"
 
 typedef struct Take { // one stage being copied
     MTLRenderCommandEncoder *e;
@@ -29,30 +30,22 @@ static bool no_memory(const Take *t) {
 
 // Is what is bound there right for the argument?
 static bool valid_buffer(const Take *t, const RfArg *arg, size_t index, const RtSlot *slot) {
-    if (!slot || !slot->address) {
-        rt_misuse_at(t->site, RT_RULE_draw_missing_buffer,
-                     "'%s' needs a buffer at index %zu for '%s'", t->f->name, index, arg->name);
-        return false;
-    }
+    if (!slot || !slot->address)
+        return rt_misuse_at(t->site, RT_RULE_draw_missing_buffer,
+                            "'%s' needs a buffer at index %zu for '%s'", t->f->name, index,
+                            arg->name);
     if (arg->type >= t->lib->n_types) return true;
     const RfType *type = &t->lib->types[arg->type];
-    bool debug = t->site->device->debug_layer;
+    if (!t->site->device->debug_layer) return true;
     const char *label = slot->buffer ? rt_label(&slot->buffer->resource.label) : "";
-    if (debug && slot->n_bytes < type->size) {
-        rt_misuse_at(t->site, RT_RULE_dispatch_buffer_too_small,
-                     "'%s' of '%s' at index %zu is %u bytes, %zu are there in '%s'", arg->name,
-                     t->f->name, index, type->size, slot->n_bytes, label);
-        return false;
-    }
-    // Code may count on the alignment of large vectors; smaller ones survive, as on a Mac.
-    if ((debug || type->align >= 16) && type->align > 1 &&
-        (uintptr_t)slot->address % type->align != 0) {
-        rt_misuse_at(t->site, RT_RULE_dispatch_offset_alignment,
-                     "'%s' of '%s' at index %zu needs %u: '%s'", arg->name, t->f->name, index,
-                     type->align, label);
-        return false;
-    }
-    return true;
+    if (slot->n_bytes < type->size)
+        return rt_misuse_at(t->site, RT_RULE_dispatch_buffer_too_small,
+                            "'%s' of '%s' at index %zu is %u bytes, %zu are there in '%s'",
+                            arg->name, t->f->name, index, type->size, slot->n_bytes, label);
+    return type->align <= 1 || (uintptr_t)slot->address % type->align == 0 ||
+           rt_misuse_at(t->site, RT_RULE_dispatch_offset_alignment,
+                        "'%s' of '%s' at index %zu needs %u: '%s'", arg->name, t->f->name, index,
+                        type->align, label);
 }
 
 static bool take_buffer(Take *t, const RfArg *arg, bool required) {
@@ -60,7 +53,10 @@ static bool take_buffer(Take *t, const RfArg *arg, bool required) {
         size_t index = (size_t)arg->index + k;
         const RtSlot *slot = index < RT_MAX_BUFFERS ? &t->bound->slots[index] : NULL;
         if (required && !valid_buffer(t, arg, index, slot)) return false;
-        if (!slot || !slot->address) continue;
+        if (!slot || !slot->address) {
+            if (required) t->args[arg->slot + k] = os_zeros();
+            continue;
+        }
         t->args[arg->slot + k] = slot->address;
         t->lengths[arg->slot + k] = slot->n_bytes;
         if (t->validated && !t->site->commands->unretained)
@@ -99,9 +95,14 @@ static bool take_handles(Take *t, const RfArg *arg, bool required) {
 static bool take_threadgroup(Take *t, const RfArg *arg, bool required) {
     uint32_t n = arg->index < RT_MAX_BUFFERS ? t->bound->threadgroup_bytes[arg->index] : 0;
     if (n == 0 && required) {
-        rt_misuse_at(t->site, RT_RULE_dispatch_missing_threadgroup_memory,
-                     "'%s' needs a length at index %u for '%s'", t->f->name, arg->index, arg->name);
-        return false;
+        if (!rt_misuse_at(t->site, RT_RULE_dispatch_missing_threadgroup_memory,
+                          "'%s' needs a length at index %u for '%s'", t->f->name, arg->index,
+                          arg->name))
+            return false;
+        // Without a length a Mac's function finds whatever memory there is: what is left of it.
+        // Tiles have as much as the pass says.
+        if (t->in_tile || t->threadgroup_bytes > RT_MAX_THREADGROUP_MEMORY) return false;
+        n = (uint32_t)(RT_MAX_THREADGROUP_MEMORY - t->threadgroup_bytes);
     }
     t->args[arg->slot] = (void *)(uintptr_t)t->threadgroup_bytes;
     t->lengths[arg->slot] = n;
@@ -223,10 +224,12 @@ static bool take_vertex_buffers(Take *t, const AbiStageInfo *info, uint64_t **st
         bool dynamic = index < 32 && t->e->pipeline->dynamic_strides >> index & 1;
         size_t stride = slot ? t->e->strides[index] : SIZE_MAX;
         if (!slot || !slot->address || (dynamic && stride > UINT32_MAX)) {
-            rt_misuse_at(t->site, RT_RULE_draw_missing_vertex_buffer,
-                         "'%s' reads attributes from the buffer at index %zu%s", t->f->name, index,
-                         slot && slot->address ? ", which has no stride" : "");
-            return false;
+            if (!rt_misuse_at(t->site, RT_RULE_draw_missing_vertex_buffer,
+                              "'%s' reads attributes from the buffer at index %zu%s", t->f->name,
+                              index, slot && slot->address ? ", which has no stride" : ""))
+                return false;
+            t->args[t->f->n_slots + i] = os_zeros(); // and no length: attributes are 0
+            continue;
         }
         t->args[t->f->n_slots + i] = slot->address;
         t->lengths[t->f->n_slots + i] = slot->n_bytes;

@@ -24,7 +24,9 @@ const char *rt_render_pipeline_name(const MTLRenderPipelineState *p) {
 
 RtRule rt_render_misfit(const MTLRenderPipelineState *p, const DevPass *pass, char *text,
                         size_t n_text) {
-    for (unsigned i = 0; !p->discard_all && i < ABI_MAX_COLORS + 2; i++) {
+    // Tile functions are made for the formats they name.
+    bool any = p->discard_all || (!p->tile && rt_tolerates(p->device, RT_RULE_draw_formats));
+    for (unsigned i = 0; !any && i < ABI_MAX_COLORS + 2; i++) {
         uint32_t has = i < ABI_MAX_COLORS    ? format_of(&pass->colors[i].view)
                        : i == ABI_MAX_COLORS ? format_of(&pass->depth.view)
                                              : format_of(&pass->stencil.view);
@@ -79,12 +81,13 @@ bool rt_render_type_fits(const MTLRenderPipelineState *p, uint32_t type) {
            (!p->topology || p->topology == classes[type]);
 }
 
+// A type that is none draws nothing where that is tolerated, one of another topology draws.
 static bool valid_type(const MTLRenderCommandEncoder *e, const RtSite *site,
                        MTLPrimitiveType type) {
-    if (rt_render_type_fits(e->pipeline, (uint32_t)type)) return true;
-    rt_misuse_at(site, RT_RULE_draw_primitive_type, "type %d, pipeline '%s'", (int)type,
-                 rt_render_pipeline_name(e->pipeline));
-    return false;
+    return rt_render_type_fits(e->pipeline, (uint32_t)type) ||
+           (rt_misuse_at(site, RT_RULE_draw_primitive_type, "type %d, pipeline '%s'", (int)type,
+                         rt_render_pipeline_name(e->pipeline)) &&
+            (unsigned)type <= MTLPrimitiveTypeTriangleStrip);
 }
 
 bool rt_render_valid_counts(const RtSite *site, size_t start, size_t n, size_t n_instances,
@@ -109,12 +112,12 @@ static bool set_indices(const RtSite *site, DevDraw *draw, MTLIndexType type, MT
     }
     size_t size = type == MTLIndexTypeUInt32 ? 4 : 2;
     if (!rt_valid_place(site, buffer, "index_buffer", offset)) return false;
-    if (offset % size != 0 || n > (buffer->length - offset) / size) {
-        rt_misuse_at(site, RT_RULE_draw_index_buffer,
-                     "%zu indices of %zu bytes at offset %zu of buffer '%s' with %zu bytes", n,
-                     size, offset, rt_label(&buffer->resource.label), buffer->length);
+    // Tolerated: those behind the end are 0.
+    if ((offset % size != 0 || n > (buffer->length - offset) / size) &&
+        !rt_misuse_at(site, RT_RULE_draw_index_buffer,
+                      "%zu indices of %zu bytes at offset %zu of buffer '%s' with %zu bytes", n,
+                      size, offset, rt_label(&buffer->resource.label), buffer->length))
         return false;
-    }
     draw->indices = buffer->memory + offset;
     draw->indices_bytes = buffer->length - offset;
     draw->index_bytes = (uint8_t)size;
@@ -123,12 +126,30 @@ static bool set_indices(const RtSite *site, DevDraw *draw, MTLIndexType type, MT
 
 // ---- The snapshot ----
 
-void rt_render_add_pipeline(DevState *s, const MTLRenderPipelineState *p, uint8_t primitive) {
+// Whether what the pipeline makes for one format can go into the other: numbers of one kind, and
+// blended only where that can be blended.
+static bool fits_format(uint32_t from, uint32_t to, bool blends) {
+    const AbiPixelFormat *a = from ? abi_pixel_format(from) : NULL;
+    const AbiPixelFormat *b = to ? abi_pixel_format(to) : NULL;
+    if (!a || !b || a == b) return true;
+    bool a_whole = a->kind == ABI_KIND_UINT || a->kind == ABI_KIND_SINT;
+    bool b_whole = b->kind == ABI_KIND_UINT || b->kind == ABI_KIND_SINT;
+    return (a->kind == b->kind || (!a_whole && !b_whole)) &&
+           (!blends || b->caps & ABI_FORMAT_BLEND);
+}
+
+void rt_render_add_pipeline(DevState *s, const MTLRenderPipelineState *p, const DevPass *pass,
+                            uint8_t primitive) {
     s->primitive = primitive;
     s->discard_all = p->discard_all;
     s->alpha_to_coverage = p->alpha_to_coverage;
     s->alpha_to_one = p->alpha_to_one;
-    for (unsigned i = 0; i < ABI_MAX_COLORS; i++) s->blend[i] = p->blend[i];
+    for (unsigned i = 0; i < ABI_MAX_COLORS; i++) {
+        s->blend[i] = p->blend[i];
+        if (!fits_format(p->color_formats[i], format_of(&pass->colors[i].view),
+                         s->blend[i].enabled))
+            s->blend[i].write_mask = 0;
+    }
 }
 
 bool rt_render_take_fixed(MTLRenderCommandEncoder *e, const RtSite *site, bool discard_all,
@@ -136,12 +157,14 @@ bool rt_render_take_fixed(MTLRenderCommandEncoder *e, const RtSite *site, bool d
     const MTLDepthStencilState *d = e->depth_stencil;
     const DevPass *pass = &e->pass->dev;
     bool depth = d && (d->depth_compare != DEV_COMPARE_ALWAYS || d->depth_write);
-    if (!discard_all && ((depth && !pass->depth.view.texture) ||
-                         (d && d->stencil && !pass->stencil.view.texture))) {
-        rt_misuse_at(site, RT_RULE_draw_depth_stencil, "state '%s', no %s attachment",
-                     rt_label(&d->label), depth && !pass->depth.view.texture ? "depth" : "stencil");
+    // Tolerated: without the attachment every test passes.
+    if (!discard_all &&
+        ((depth && !pass->depth.view.texture) ||
+         (d && d->stencil && !pass->stencil.view.texture)) &&
+        !rt_misuse_at(site, RT_RULE_draw_depth_stencil, "state '%s', no %s attachment",
+                      rt_label(&d->label),
+                      depth && !pass->depth.view.texture ? "depth" : "stencil"))
         return false;
-    }
     *s = e->state;
     s->depth_compare = depth ? d->depth_compare : DEV_COMPARE_ALWAYS;
     s->depth_write = depth && d->depth_write;
@@ -164,7 +187,7 @@ static bool take_state(MTLRenderCommandEncoder *e, const RtSite *site, uint8_t p
         return false;
     }
     if (!rt_render_take_fixed(e, site, e->pipeline->discard_all, s)) return false;
-    rt_render_add_pipeline(s, e->pipeline, primitive);
+    rt_render_add_pipeline(s, e->pipeline, &e->pass->dev, primitive);
     e->drawn = s;
     return true;
 }

@@ -83,8 +83,11 @@ void rt_render_set_actions(MTLRenderCommandEncoder *e, const RtSite *site) {
         bool is_color = i < ABI_MAX_COLORS;
         DevDepth *d = i == ABI_MAX_COLORS ? &pass->depth : &pass->stencil;
         if (!(is_color ? pass->colors[i].view.texture : d->view.texture)) continue;
-        if (e->store[i] == MTLStoreActionUnknown)
-            rt_misuse_at(site, RT_RULE_render_store_action, "that of attachment %u is unknown", i);
+        if (e->store[i] == MTLStoreActionUnknown &&
+            rt_misuse_at(site, RT_RULE_render_store_action, "that of attachment %u is unknown", i))
+            e->store[i] = (is_color ? pass->colors[i].view : d->view).texture->n_samples > 1
+                              ? MTLStoreActionDontCare
+                              : MTLStoreActionStore;
         *(is_color ? &pass->colors[i].load : &d->load) = e->load[i];
         *(is_color ? &pass->colors[i].store : &d->store) = e->store[i];
     }
@@ -447,9 +450,7 @@ void mtl_render_command_encoder_memory_barrier_with_scope(MTLRenderCommandEncode
                                                           MTLRenderStages before) {
     RtSite site;
     if (!valid_barrier(encoder, after, before, __func__, &site)) return;
-    if (scope == 0 || scope > 7)
-        rt_misuse_at(&site, RT_RULE_barrier_scope, "scope %u", scope);
-    else
+    if ((scope > 0 && scope <= 7) || rt_misuse_at(&site, RT_RULE_barrier_scope, "scope %u", scope))
         encoder->barrier = true;
 }
 

@@ -220,7 +220,7 @@ static bool make_draw(Command *k, DevDraw *d) {
     parts->state = k->c->state;
     k->wrong = rt_indirect_take_state(k->c->icb, k->record, k->c->pass, &parts->state);
     if (k->wrong) return false;
-    rt_render_add_pipeline(&parts->state, k->p, (uint8_t)k->record->grid[0]);
+    rt_render_add_pipeline(&parts->state, k->p, k->c->pass, (uint8_t)k->record->grid[0]);
     d->label = rt_render_pipeline_name(k->p);
     d->vertex = &parts->vertex;
     d->fragment = &parts->fragment;

@@ -109,15 +109,20 @@ static bool resolves(unsigned store) {
            store == MTLStoreActionStoreAndMultisampleResolve;
 }
 
-static bool valid_store(const RtSite *site, const Place *p) {
+static bool valid_store(const RtSite *site, Place *p) {
     bool stores =
         p->store == MTLStoreActionStore || p->store == MTLStoreActionStoreAndMultisampleResolve;
     char name[RT_TEXTURE_NAME];
-    if (p->store <= MTLStoreActionUnknown && !(stores && is_memoryless(p->texture))) return true;
-    rt_misuse_at(site, RT_RULE_render_store_action, "%s: action %u, %stexture %s", p->name,
-                 p->store, is_memoryless(p->texture) ? "memoryless " : "",
-                 rt_texture_name(p->texture, name));
-    return false;
+    bool known = p->store <= MTLStoreActionUnknown;
+    if (known && !(stores && is_memoryless(p->texture))) return true;
+    if (!rt_misuse_at(site, RT_RULE_render_store_action, "%s: action %u, %stexture %s", p->name,
+                      p->store, is_memoryless(p->texture) ? "memoryless " : "",
+                      rt_texture_name(p->texture, name)))
+        return false;
+    // What cannot be stored is not, the rest of the action remains.
+    p->store =
+        known && resolves(p->store) ? MTLStoreActionMultisampleResolve : MTLStoreActionDontCare;
+    return true;
 }
 
 // Attachment i, into its two views.
@@ -128,8 +133,6 @@ static bool set_place(MTLRenderCommandEncoder *e, const RtSite *site, unsigned i
         snprintf(p->name, sizeof p->name, "color attachment %u", i);
     else
         snprintf(p->name, sizeof p->name, "%s attachment", i == DEPTH ? "depth" : "stencil");
-    e->load[i] = (uint8_t)p->load;
-    e->store[i] = (uint8_t)p->store;
     if (!p->texture) return true;
     unsigned cap = caps[i < DEPTH ? 0 : i - DEPTH + 1];
     uint32_t n_layers = e->pass->dev.n_layers ? e->pass->dev.n_layers : 1;
@@ -139,9 +142,10 @@ static bool set_place(MTLRenderCommandEncoder *e, const RtSite *site, unsigned i
     if (p->load > MTLLoadActionClear ||
         (p->load == MTLLoadActionLoad && is_memoryless(p->texture))) {
         char name[RT_TEXTURE_NAME];
-        rt_misuse_at(site, RT_RULE_render_load_action, "%s: action %u, texture %s", p->name,
-                     p->load, rt_texture_name(p->texture, name));
-        return false;
+        if (!rt_misuse_at(site, RT_RULE_render_load_action, "%s: action %u, texture %s", p->name,
+                          p->load, rt_texture_name(p->texture, name)))
+            return false;
+        p->load = MTLLoadActionDontCare;
     }
     // An action that is not known yet may become one that resolves.
     bool may = p->store == MTLStoreActionUnknown && p->resolve;
@@ -150,6 +154,8 @@ static bool set_place(MTLRenderCommandEncoder *e, const RtSite *site, unsigned i
          !valid_resolve(site, p, i < DEPTH ? (unsigned)ABI_FORMAT_RESOLVE : cap, n_layers,
                         resolve)))
         return false;
+    e->load[i] = (uint8_t)p->load;
+    e->store[i] = (uint8_t)p->store;
     return rt_cb_use(site->commands, &p->texture->resource, true) &&
            (!resolve->texture || rt_cb_use(site->commands, &p->resolve->resource, true));
 }
@@ -184,11 +190,10 @@ static bool valid_together(const RtSite *site, const DevPass *pass, const Place 
         for (unsigned k = 0; k < i; k++)
             if (places[i].texture && places[i].texture == places[k].texture &&
                 places[i].level == places[k].level && places[i].slice == places[k].slice &&
-                places[i].plane == places[k].plane) {
-                rt_misuse_at(site, RT_RULE_render_attachment_twice, "color attachments %u and %u",
-                             k, i);
+                places[i].plane == places[k].plane &&
+                !rt_misuse_at(site, RT_RULE_render_attachment_twice, "color attachments %u and %u",
+                              k, i))
                 return false;
-            }
     const DevTarget *d = &pass->depth.view, *s = &pass->stencil.view;
     unsigned both = ABI_FORMAT_DEPTH | ABI_FORMAT_STENCIL;
     if (d->texture && s->texture &&

@@ -21,6 +21,26 @@ static bool clamps(MTLSamplerAddressMode mode) {
            mode == MTLSamplerAddressModeClampToBorderColor;
 }
 
+// Values outside their range, tolerated: the first of an enumeration, else the nearest.
+static void tame(MTLSamplerDescriptor *d) {
+#define ENUM(field, last)                                                                          \
+    if ((unsigned)d->field > (last)) d->field = 0
+    ENUM(min_filter, MTLSamplerMinMagFilterLinear);
+    ENUM(mag_filter, MTLSamplerMinMagFilterLinear);
+    ENUM(mip_filter, MTLSamplerMipFilterLinear);
+    ENUM(s_address_mode, MTLSamplerAddressModeClampToBorderColor);
+    ENUM(t_address_mode, MTLSamplerAddressModeClampToBorderColor);
+    ENUM(r_address_mode, MTLSamplerAddressModeClampToBorderColor);
+    ENUM(border_color, MTLSamplerBorderColorOpaqueWhite);
+    ENUM(reduction_mode, MTLSamplerReductionModeMaximum);
+    ENUM(compare_function, MTLCompareFunctionAlways);
+#undef ENUM
+    if (d->max_anisotropy > 16) d->max_anisotropy = 16;
+    if (!(d->lod_min_clamp >= 0)) d->lod_min_clamp = 0;
+    if (!(d->lod_max_clamp >= 0)) d->lod_max_clamp = 0;
+    if (!isfinite(d->lod_bias)) d->lod_bias = 0;
+}
+
 static bool valid_values(const RtSite *site, const MTLSamplerDescriptor *d) {
     const struct {
         const char *name;
@@ -60,8 +80,8 @@ static bool valid_unnormalized(const RtSite *site, const MTLSamplerDescriptor *d
         d->max_anisotropy <= 1 && clamps(d->s_address_mode) && clamps(d->t_address_mode) &&
         clamps(d->r_address_mode))
         return true;
-    rt_misuse_at(site, RT_RULE_sampler_unnormalized, "sampler '%.60s'", d->label ? d->label : "");
-    return false;
+    return rt_misuse_at(site, RT_RULE_sampler_unnormalized, "sampler '%.60s'",
+                        d->label ? d->label : "");
 }
 
 // It is complete: what kernels get for it. NULL, and it is gone: no memory.
@@ -76,8 +96,10 @@ static MTLSamplerState *with_handle(MTLSamplerState *sampler) {
 MTLSamplerState *mtl_device_new_sampler_state(MTLDevice *device,
                                               const MTLSamplerDescriptor *descriptor) {
     const RtSite site = {device, NULL, __func__};
-    const MTLSamplerDescriptor *d = descriptor;
-    if (!rt_given(device, d, "descriptor", __func__)) return NULL;
+    if (!rt_given(device, descriptor, "descriptor", __func__)) return NULL;
+    MTLSamplerDescriptor tamed = *descriptor;
+    const MTLSamplerDescriptor *d = &tamed;
+    if (rt_tolerates(device, RT_RULE_sampler_value)) tame(&tamed);
     if (!rt_device_needs(device, DEV_TEXTURES, __func__) || !valid_values(&site, d) ||
         !valid_unnormalized(&site, d))
         return NULL;
@@ -126,8 +148,8 @@ const char *mtl_sampler_state_label(const MTLSamplerState *sampler) {
 
 MTLResourceID mtl_sampler_state_gpu_resource_id(const MTLSamplerState *sampler) {
     if (!sampler) return (MTLResourceID){0};
-    if (sampler->in_arguments) return (MTLResourceID){sampler->handle.value};
-    rt_misuse(sampler->device, RT_RULE_sampler_argument_buffers, __func__, "sampler '%s'",
-              rt_label(&sampler->label));
-    return (MTLResourceID){0};
+    bool usable =
+        sampler->in_arguments || rt_misuse(sampler->device, RT_RULE_sampler_argument_buffers,
+                                           __func__, "sampler '%s'", rt_label(&sampler->label));
+    return (MTLResourceID){usable ? sampler->handle.value : 0};
 }

@@ -44,7 +44,8 @@ typedef struct RtSite {
     MTLCommandBuffer *commands; // not NULL: being encoded, it will end in error
     const char *call;
 } RtSite;
-void rt_misuse_at(const RtSite *site, RtRule rule, const char *detail, ...)
+// True: the rule is tolerated, go on (validation.h).
+bool rt_misuse_at(const RtSite *site, RtRule rule, const char *detail, ...)
     __attribute__((format(printf, 3, 4)));
 // "'label' (2D, 256 x 256 x 1, RGBA8Unorm)", in a buffer of RT_TEXTURE_NAME bytes.
 #define RT_TEXTURE_NAME 160

@@ -17,16 +17,15 @@
     (MTLTextureUsageShaderRead | MTLTextureUsageShaderWrite | MTLTextureUsageRenderTarget |        \
      MTLTextureUsagePixelFormatView | MTLTextureUsageShaderAtomic)
 
-void rt_misuse_at(const RtSite *site, RtRule rule, const char *detail, ...) {
+bool rt_misuse_at(const RtSite *site, RtRule rule, const char *detail, ...) {
     char text[256] = "";
+    if (rt_tolerates(site->device, rule)) return true;
     va_list args;
     va_start(args, detail);
     if (detail) vsnprintf(text, sizeof text, detail, args);
     va_end(args);
-    if (site->commands)
-        rt_misuse_encoding(site->commands, rule, site->call, "%s", text);
-    else
-        rt_misuse(site->device, rule, site->call, "%s", text);
+    return site->commands ? rt_misuse_encoding(site->commands, rule, site->call, "%s", text)
+                          : rt_misuse(site->device, rule, site->call, "%s", text);
 }
 
 static const char *const type_names[] = {"1D",
@@ -146,14 +145,14 @@ static bool valid_usage(const RtSite *site, const MTLTextureDescriptor *d) {
     const AbiPixelFormat *f = abi_pixel_format(d->pixel_format);
     MTLTextureUsage u = d->usage;
     unsigned targets = ABI_FORMAT_COLOR | ABI_FORMAT_DEPTH | ABI_FORMAT_STENCIL;
-    if (u & ~(unsigned)ALL_USAGE ||
-        (u & MTLTextureUsageShaderWrite && !(f->caps & ABI_FORMAT_WRITE)) ||
-        (u & MTLTextureUsageRenderTarget && !(f->caps & targets)) ||
-        (u & MTLTextureUsageShaderAtomic &&
-         !(f->caps & (ABI_FORMAT_ATOMIC | ABI_FORMAT_ATOMIC64)))) {
-        rt_misuse_at(site, RT_RULE_texture_usage, "usage 0x%x, %s", u, f->name);
+    // Tolerated: commands ask the format, too.
+    if ((u & ~(unsigned)ALL_USAGE ||
+         (u & MTLTextureUsageShaderWrite && !(f->caps & ABI_FORMAT_WRITE)) ||
+         (u & MTLTextureUsageRenderTarget && !(f->caps & targets)) ||
+         (u & MTLTextureUsageShaderAtomic &&
+          !(f->caps & (ABI_FORMAT_ATOMIC | ABI_FORMAT_ATOMIC64)))) &&
+        !rt_misuse_at(site, RT_RULE_texture_usage, "usage 0x%x, %s", u, f->name))
         return false;
-    }
     MTLTextureSwizzleChannels s = d->swizzle;
     const uint8_t channels[4] = {s.red, s.green, s.blue, s.alpha};
     bool swizzled = false;
@@ -192,15 +191,12 @@ static bool valid_storage(const RtSite *site, const MTLTextureDescriptor *d) {
         return false;
     }
     const AbiPixelFormat *f = abi_pixel_format(d->pixel_format);
-    if ((unsigned)d->compression_type > MTLTextureCompressionTypeLossy ||
-        (d->compression_type == MTLTextureCompressionTypeLossy &&
-         (storage != MTLStorageModePrivate || abi_format_is_blocked(f) ||
-          d->usage & (MTLTextureUsageShaderWrite | MTLTextureUsagePixelFormatView)))) {
-        rt_misuse_at(site, RT_RULE_texture_compression, "compression type %d, %s",
-                     (int)d->compression_type, f->name);
-        return false;
-    }
-    return true;
+    return ((unsigned)d->compression_type <= MTLTextureCompressionTypeLossy &&
+            (d->compression_type != MTLTextureCompressionTypeLossy ||
+             (storage == MTLStorageModePrivate && !abi_format_is_blocked(f) &&
+              !(d->usage & (MTLTextureUsageShaderWrite | MTLTextureUsagePixelFormatView))))) ||
+           rt_misuse_at(site, RT_RULE_texture_compression, "compression type %d, %s",
+                        (int)d->compression_type, f->name);
 }
 
 bool rt_texture_shape(const RtSite *site, const MTLTextureDescriptor *d, AbiTextureShape *shape) {

@@ -33,13 +33,10 @@ static bool valid_format(const RtSite *site, const MTLTexture *texture, MTLPixel
     }
     // The stencil part of a depth and stencil texture is its own format by another name.
     bool stencil = f->value == MTLPixelFormatX32_Stencil8 || f->value == MTLPixelFormatX24_Stencil8;
-    if (f != mine && !stencil && !same_but_srgb(mine, f) && texture->usage != 0 &&
-        !(texture->usage & MTLTextureUsagePixelFormatView)) {
-        rt_misuse_at(site, RT_RULE_texture_view_usage, "%s of texture %s, usage 0x%x", f->name,
-                     rt_texture_name(texture, name), texture->usage);
-        return false;
-    }
-    return true;
+    return f == mine || stencil || same_but_srgb(mine, f) || texture->usage == 0 ||
+           texture->usage & MTLTextureUsagePixelFormatView ||
+           rt_misuse_at(site, RT_RULE_texture_view_usage, "%s of texture %s, usage 0x%x", f->name,
+                        rt_texture_name(texture, name), texture->usage);
 }
 
 static bool valid_range(const RtSite *site, const MTLTexture *texture, const char *what,

@@ -16,17 +16,22 @@ static const char *const texts[] = {
 #include "runtime/object/validation.def"
 #undef RULE
 };
-static const bool layer_only[] = {
-#define RULE(id, text) false,
-#define LAYER(id, text) true,
+// What a broken rule comes to while the debug layer is off.
+typedef enum Kind { REFUSED, TOLERATED, SKIPPED } Kind;
+static const uint8_t kinds[] = {
+#define RULE(id, text) REFUSED,
+#define LAYER(id, text) TOLERATED,
+#define SKIP(id, text) SKIPPED,
 #include "runtime/object/validation.def"
 #undef RULE
 };
 _Static_assert(sizeof names / sizeof *names == RT_N_RULES, "one name per rule");
 
-bool rt_tolerates(const MTLDevice *device, RtRule rule) {
-    return layer_only[rule] && !(device && device->debug_layer);
+static bool is(Kind kind, const MTLDevice *device, RtRule rule) {
+    return kinds[rule] == kind && !(device && device->debug_layer);
 }
+
+bool rt_tolerates(const MTLDevice *device, RtRule rule) { return is(TOLERATED, device, rule); }
 
 // "call: what the rule says (detail) in encoder 'x' [rule]"
 static void compose(char *text, size_t n_bytes, RtRule rule, const char *call, const char *where,
@@ -54,14 +59,15 @@ static void deliver(MTLDevice *device, RtRule rule, const char *call, const char
         fprintf(stderr, "Ingot: %s\n", text);
 }
 
-void rt_misuse(MTLDevice *device, RtRule rule, const char *call, const char *detail, ...) {
+bool rt_misuse(MTLDevice *device, RtRule rule, const char *call, const char *detail, ...) {
     char text[512];
-    if (rt_tolerates(device, rule)) return;
+    if (rt_tolerates(device, rule)) return true;
     va_list args;
     va_start(args, detail);
     compose(text, sizeof text, rule, call, "", detail, args);
     va_end(args);
     deliver(device, rule, call, text);
+    return false;
 }
 
 bool rt_given(MTLDevice *device, const void *argument, const char *name, const char *call) {
@@ -92,6 +98,7 @@ static void report_in(MTLCommandBuffer *buffer, RtRule rule, const char *call, c
 
 void rt_misuse_in(MTLCommandBuffer *buffer, RtRule rule, const char *call, const char *detail,
                   ...) {
+    if (rt_tolerates(rt_recording_hooks.device(buffer), rule)) return;
     va_list args;
     va_start(args, detail);
     char text[MESSAGE];
@@ -108,13 +115,15 @@ void rt_misuse_by_kernel(MTLDevice *device, const char *kernel, const char *deta
     deliver(device, RT_RULE_shader_validation, kernel, text);
 }
 
-void rt_misuse_encoding(MTLCommandBuffer *buffer, RtRule rule, const char *call, const char *detail,
+bool rt_misuse_encoding(MTLCommandBuffer *buffer, RtRule rule, const char *call, const char *detail,
                         ...) {
+    const MTLDevice *device = rt_recording_hooks.device(buffer);
     va_list args;
-    if (rt_tolerates(rt_recording_hooks.device(buffer), rule)) return;
+    if (rt_tolerates(device, rule)) return true;
     va_start(args, detail);
     char text[MESSAGE];
     report_in(buffer, rule, call, text, detail, args);
     va_end(args);
-    rt_recording_hooks.fail(buffer, names[rule], text);
+    if (!is(SKIPPED, device, rule)) rt_recording_hooks.fail(buffer, names[rule], text);
+    return false;
 }

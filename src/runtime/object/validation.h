@@ -12,13 +12,13 @@ typedef enum RtRule {
     RT_N_RULES
 } RtRule;
 
-// Whether the rule is one of the debug layer's and that is off: reports of it are then dropped, and
-// the caller does what the hardware would, inside the resource.
+// Whether the rule is a LAYER of validation.def and the debug layer is off: reports of it are then
+// dropped, and the caller does what the hardware would, inside the resource.
 bool rt_tolerates(const MTLDevice *device, RtRule rule);
 
 // Tells the device's log callback (NULL device: the default one's, if there is one). `detail` adds
-// the values that broke the rule; NULL: nothing to add.
-void rt_misuse(MTLDevice *device, RtRule rule, const char *call, const char *detail, ...)
+// the values that broke the rule; NULL: nothing to add. True: the rule is tolerated, go on.
+bool rt_misuse(MTLDevice *device, RtRule rule, const char *call, const char *detail, ...)
     __attribute__((format(printf, 4, 5)));
 // Whether a call has both its object, of this device, and an argument. If not, a message:
 // null_object (then the device is NULL, too), or null_argument with the argument's name.
@@ -42,7 +42,8 @@ extern const RtRecordingHooks rt_recording_hooks; // command/command_buffer.c
 // The same as rt_misuse, with the labels of the command buffer and of its open encoder.
 void rt_misuse_in(MTLCommandBuffer *buffer, RtRule rule, const char *call, const char *detail, ...)
     __attribute__((format(printf, 4, 5)));
-// And the command buffer will end in error.
-void rt_misuse_encoding(MTLCommandBuffer *buffer, RtRule rule, const char *call, const char *detail,
+// And the command buffer will end in error, except by rules that the debug layer alone minds while
+// that is off. True as rt_misuse.
+bool rt_misuse_encoding(MTLCommandBuffer *buffer, RtRule rule, const char *call, const char *detail,
                         ...) __attribute__((format(printf, 4, 5)));
 #endif
