@@ -999,7 +999,17 @@ MTL_API MTLStructType *mtl_binding_buffer_struct_type(const MTLBinding *binding)
 MTL_API MTLPointerType *mtl_binding_buffer_pointer_type(const MTLBinding *binding); // buffers
 MTL_API size_t mtl_binding_threadgroup_memory_alignment(const MTLBinding *binding);
 MTL_API size_t mtl_binding_threadgroup_memory_data_size(const MTLBinding *binding);
+MTL_API size_t mtl_binding_object_payload_alignment(const MTLBinding *binding);
+MTL_API size_t mtl_binding_object_payload_data_size(const MTLBinding *binding);
 MTL_API const char *mtl_binding_type_name(const MTLBinding *binding); // "float4" (not Apple's)
+// What a function takes, without a pipeline: bindings as those of pipelines, all of them used. The
+// caller's to release; NULL: the library has no such function.
+typedef struct MTLFunctionReflection MTLFunctionReflection;
+MTL_API MTLFunctionReflection *mtl_library_new_function_reflection(MTLLibrary *library,
+                                                                   const char *function_name);
+MTL_API size_t mtl_function_reflection_binding_count(const MTLFunctionReflection *reflection);
+MTL_API MTLBinding *mtl_function_reflection_binding(const MTLFunctionReflection *reflection,
+                                                    size_t i);
 
 MTL_API size_t mtl_struct_type_member_count(const MTLStructType *type);
 MTL_API MTLStructMember *mtl_struct_type_member(const MTLStructType *type, size_t i);

@@ -100,6 +100,10 @@ typedef struct MTL4RenderPipelineDescriptor {
     MTL4RenderPipelineColorAttachmentDescriptor color_attachments[8];
     MTLPrimitiveTopologyClass input_primitive_topology;
     MTL4IndirectCommandBufferSupportState support_indirect_command_buffers;
+    // Functions that the two call through tables or by name. NULL: none.
+    const MTL4StaticLinkingDescriptor *vertex_static_linking_descriptor;
+    const MTL4StaticLinkingDescriptor *fragment_static_linking_descriptor;
+    bool support_vertex_binary_linking, support_fragment_binary_linking;
 } MTL4RenderPipelineDescriptor;
 
 typedef struct MTL4MeshRenderPipelineDescriptor { // metal_mesh.h says more
@@ -120,6 +124,11 @@ typedef struct MTL4MeshRenderPipelineDescriptor { // metal_mesh.h says more
     bool rasterization_disabled;
     MTL4RenderPipelineColorAttachmentDescriptor color_attachments[8];
     MTL4IndirectCommandBufferSupportState support_indirect_command_buffers;
+    const MTL4StaticLinkingDescriptor *object_static_linking_descriptor;
+    const MTL4StaticLinkingDescriptor *mesh_static_linking_descriptor;
+    const MTL4StaticLinkingDescriptor *fragment_static_linking_descriptor;
+    bool support_object_binary_linking, support_mesh_binary_linking;
+    bool support_fragment_binary_linking;
 } MTL4MeshRenderPipelineDescriptor;
 
 typedef struct MTL4TileRenderPipelineDescriptor { // metal_tile.h says more
@@ -130,8 +139,32 @@ typedef struct MTL4TileRenderPipelineDescriptor { // metal_tile.h says more
     MTLTileRenderPipelineColorAttachmentDescriptor color_attachments[8];
     bool threadgroup_size_matches_tile_size;
     size_t max_total_threads_per_threadgroup;
-    MTLSize required_threads_per_threadgroup; // {0}: any
+    MTLSize required_threads_per_threadgroup;                     // {0}: any
+    const MTL4StaticLinkingDescriptor *static_linking_descriptor; // NULL: none
+    bool support_binary_linking;
 } MTL4TileRenderPipelineDescriptor;
+
+// What each function of a pipeline links in machine form on a Mac; those it does not have are not
+// looked at.
+typedef struct MTL4RenderPipelineDynamicLinkingDescriptor {
+    MTL4PipelineStageDynamicLinkingDescriptor vertex_linking_descriptor,
+        fragment_linking_descriptor;
+    MTL4PipelineStageDynamicLinkingDescriptor tile_linking_descriptor;
+    MTL4PipelineStageDynamicLinkingDescriptor object_linking_descriptor, mesh_linking_descriptor;
+} MTL4RenderPipelineDynamicLinkingDescriptor;
+
+typedef struct MTL4RenderPipelineBinaryFunctionsDescriptor {
+    MTL4BinaryFunction *const *vertex_additional_binary_functions;
+    size_t vertex_additional_binary_function_count;
+    MTL4BinaryFunction *const *fragment_additional_binary_functions;
+    size_t fragment_additional_binary_function_count;
+    MTL4BinaryFunction *const *tile_additional_binary_functions;
+    size_t tile_additional_binary_function_count;
+    MTL4BinaryFunction *const *object_additional_binary_functions;
+    size_t object_additional_binary_function_count;
+    MTL4BinaryFunction *const *mesh_additional_binary_functions;
+    size_t mesh_additional_binary_function_count;
+} MTL4RenderPipelineBinaryFunctionsDescriptor;
 
 MTL_API MTLRenderPipelineState *mtl4_compiler_new_tile_render_pipeline_state(
     MTL4Compiler *compiler, const MTL4TileRenderPipelineDescriptor *descriptor,
@@ -155,6 +188,52 @@ MTL_API MTL4CompilerTask *mtl4_compiler_new_render_pipeline_state_async(
     MTL4Compiler *compiler, const MTL4RenderPipelineDescriptor *descriptor,
     const MTL4CompilerTaskOptions *options, MTLNewRenderPipelineStateCompletionHandler handler,
     void *context);
+// The same with functions that are linked dynamically; NULL: none.
+MTL_API MTLRenderPipelineState *mtl4_compiler_new_render_pipeline_state_with_dynamic_linking(
+    MTL4Compiler *compiler, const MTL4RenderPipelineDescriptor *descriptor,
+    const MTL4RenderPipelineDynamicLinkingDescriptor *dynamic_linking,
+    const MTL4CompilerTaskOptions *options, MTLError **error);
+MTL_API MTL4CompilerTask *mtl4_compiler_new_render_pipeline_state_with_dynamic_linking_async(
+    MTL4Compiler *compiler, const MTL4RenderPipelineDescriptor *descriptor,
+    const MTL4RenderPipelineDynamicLinkingDescriptor *dynamic_linking,
+    const MTL4CompilerTaskOptions *options, MTLNewRenderPipelineStateCompletionHandler handler,
+    void *context);
+MTL_API MTLRenderPipelineState *mtl4_compiler_new_mesh_render_pipeline_state_with_dynamic_linking(
+    MTL4Compiler *compiler, const MTL4MeshRenderPipelineDescriptor *descriptor,
+    const MTL4RenderPipelineDynamicLinkingDescriptor *dynamic_linking,
+    const MTL4CompilerTaskOptions *options, MTLError **error);
+MTL_API MTL4CompilerTask *mtl4_compiler_new_mesh_render_pipeline_state_with_dynamic_linking_async(
+    MTL4Compiler *compiler, const MTL4MeshRenderPipelineDescriptor *descriptor,
+    const MTL4RenderPipelineDynamicLinkingDescriptor *dynamic_linking,
+    const MTL4CompilerTaskOptions *options, MTLNewRenderPipelineStateCompletionHandler handler,
+    void *context);
+MTL_API MTLRenderPipelineState *mtl4_compiler_new_tile_render_pipeline_state_with_dynamic_linking(
+    MTL4Compiler *compiler, const MTL4TileRenderPipelineDescriptor *descriptor,
+    const MTL4RenderPipelineDynamicLinkingDescriptor *dynamic_linking,
+    const MTL4CompilerTaskOptions *options, MTLError **error);
+MTL_API MTL4CompilerTask *mtl4_compiler_new_tile_render_pipeline_state_with_dynamic_linking_async(
+    MTL4Compiler *compiler, const MTL4TileRenderPipelineDescriptor *descriptor,
+    const MTL4RenderPipelineDynamicLinkingDescriptor *dynamic_linking,
+    const MTL4CompilerTaskOptions *options, MTLNewRenderPipelineStateCompletionHandler handler,
+    void *context);
+// A pipeline whose code is in the archive: NULL and an error if it is not. Never compiles.
+MTL_API MTLRenderPipelineState *mtl4_archive_new_render_pipeline_state(
+    MTL4Archive *archive, const MTL4RenderPipelineDescriptor *descriptor,
+    const MTL4RenderPipelineDynamicLinkingDescriptor *dynamic_linking, MTLError **error);
+MTL_API MTLRenderPipelineState *mtl4_archive_new_mesh_render_pipeline_state(
+    MTL4Archive *archive, const MTL4MeshRenderPipelineDescriptor *descriptor,
+    const MTL4RenderPipelineDynamicLinkingDescriptor *dynamic_linking, MTLError **error);
+MTL_API MTLRenderPipelineState *mtl4_archive_new_tile_render_pipeline_state(
+    MTL4Archive *archive, const MTL4TileRenderPipelineDescriptor *descriptor,
+    const MTL4RenderPipelineDynamicLinkingDescriptor *dynamic_linking, MTLError **error);
+// The handle of a binary function that a stage was linked with, borrowed; NULL: it was not.
+MTL_API MTLFunctionHandle *mtl_render_pipeline_state_function_handle_with_binary_function(
+    MTLRenderPipelineState *state, MTL4BinaryFunction *function, MTLRenderStages stage);
+// A pipeline with further functions, for stages that were made with support_..._binary_linking.
+MTL_API MTLRenderPipelineState *
+mtl_render_pipeline_state_new_render_pipeline_state_with_binary_functions(
+    MTLRenderPipelineState *state, const MTL4RenderPipelineBinaryFunctionsDescriptor *functions,
+    MTLError **error);
 // A pipeline that left something open, with that from the descriptor (its other fields are not
 // looked at). Nothing is compiled. A pipeline that left nothing open is an error.
 MTL_API MTLRenderPipelineState *mtl4_compiler_new_render_pipeline_state_by_specialization(

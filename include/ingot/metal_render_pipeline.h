@@ -54,6 +54,11 @@ MTL_API size_t
 mtl_render_pipeline_reflection_mesh_binding_count(const MTLRenderPipelineReflection *reflection);
 MTL_API MTLBinding *mtl_render_pipeline_reflection_mesh_binding(
     const MTLRenderPipelineReflection *reflection, size_t i);
+// Of pipelines with a tile function, which have no other. An imageblock is a binding too.
+MTL_API size_t
+mtl_render_pipeline_reflection_tile_binding_count(const MTLRenderPipelineReflection *reflection);
+MTL_API MTLBinding *mtl_render_pipeline_reflection_tile_binding(
+    const MTLRenderPipelineReflection *reflection, size_t i);
 
 #ifdef __cplusplus
 }

@@ -160,9 +160,101 @@ static void tiles(id<MTLDevice> device, id<MTLLibrary> library, id<MTLCommandQue
     RELEASE(through);
 }
 
+static MTL4LibraryFunctionDescriptor *function4(id<MTLLibrary> library, NSString *name) {
+    MTL4LibraryFunctionDescriptor *descriptor = [MTL4LibraryFunctionDescriptor new];
+    descriptor.library = library;
+    descriptor.name = name;
+#if !__has_feature(objc_arc)
+    [descriptor autorelease];
+#endif
+    return descriptor;
+}
+
+// Metal 4: linked both ways, and with its colours left open.
+static void compiled(id<MTLDevice> device, id<MTLLibrary> library, id<MTLCommandQueue> queue) {
+    NSError *error = nil;
+    MTL4CompilerDescriptor *plain = [MTL4CompilerDescriptor new];
+    id<MTL4Compiler> compiler = [device newCompilerWithDescriptor:plain error:&error];
+    MTL4BinaryFunctionDescriptor *wanted = [MTL4BinaryFunctionDescriptor new];
+    wanted.name = @"green";
+    wanted.functionDescriptor = function4(library, @"green");
+    id<MTL4BinaryFunction> green = [compiler newBinaryFunctionWithDescriptor:wanted
+                                                         compilerTaskOptions:nil
+                                                                       error:&error];
+    MTL4StaticLinkingDescriptor *linking = [MTL4StaticLinkingDescriptor new];
+    linking.functionDescriptors = @[ function4(library, @"red") ];
+    MTL4RenderPipelineDynamicLinkingDescriptor *dynamic =
+        [MTL4RenderPipelineDynamicLinkingDescriptor new];
+    dynamic.fragmentLinkingDescriptor.binaryLinkedFunctions = @[ green ];
+    MTL4RenderPipelineDescriptor *descriptor = [MTL4RenderPipelineDescriptor new];
+    descriptor.vertexFunctionDescriptor = function4(library, @"whole");
+    descriptor.fragmentFunctionDescriptor = function4(library, @"shaded");
+    descriptor.fragmentStaticLinkingDescriptor = linking;
+    descriptor.colorAttachments[0].pixelFormat = MTLPixelFormatUnspecialized;
+    descriptor.colorAttachments[0].writeMask = MTLColorWriteMaskNone;
+    id<MTLRenderPipelineState> open = [compiler newRenderPipelineStateWithDescriptor:descriptor
+                                                            dynamicLinkingDescriptor:dynamic
+                                                                 compilerTaskOptions:nil
+                                                                               error:&error];
+    CHECK(open != nil);
+    MTL4RenderPipelineDescriptor *rest =
+        (MTL4RenderPipelineDescriptor *)[open newRenderPipelineDescriptorForSpecialization];
+    CHECK([rest isKindOfClass:[MTL4RenderPipelineDescriptor class]]);
+    CHECK_EQUAL(rest.colorAttachments[0].pixelFormat, MTLPixelFormatUnspecialized);
+    CHECK_EQUAL(rest.colorAttachments[0].writeMask, MTLColorWriteMaskNone);
+    CHECK_EQUAL(rest.colorAttachments[1].pixelFormat, MTLPixelFormatInvalid);
+    RELEASE(open);
+    descriptor.colorAttachments[0].writeMask = MTLColorWriteMaskAll;
+    open = [compiler newRenderPipelineStateWithDescriptor:descriptor
+                                 dynamicLinkingDescriptor:dynamic
+                                      compilerTaskOptions:nil
+                                                    error:&error];
+    rest.colorAttachments[0].pixelFormat = MTLPixelFormatRGBA8Unorm;
+    id<MTLRenderPipelineState> state =
+        [compiler newRenderPipelineStateBySpecializationWithDescriptor:rest
+                                                              pipeline:open
+                                                                 error:&error];
+    CHECK(state != nil);
+    CHECK([state newRenderPipelineDescriptorForSpecialization] == nil);
+    id<MTLFunctionHandle> handle = [state functionHandleWithBinaryFunction:green
+                                                                     stage:MTLRenderStageFragment];
+    CHECK(handle != nil);
+    MTLVisibleFunctionTableDescriptor *shape =
+        [MTLVisibleFunctionTableDescriptor visibleFunctionTableDescriptor];
+    shape.functionCount = 1;
+    id<MTLVisibleFunctionTable> table =
+        [state newVisibleFunctionTableWithDescriptor:shape stage:MTLRenderStageFragment];
+    [table setFunction:handle atIndex:0];
+    id<MTLTexture> color = target(device);
+    run(queue, color, state, table, 0, NO);
+    CHECK_EQUAL(pixel(color, 11, 3), 0xff000300u);
+    RELEASE(color);
+    RELEASE(table);
+    RELEASE(state);
+    RELEASE(open);
+    RELEASE(rest);
+    RELEASE(descriptor);
+    RELEASE(dynamic);
+    RELEASE(linking);
+    RELEASE(green);
+    RELEASE(wanted);
+    RELEASE(compiler);
+    RELEASE(plain);
+}
+
+static void reflections(id<MTLLibrary> library) {
+    MTLFunctionReflection *reflection = [library reflectionForFunctionWithName:@"through"];
+    CHECK_EQUAL(reflection.bindings.count, 2);
+    CHECK_EQUAL(reflection.bindings[0].type, MTLBindingTypeImageblock);
+    CHECK_TEXT(reflection.bindings[1].name, @"t");
+    CHECK([library reflectionForFunctionWithName:@"nothing"] == nil);
+}
+
 static void stages(id<MTLDevice> device, id<MTLLibrary> library, id<MTLCommandQueue> queue) {
     fragments(device, library, queue);
     tiles(device, library, queue);
+    compiled(device, library, queue);
+    reflections(library);
 }
 
 static void body(id<MTLDevice> device) { with_library(device, source, stages); }

@@ -88,16 +88,13 @@ static void strings_are_copied(void) {
 static void refusals(id<MTLDevice> device) {
     NSError *error = nil;
     MTL4CompilerDescriptor *compiling = [MTL4CompilerDescriptor new];
-    MTL4RenderPipelineDescriptor *pipeline = [MTL4RenderPipelineDescriptor new];
-    MTL4RenderPipelineDynamicLinkingDescriptor *linking =
-        [MTL4RenderPipelineDynamicLinkingDescriptor new];
+    MTL4PipelineDescriptor *pipeline = [MTL4ComputePipelineDescriptor new]; // of another kind
     id<MTL4Compiler> compiler = [device newCompilerWithDescriptor:compiling error:NULL];
     CHECK([compiler newRenderPipelineStateWithDescriptor:pipeline
-                                dynamicLinkingDescriptor:linking
                                      compilerTaskOptions:nil
                                                    error:&error] == nil);
-    CHECK([[error localizedDescription] containsString:@"dynamicLinkingDescriptor:"]);
-    RELEASE(compiling), RELEASE(pipeline), RELEASE(linking), RELEASE(compiler);
+    CHECK([[error localizedDescription] containsString:@"compilerTaskOptions:"]);
+    RELEASE(compiling), RELEASE(pipeline), RELEASE(compiler);
     CHECK([device newAccelerationStructureWithSize:100] == nil);
 }
 

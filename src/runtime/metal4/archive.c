@@ -95,3 +95,37 @@ MTL4BinaryFunction *mtl4_archive_new_binary_function(MTL4Archive *archive,
     const RtResolving r = only_from(&archive, __func__);
     return rt_resolve_binary(&r, descriptor, error);
 }
+
+// ---- Render pipelines ----
+
+static MTLRenderPipelineState *make_render(const RtResolving *r, RtResolved *resolved,
+                                           MTLError **error) {
+    MTLRenderPipelineState *state =
+        resolved ? rt_resolved_render_pipeline(r->device, resolved, error) : NULL;
+    rt_resolved_free(resolved);
+    return state;
+}
+
+MTLRenderPipelineState *mtl4_archive_new_render_pipeline_state(
+    MTL4Archive *archive, const MTL4RenderPipelineDescriptor *descriptor,
+    const MTL4RenderPipelineDynamicLinkingDescriptor *dynamic_linking, MTLError **error) {
+    if (!usable(archive, descriptor, __func__, error)) return NULL;
+    const RtResolving r = only_from(&archive, __func__);
+    return make_render(&r, rt_resolve_render(&r, descriptor, dynamic_linking, error), error);
+}
+
+MTLRenderPipelineState *mtl4_archive_new_mesh_render_pipeline_state(
+    MTL4Archive *archive, const MTL4MeshRenderPipelineDescriptor *descriptor,
+    const MTL4RenderPipelineDynamicLinkingDescriptor *dynamic_linking, MTLError **error) {
+    if (!usable(archive, descriptor, __func__, error)) return NULL;
+    const RtResolving r = only_from(&archive, __func__);
+    return make_render(&r, rt_resolve_mesh(&r, descriptor, dynamic_linking, error), error);
+}
+
+MTLRenderPipelineState *mtl4_archive_new_tile_render_pipeline_state(
+    MTL4Archive *archive, const MTL4TileRenderPipelineDescriptor *descriptor,
+    const MTL4RenderPipelineDynamicLinkingDescriptor *dynamic_linking, MTLError **error) {
+    if (!usable(archive, descriptor, __func__, error)) return NULL;
+    const RtResolving r = only_from(&archive, __func__);
+    return make_render(&r, rt_resolve_tile(&r, descriptor, dynamic_linking, error), error);
+}

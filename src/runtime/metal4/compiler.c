@@ -387,25 +387,11 @@ mtl_compute_pipeline_state_new_compute_pipeline_state_with_binary_functions(
     MTLComputePipelineState *state, MTL4BinaryFunction *const *functions, size_t count,
     MTLError **error) {
     if (error) *error = NULL;
-    MTLFunction **plain = rt_alloc((count + 1) * sizeof *plain);
-    MTLComputePipelineState *more = NULL;
-    for (size_t i = 0; plain && i < count; i++) {
-        const MTL4BinaryFunction *f = functions ? functions[i] : NULL;
-        if (!rt_is(f, &rt_binary_function_class)) {
-            rt_misuse(NULL, f ? RT_RULE_wrong_class : RT_RULE_null_argument, __func__,
-                      "functions[%zu] %s", i, mtl_class_name(f));
-            no_input(error, __func__, "functions holds something that is no MTL4BinaryFunction");
-            rt_free(plain);
-            return NULL;
-        }
-        plain[i] = f->function;
-    }
-    if (plain)
-        more =
-            mtl_compute_pipeline_state_new_compute_pipeline_state_with_additional_binary_functions(
-                state, plain, count, error);
-    else
-        rt_error_set(error, NULL);
+    MTLFunction **plain = rt_binary_functions(NULL, functions, count, __func__, error);
+    if (!plain) return NULL;
+    MTLComputePipelineState *more =
+        mtl_compute_pipeline_state_new_compute_pipeline_state_with_additional_binary_functions(
+            state, plain, count, error);
     rt_free(plain);
     return more;
 }

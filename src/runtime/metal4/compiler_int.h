@@ -8,6 +8,7 @@
 #include "runtime/object/error.h"
 #include "runtime/object/object.h"
 #include "runtime/program/archive.h"
+#include "runtime/program/link.h"
 
 struct MTL4Archive {
     RtObject object;
@@ -30,29 +31,37 @@ struct MTL4BinaryFunction {
 extern RtClass rt_mtl4_archive_class, rt_mtl4_compiler_class, rt_binary_function_class,
     rt_serializer_class;
 
-// A pipeline's descriptor with everything it points to, owned.
-typedef struct RtResolved {
-    MTLComputePipelineDescriptor descriptor;
+// What one function of a pipeline links, owned.
+typedef struct RtResolvedLinks {
     MTLLinkedFunctions linked;
     MTLFunction **functions, **binary, **private_functions; // of linked; retained
     MTLLinkedFunctionGroup *groups;
     MTLDynamicLibrary **preloaded; // retained
-    MTLBinaryArchive **archives;   // retained
+    RtLinkWish wish;               // for link.h: of the above
+} RtResolvedLinks;
+
+// A pipeline's descriptor with everything it points to, owned.
+typedef struct RtResolved {
+    MTLComputePipelineDescriptor descriptor;
+    RtResolvedLinks links[3];    // of the kernel; of vertex or mesh, fragment and object function
+    MTLBinaryArchive **archives; // retained
     char *label;
     // Of a render pipeline: this instead of the descriptor above, and its functions retained.
-    bool is_render;
+    bool is_render, archives_only;
     MTLRenderPipelineDescriptor render;
     MTLVertexDescriptor vertices;
     bool is_mesh;
     MTLMeshRenderPipelineDescriptor mesh; // its mesh and fragment functions are those of `render`
+    bool is_tile;
+    MTLTileRenderPipelineDescriptor tile; // instead of `render`; its function retained
     MTL4RenderPipelineColorAttachmentDescriptor colors[8]; // as they were given, open ones too
 } RtResolved;
 
-// What a resolution needs beside the descriptor.
 struct RtOpenColors { // MTLRenderPipelineState.open
     MTL4RenderPipelineColorAttachmentDescriptor colors[8];
 };
 
+// What a resolution needs beside the descriptor.
 typedef struct RtResolving {
     MTLDevice *device;
     const char *call;
@@ -80,6 +89,31 @@ RtResolved *rt_resolve_pipeline(const RtResolving *r, const MTL4ComputePipelineD
                                 const MTL4PipelineStageDynamicLinkingDescriptor *dynamic,
                                 MTLError **error);
 void rt_resolved_free(RtResolved *resolved);
+// The links of one function. NULL descriptors: none. False: an error; what is there is to be freed.
+bool rt_resolve_links(const RtResolving *r, const MTL4StaticLinkingDescriptor *linked,
+                      const MTL4PipelineStageDynamicLinkingDescriptor *dynamic, bool extensible,
+                      RtResolvedLinks *to, MTLError **error);
+void rt_resolved_links_free(RtResolvedLinks *links);
+// The functions of binary functions, as a list to be freed (rt_free), whose functions are borrowed.
+// NULL, a message and an error: one is none.
+MTLFunction **rt_binary_functions(MTLDevice *device, MTL4BinaryFunction *const *list, size_t n,
+                                  const char *call, MTLError **error);
+// A render pipeline as resolved (render_pipeline.c), of a descriptor of each kind.
+RtResolved *rt_resolve_render(const RtResolving *r, const MTL4RenderPipelineDescriptor *d,
+                              const MTL4RenderPipelineDynamicLinkingDescriptor *dynamic,
+                              MTLError **error);
+RtResolved *rt_resolve_mesh(const RtResolving *r, const MTL4MeshRenderPipelineDescriptor *d,
+                            const MTL4RenderPipelineDynamicLinkingDescriptor *dynamic,
+                            MTLError **error);
+RtResolved *rt_resolve_tile(const RtResolving *r, const MTL4TileRenderPipelineDescriptor *d,
+                            const MTL4RenderPipelineDynamicLinkingDescriptor *dynamic,
+                            MTLError **error); // tile_pipeline.c
+MTLRenderPipelineState *rt_resolved_render_pipeline(MTLDevice *device, const RtResolved *resolved,
+                                                    MTLError **error);
+// How a resolved pipeline is made, beside its descriptor; wishes: memory for it.
+struct RtRenderExtra;
+void rt_resolved_extra(const RtResolved *resolved, struct RtRenderExtra *extra,
+                       RtLinkWish wishes[3]);
 MTLFunction *rt_resolve_function(const RtResolving *r, const MTL4FunctionDescriptor *d,
                                  MTLError **error);
 // Archives of the resolution, into *to. False: no memory.

@@ -89,7 +89,11 @@ static MTL4RenderPipelineDescriptor common(const MTL4MeshRenderPipelineDescripto
         .alpha_to_coverage_state = d->alpha_to_coverage_state,
         .alpha_to_one_state = d->alpha_to_one_state,
         .rasterization_disabled = d->rasterization_disabled,
-        .support_indirect_command_buffers = d->support_indirect_command_buffers};
+        .support_indirect_command_buffers = d->support_indirect_command_buffers,
+        .vertex_static_linking_descriptor = d->mesh_static_linking_descriptor,
+        .fragment_static_linking_descriptor = d->fragment_static_linking_descriptor,
+        .support_vertex_binary_linking = d->support_mesh_binary_linking,
+        .support_fragment_binary_linking = d->support_fragment_binary_linking};
     for (int i = 0; i < 8; i++) to.color_attachments[i] = d->color_attachments[i];
     return to;
 }
@@ -123,8 +127,11 @@ static MTLError *fill(RtResolved *to, const MTL4RenderPipelineDescriptor *d) {
     return NULL;
 }
 
-static RtResolved *resolve_render(const RtResolving *r, const MTL4RenderPipelineDescriptor *d,
-                                  MTLError **error) {
+// first: what the vertex or mesh function links dynamically.
+static RtResolved *resolve_plain(const RtResolving *r, const MTL4RenderPipelineDescriptor *d,
+                                 const MTL4PipelineStageDynamicLinkingDescriptor *first,
+                                 const MTL4RenderPipelineDynamicLinkingDescriptor *dynamic,
+                                 MTLError **error) {
     RtResolved *to = rt_alloc(sizeof *to);
     MTLError *wrong = NULL;
     if (!to || !(to->label = rt_strdup(d->label)) || (wrong = fill(to, d))) {
@@ -136,6 +143,11 @@ static RtResolved *resolve_render(const RtResolving *r, const MTL4RenderPipeline
               rt_resolve_function(r, d->vertex_function_descriptor, error)) ||
         (d->fragment_function_descriptor && !(to->render.fragment_function = rt_resolve_function(
                                                   r, d->fragment_function_descriptor, error))) ||
+        !rt_resolve_links(r, d->vertex_static_linking_descriptor, first,
+                          d->support_vertex_binary_linking, &to->links[0], error) ||
+        !rt_resolve_links(r, d->fragment_static_linking_descriptor,
+                          dynamic ? &dynamic->fragment_linking_descriptor : NULL,
+                          d->support_fragment_binary_linking, &to->links[1], error) ||
         !rt_resolve_archives(r, to, error))
         goto fail;
     to->render.binary_archives = to->archives;
@@ -147,11 +159,19 @@ fail:
     return NULL;
 }
 
-// The same for a pipeline with a mesh function.
-static RtResolved *resolve_mesh(const RtResolving *r, const MTL4MeshRenderPipelineDescriptor *d,
-                                MTLError **error) {
+RtResolved *rt_resolve_render(const RtResolving *r, const MTL4RenderPipelineDescriptor *d,
+                              const MTL4RenderPipelineDynamicLinkingDescriptor *dynamic,
+                              MTLError **error) {
+    return resolve_plain(r, d, dynamic ? &dynamic->vertex_linking_descriptor : NULL, dynamic,
+                         error);
+}
+
+RtResolved *rt_resolve_mesh(const RtResolving *r, const MTL4MeshRenderPipelineDescriptor *d,
+                            const MTL4RenderPipelineDynamicLinkingDescriptor *dynamic,
+                            MTLError **error) {
     const MTL4RenderPipelineDescriptor plain_part = common(d);
-    RtResolved *to = resolve_render(r, &plain_part, error);
+    RtResolved *to = resolve_plain(
+        r, &plain_part, dynamic ? &dynamic->mesh_linking_descriptor : NULL, dynamic, error);
     if (!to) return NULL;
     to->is_mesh = true;
     to->mesh = (MTLMeshRenderPipelineDescriptor){
@@ -168,17 +188,33 @@ static RtResolved *resolve_mesh(const RtResolving *r, const MTL4MeshRenderPipeli
         .payload_memory_length = d->payload_memory_length,
         .max_total_threadgroups_per_mesh_grid = d->max_total_threadgroups_per_mesh_grid};
     if (!d->object_function_descriptor ||
-        (to->mesh.object_function = rt_resolve_function(r, d->object_function_descriptor, error)))
+        ((to->mesh.object_function =
+              rt_resolve_function(r, d->object_function_descriptor, error)) &&
+         rt_resolve_links(r, d->object_static_linking_descriptor,
+                          dynamic ? &dynamic->object_linking_descriptor : NULL,
+                          d->support_object_binary_linking, &to->links[2], error)))
         return to;
     rt_resolved_free(to);
     return NULL;
 }
 
-// The pipeline, from archives, cache or compiler.
-static MTLRenderPipelineState *make(MTLDevice *device, const RtResolved *resolved,
-                                    MTLError **error) {
-    const RtRenderExtra extra = {.any_depth_stencil = true,
-                                 .mesh = resolved->is_mesh ? &resolved->mesh : NULL};
+void rt_resolved_extra(const RtResolved *resolved, RtRenderExtra *extra, RtLinkWish wishes[3]) {
+    for (int i = 0; i < 3; i++) wishes[i] = resolved->links[i].wish;
+    *extra = (RtRenderExtra){.any_depth_stencil = true,
+                             .mesh = resolved->is_mesh ? &resolved->mesh : NULL,
+                             .links = wishes,
+                             .options = resolved->archives_only
+                                            ? MTLPipelineOptionFailOnBinaryArchiveMiss
+                                            : MTLPipelineOptionNone};
+}
+
+MTLRenderPipelineState *rt_resolved_render_pipeline(MTLDevice *device, const RtResolved *resolved,
+                                                    MTLError **error) {
+    RtLinkWish wishes[3];
+    RtRenderExtra extra;
+    rt_resolved_extra(resolved, &extra, wishes);
+    if (resolved->is_tile)
+        return rt_tile_pipeline_create(device, &resolved->tile, extra.options, error);
     MTLRenderPipelineState *state =
         rt_render_pipeline_create(device, &resolved->render, &extra, NULL, error);
     bool open = false;
@@ -196,7 +232,7 @@ static MTLRenderPipelineState *make(MTLDevice *device, const RtResolved *resolve
 
 static MTLRenderPipelineState *make_noted(MTL4Compiler *compiler, RtResolved **resolved,
                                           MTLError **error) {
-    MTLRenderPipelineState *state = make(compiler->device, *resolved, error);
+    MTLRenderPipelineState *state = rt_resolved_render_pipeline(compiler->device, *resolved, error);
     if (state && compiler->serializer) {
         rt_serializer_note(compiler->serializer, *resolved);
         *resolved = NULL;
@@ -204,40 +240,55 @@ static MTLRenderPipelineState *make_noted(MTL4Compiler *compiler, RtResolved **r
     return state;
 }
 
-// Of a descriptor of either kind, from archives, cache or compiler. NULL: a message, or an error.
-static RtResolved *resolve(MTL4Compiler *compiler, const void *descriptor, bool mesh,
-                           const MTL4CompilerTaskOptions *options, const char *call,
-                           MTLError **error) {
+// A descriptor of one of three kinds, and what goes with it.
+typedef enum Kind { RENDER, MESH, TILE } Kind;
+typedef struct Wanted {
+    const void *descriptor;
+    Kind kind;
+    const MTL4RenderPipelineDynamicLinkingDescriptor *dynamic;
+    const MTL4CompilerTaskOptions *options;
+    const char *call;
+} Wanted;
+
+// NULL: a message, or an error.
+static RtResolved *resolve(MTL4Compiler *compiler, const Wanted *w, MTLError **error) {
     RtResolving r;
-    if (!rt_compiler_resolving(compiler, options, call, &r, error)) return NULL;
-    RtResolved *resolved =
-        mesh ? resolve_mesh(&r, descriptor, error) : resolve_render(&r, descriptor, error);
+    if (!rt_compiler_resolving(compiler, w->options, w->call, &r, error)) return NULL;
+    RtResolved *resolved = w->kind == MESH ? rt_resolve_mesh(&r, w->descriptor, w->dynamic, error)
+                           : w->kind == TILE
+                               ? rt_resolve_tile(&r, w->descriptor, w->dynamic, error)
+                               : rt_resolve_render(&r, w->descriptor, w->dynamic, error);
     archive_release(r.record);
     return resolved;
 }
 
-static MTLRenderPipelineState *create(MTL4Compiler *compiler, const void *descriptor, bool mesh,
-                                      const MTL4CompilerTaskOptions *options, const char *call,
-                                      MTLError **error) {
-    if (!rt_compiler_usable(compiler, descriptor, "descriptor", call, error)) return NULL;
-    RtResolved *resolved = resolve(compiler, descriptor, mesh, options, call, error);
+static MTLRenderPipelineState *create(MTL4Compiler *compiler, const Wanted *w, MTLError **error) {
+    if (!rt_compiler_usable(compiler, w->descriptor, "descriptor", w->call, error)) return NULL;
+    RtResolved *resolved = resolve(compiler, w, error);
     if (!resolved) return NULL;
     MTLRenderPipelineState *state = make_noted(compiler, &resolved, error);
     rt_resolved_free(resolved);
     return state;
 }
 
-MTLRenderPipelineState *mtl4_compiler_new_render_pipeline_state(
-    MTL4Compiler *compiler, const MTL4RenderPipelineDescriptor *descriptor,
-    const MTL4CompilerTaskOptions *options, MTLError **error) {
-    return create(compiler, descriptor, false, options, __func__, error);
-}
-
-MTLRenderPipelineState *mtl4_compiler_new_mesh_render_pipeline_state(
-    MTL4Compiler *compiler, const MTL4MeshRenderPipelineDescriptor *descriptor,
-    const MTL4CompilerTaskOptions *options, MTLError **error) {
-    return create(compiler, descriptor, true, options, __func__, error);
-}
+// In the foreground, with and without dynamic linking.
+#define MAKE(NAME, DESCRIPTOR, KIND)                                                               \
+    MTLRenderPipelineState *mtl4_compiler_new_##NAME(                                              \
+        MTL4Compiler *compiler, const DESCRIPTOR *descriptor,                                      \
+        const MTL4CompilerTaskOptions *options, MTLError **error) {                                \
+        return create(compiler, &(Wanted){descriptor, KIND, NULL, options, __func__}, error);      \
+    }                                                                                              \
+    MTLRenderPipelineState *mtl4_compiler_new_##NAME##_with_dynamic_linking(                       \
+        MTL4Compiler *compiler, const DESCRIPTOR *descriptor,                                      \
+        const MTL4RenderPipelineDynamicLinkingDescriptor *dynamic_linking,                         \
+        const MTL4CompilerTaskOptions *options, MTLError **error) {                                \
+        return create(compiler, &(Wanted){descriptor, KIND, dynamic_linking, options, __func__},   \
+                      error);                                                                      \
+    }
+MAKE(render_pipeline_state, MTL4RenderPipelineDescriptor, RENDER)
+MAKE(mesh_render_pipeline_state, MTL4MeshRenderPipelineDescriptor, MESH)
+MAKE(tile_render_pipeline_state, MTL4TileRenderPipelineDescriptor, TILE)
+#undef MAKE
 
 static MTLRenderPipelineState *specialise(MTL4Compiler *compiler,
                                           const MTL4RenderPipelineDescriptor *d,
@@ -327,29 +378,36 @@ static Job *job_new(MTL4Compiler *compiler, const void *descriptor,
 
 static MTL4CompilerTask *start(Job *job) { return rt_task_run(job->compiler, run, job_free, job); }
 
-static MTL4CompilerTask *create_async(MTL4Compiler *compiler, const void *descriptor, bool mesh,
-                                      const MTL4CompilerTaskOptions *options,
+static MTL4CompilerTask *create_async(MTL4Compiler *compiler, const Wanted *w,
                                       MTLNewRenderPipelineStateCompletionHandler handler,
-                                      void *context, const char *call) {
-    Job *job = job_new(compiler, descriptor, handler, context, call);
+                                      void *context) {
+    Job *job = job_new(compiler, w->descriptor, handler, context, w->call);
     if (!job) return NULL;
-    job->resolved = resolve(compiler, descriptor, mesh, options, call, &job->error);
+    job->resolved = resolve(compiler, w, &job->error);
     return start(job);
 }
 
-MTL4CompilerTask *mtl4_compiler_new_render_pipeline_state_async(
-    MTL4Compiler *compiler, const MTL4RenderPipelineDescriptor *descriptor,
-    const MTL4CompilerTaskOptions *options, MTLNewRenderPipelineStateCompletionHandler handler,
-    void *context) {
-    return create_async(compiler, descriptor, false, options, handler, context, __func__);
-}
-
-MTL4CompilerTask *mtl4_compiler_new_mesh_render_pipeline_state_async(
-    MTL4Compiler *compiler, const MTL4MeshRenderPipelineDescriptor *descriptor,
-    const MTL4CompilerTaskOptions *options, MTLNewRenderPipelineStateCompletionHandler handler,
-    void *context) {
-    return create_async(compiler, descriptor, true, options, handler, context, __func__);
-}
+#define START(NAME, DESCRIPTOR, KIND)                                                              \
+    MTL4CompilerTask *mtl4_compiler_new_##NAME##_async(                                            \
+        MTL4Compiler *compiler, const DESCRIPTOR *descriptor,                                      \
+        const MTL4CompilerTaskOptions *options,                                                    \
+        MTLNewRenderPipelineStateCompletionHandler handler, void *context) {                       \
+        return create_async(compiler, &(Wanted){descriptor, KIND, NULL, options, __func__},        \
+                            handler, context);                                                     \
+    }                                                                                              \
+    MTL4CompilerTask *mtl4_compiler_new_##NAME##_with_dynamic_linking_async(                       \
+        MTL4Compiler *compiler, const DESCRIPTOR *descriptor,                                      \
+        const MTL4RenderPipelineDynamicLinkingDescriptor *dynamic_linking,                         \
+        const MTL4CompilerTaskOptions *options,                                                    \
+        MTLNewRenderPipelineStateCompletionHandler handler, void *context) {                       \
+        return create_async(compiler,                                                              \
+                            &(Wanted){descriptor, KIND, dynamic_linking, options, __func__},       \
+                            handler, context);                                                     \
+    }
+START(render_pipeline_state, MTL4RenderPipelineDescriptor, RENDER)
+START(mesh_render_pipeline_state, MTL4MeshRenderPipelineDescriptor, MESH)
+START(tile_render_pipeline_state, MTL4TileRenderPipelineDescriptor, TILE)
+#undef START
 
 MTL4CompilerTask *mtl4_compiler_new_render_pipeline_state_by_specialization_async(
     MTL4Compiler *compiler, const MTL4RenderPipelineDescriptor *descriptor,

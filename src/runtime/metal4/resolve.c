@@ -159,32 +159,36 @@ MTL4BinaryFunction *rt_resolve_binary(const RtResolving *r, const MTL4BinaryFunc
 
 // ---- Pipelines ----
 
+void rt_resolved_links_free(RtResolvedLinks *links) {
+    const MTLLinkedFunctions *l = &links->linked;
+    release_all(links->functions, l->function_count);
+    release_all(links->binary, l->binary_function_count);
+    release_all(links->private_functions, l->private_function_count);
+    for (size_t i = 0; links->groups && i < l->group_count; i++) {
+        rt_free((void *)links->groups[i].name);
+        release_all((MTLFunction **)(uintptr_t)links->groups[i].functions,
+                    links->groups[i].function_count);
+    }
+    rt_free(links->groups);
+    for (size_t i = 0; links->preloaded && i < links->wish.n_preloaded; i++)
+        mtl_release(links->preloaded[i]);
+    rt_free(links->preloaded);
+}
+
 void rt_resolved_free(RtResolved *resolved) {
     if (!resolved) return;
-    const MTLComputePipelineDescriptor *d = &resolved->descriptor;
-    const MTLLinkedFunctions *l = &resolved->linked;
-    mtl_release(d->compute_function);
+    mtl_release(resolved->descriptor.compute_function);
     mtl_release(resolved->render.vertex_function);
     mtl_release(resolved->render.fragment_function);
     mtl_release(resolved->mesh.object_function);
-    release_all(resolved->functions, l->function_count);
-    release_all(resolved->binary, l->binary_function_count);
-    release_all(resolved->private_functions, l->private_function_count);
-    for (size_t i = 0; resolved->groups && i < l->group_count; i++) {
-        rt_free((void *)resolved->groups[i].name);
-        release_all((MTLFunction **)(uintptr_t)resolved->groups[i].functions,
-                    resolved->groups[i].function_count);
-    }
-    rt_free(resolved->groups);
-    for (size_t i = 0; resolved->preloaded && i < d->preloaded_library_count; i++)
-        mtl_release(resolved->preloaded[i]);
-    rt_free(resolved->preloaded);
-    rt_archives_disown(resolved->archives, d->binary_archive_count);
+    mtl_release(resolved->tile.tile_function);
+    for (int i = 0; i < 3; i++) rt_resolved_links_free(&resolved->links[i]);
+    rt_archives_disown(resolved->archives, resolved->descriptor.binary_archive_count);
     rt_free(resolved->label);
     rt_free(resolved);
 }
 
-static bool resolve_groups(const RtResolving *r, RtResolved *to,
+static bool resolve_groups(const RtResolving *r, RtResolvedLinks *to,
                            const MTL4StaticLinkingDescriptor *s, MTLError **error) {
     if (!s->groups || !s->group_count) return true;
     to->groups = rt_alloc(s->group_count * sizeof *to->groups);
@@ -209,7 +213,7 @@ static bool resolve_groups(const RtResolving *r, RtResolved *to,
     return true;
 }
 
-static bool resolve_static(const RtResolving *r, RtResolved *to,
+static bool resolve_static(const RtResolving *r, RtResolvedLinks *to,
                            const MTL4StaticLinkingDescriptor *s, MTLError **error) {
     if (!s) return true;
     size_t n = s->function_descriptor_count, n_private = s->private_function_descriptor_count;
@@ -223,37 +227,58 @@ static bool resolve_static(const RtResolving *r, RtResolved *to,
     return resolve_groups(r, to, s, error);
 }
 
-static bool resolve_dynamic(const RtResolving *r, RtResolved *to,
+MTLFunction **rt_binary_functions(MTLDevice *device, MTL4BinaryFunction *const *list, size_t n,
+                                  const char *call, MTLError **error) {
+    MTLFunction **functions = rt_alloc((n + 1) * sizeof *functions);
+    if (!functions) rt_error_set(error, NULL);
+    for (size_t i = 0; functions && i < n; i++) {
+        const MTL4BinaryFunction *f = list ? list[i] : NULL;
+        if (rt_is(f, &rt_binary_function_class)) {
+            functions[i] = f->function;
+            continue;
+        }
+        rt_misuse(device, f ? RT_RULE_wrong_class : RT_RULE_null_argument, call,
+                  "binary function %zu %s", i, mtl_class_name(f));
+        rt_error_set(error, invalid(call, "%s holds an object that is no MTL4BinaryFunction",
+                                    "a list of binary functions"));
+        rt_free(functions);
+        return NULL;
+    }
+    return functions;
+}
+
+static bool resolve_dynamic(const RtResolving *r, RtResolvedLinks *to,
                             const MTL4PipelineStageDynamicLinkingDescriptor *d, MTLError **error) {
     if (!d) return true;
-    MTLComputePipelineDescriptor *p = &to->descriptor;
-    p->max_call_stack_depth = d->max_call_stack_depth;
+    to->wish.call_depth = d->max_call_stack_depth;
     size_t n = d->binary_linked_functions ? d->binary_linked_function_count : 0;
     size_t n_libraries = d->preloaded_libraries ? d->preloaded_library_count : 0;
-    to->binary = rt_alloc((n + 1) * sizeof *to->binary);
+    to->binary = rt_binary_functions(r->device, d->binary_linked_functions, n, r->call, error);
+    if (!to->binary) return false;
+    for (size_t i = 0; i < n; i++) mtl_retain(to->binary[i]);
+    to->linked.binary_functions = to->binary;
+    to->linked.binary_function_count = n;
     to->preloaded = rt_alloc((n_libraries + 1) * sizeof *to->preloaded);
-    if (!to->binary || !to->preloaded) {
+    if (!to->preloaded) {
         rt_error_set(error, NULL);
         return false;
     }
-    for (size_t i = 0; i < n; i++) {
-        const MTL4BinaryFunction *f = d->binary_linked_functions[i];
-        if (!rt_is(f, &rt_binary_function_class)) {
-            rt_misuse(r->device, f ? RT_RULE_wrong_class : RT_RULE_null_argument, r->call,
-                      "binary_linked_functions[%zu]", i);
-            rt_error_set(error, invalid(r->call, "%s holds an object that is no MTL4BinaryFunction",
-                                        "binary_linked_functions"));
-            return false;
-        }
-        to->binary[i] = mtl_retain(f->function);
-        to->linked.binary_function_count = i + 1;
-    }
-    to->linked.binary_functions = to->binary;
-    for (size_t i = 0; i < n_libraries; i++) {
+    for (size_t i = 0; i < n_libraries; i++)
         to->preloaded[i] = mtl_retain(d->preloaded_libraries[i]);
-        p->preloaded_library_count = i + 1;
-    }
-    p->preloaded_libraries = to->preloaded;
+    to->wish.preloaded = to->preloaded;
+    to->wish.n_preloaded = n_libraries;
+    return true;
+}
+
+bool rt_resolve_links(const RtResolving *r, const MTL4StaticLinkingDescriptor *linked,
+                      const MTL4PipelineStageDynamicLinkingDescriptor *dynamic, bool extensible,
+                      RtResolvedLinks *to, MTLError **error) {
+    if (!resolve_static(r, to, linked, error) || !resolve_dynamic(r, to, dynamic, error))
+        return false;
+    to->wish.extensible = extensible;
+    const MTLLinkedFunctions *l = &to->linked;
+    if (l->function_count + l->binary_function_count + l->private_function_count)
+        to->wish.functions = l;
     return true;
 }
 
@@ -268,6 +293,7 @@ bool rt_resolve_archives(const RtResolving *r, RtResolved *to, MTLError **error)
         to->archives[i] = mtl_retain(r->archives[i]->archive);
     to->descriptor.binary_archives = to->archives;
     to->descriptor.binary_archive_count = r->n_archives;
+    to->archives_only = r->archives_only;
     return true;
 }
 
@@ -295,14 +321,17 @@ RtResolved *rt_resolve_pipeline(const RtResolving *r, const MTL4ComputePipelineD
     p->label = to->label;
     if (!to->label ||
         !(p->compute_function = resolve_function(r, d->compute_function_descriptor, NULL, error)) ||
-        !resolve_static(r, to, d->static_linking_descriptor, error) ||
-        !resolve_dynamic(r, to, dynamic, error) || !rt_resolve_archives(r, to, error)) {
+        !rt_resolve_links(r, d->static_linking_descriptor, dynamic, d->support_binary_linking,
+                          &to->links[0], error) ||
+        !rt_resolve_archives(r, to, error)) {
         rt_resolved_free(to);
         return NULL;
     }
-    const MTLLinkedFunctions *l = &to->linked;
-    if (l->function_count + l->binary_function_count + l->private_function_count)
-        p->linked_functions = l;
+    const RtLinkWish *wish = &to->links[0].wish;
+    p->linked_functions = wish->functions;
+    p->preloaded_libraries = wish->preloaded;
+    p->preloaded_library_count = wish->n_preloaded;
+    p->max_call_stack_depth = wish->call_depth;
     return to;
 }
 

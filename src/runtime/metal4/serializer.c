@@ -137,15 +137,31 @@ static void write_function(Text *t, const MTLFunction *f) {
     text_add(t, values && values->n ? "]}" : "}");
 }
 
-static void write_list(Text *t, const char *name, MTLFunction *const *functions, size_t n) {
+static void write_list(Text *t, const char *stage, const char *name, MTLFunction *const *functions,
+                       size_t n) {
     for (size_t i = 0; i < n; i++) {
         if (i)
             text_add(t, ", ");
         else
-            text_printf(t, ",\n       \"%s\": [", name);
+            text_printf(t, ",\n       \"%s%s\": [", stage, name);
         write_function(t, functions[i]);
     }
     if (n) text_add(t, "]");
+}
+
+static void write_links(Text *t, const char *stage, const MTLLinkedFunctions *l) {
+    write_list(t, stage, "functions", l->functions, l->function_count);
+    write_list(t, stage, "private_functions", l->private_functions, l->private_function_count);
+    write_list(t, stage, "binary_functions", l->binary_functions, l->binary_function_count);
+}
+
+static void write_tile_pipeline(Text *t, const RtResolved *resolved) {
+    text_add(t, "      {\"label\": ");
+    json_string(t, resolved->label);
+    text_add(t, ",\n       \"tile_function\": ");
+    write_function(t, resolved->tile.tile_function);
+    write_links(t, "", &resolved->links[0].linked);
+    text_add(t, "}");
 }
 
 static void write_render_pipeline(Text *t, const RtResolved *resolved) {
@@ -162,6 +178,9 @@ static void write_render_pipeline(Text *t, const RtResolved *resolved) {
         text_add(t, ",\n       \"fragment_function\": ");
         write_function(t, d->fragment_function);
     }
+    write_links(t, resolved->is_mesh ? "mesh_" : "vertex_", &resolved->links[0].linked);
+    write_links(t, "fragment_", &resolved->links[1].linked);
+    write_links(t, "object_", &resolved->links[2].linked);
     if (d->raster_sample_count)
         text_printf(t, ",\n       \"raster_sample_count\": %zu", d->raster_sample_count);
     text_add(t, ",\n       \"color_attachments\": [");
@@ -195,10 +214,7 @@ static void write_pipeline(Text *t, const RtResolved *resolved) {
         text_add(t, ",\n       \"support_binary_linking\": true");
     if (d->support_indirect_command_buffers)
         text_add(t, ",\n       \"support_indirect_command_buffers\": true");
-    const MTLLinkedFunctions *l = &resolved->linked;
-    write_list(t, "functions", l->functions, l->function_count);
-    write_list(t, "private_functions", l->private_functions, l->private_function_count);
-    write_list(t, "binary_functions", l->binary_functions, l->binary_function_count);
+    write_links(t, "", &resolved->links[0].linked);
     text_add(t, "}");
 }
 
@@ -223,7 +239,10 @@ void *mtl4_pipeline_data_set_serializer_serialize_as_pipelines_script(
     for (size_t i = 0; i < serializer->n; i++) {
         if (!serializer->noted[i]->is_render) continue;
         text_add(&t, comma);
-        write_render_pipeline(&t, serializer->noted[i]);
+        if (serializer->noted[i]->is_tile)
+            write_tile_pipeline(&t, serializer->noted[i]);
+        else
+            write_render_pipeline(&t, serializer->noted[i]);
         comma = ",\n";
     }
     bool complete = !serializer->incomplete;
@@ -243,7 +262,10 @@ void *mtl4_pipeline_data_set_serializer_serialize_as_pipelines_script(
 // ---- The archive ----
 
 static bool add_noted(MTL4PipelineDataSetSerializer *s, const RtResolved *r, MTLError **error) {
-    const RtRenderExtra extra = {.any_depth_stencil = true, .mesh = r->is_mesh ? &r->mesh : NULL};
+    RtLinkWish wishes[3];
+    RtRenderExtra extra;
+    if (r->is_tile) return rt_tile_pipeline_record(s->device, &r->tile, s->archive->content, error);
+    rt_resolved_extra(r, &extra, wishes);
     return r->is_render ? rt_render_pipeline_record(s->device, &r->render, &extra,
                                                     s->archive->content, error)
                         : mtl_binary_archive_add_compute_pipeline_functions(s->archive,

@@ -161,7 +161,7 @@ static MTLComputePipelineReflection *reflection_new(MTLComputePipelineState *sta
     r->state = state;
     for (uint32_t i = 0; i < f->n_args; i++) {
         const RfArg *arg = &f->args[i];
-        if (arg->kind == RF_ARG_BUILTIN || arg->kind == RF_ARG_STRIDE) continue;
+        if (!rt_arg_is_shown(arg)) continue;
         binding_init(&r->bindings[r->n++], &binding_class, state, state->function->library, arg,
                      state->arg_use[i] != RT_ARG_OFF);
     }
@@ -258,6 +258,14 @@ size_t mtl_binding_threadgroup_memory_alignment(const MTLBinding *binding) {
 }
 
 size_t mtl_binding_threadgroup_memory_data_size(const MTLBinding *binding) {
+    return mtl_binding_buffer_data_size(binding);
+}
+
+size_t mtl_binding_object_payload_alignment(const MTLBinding *binding) {
+    return mtl_binding_buffer_alignment(binding);
+}
+
+size_t mtl_binding_object_payload_data_size(const MTLBinding *binding) {
     return mtl_binding_buffer_data_size(binding);
 }
 

@@ -18,6 +18,12 @@ struct MTLBinding {
     bool implicit; // no argument: a buffer of vertex attributes
 };
 
+// Whether programs see the argument: what is not bound to an index is none of theirs, but for
+// payloads and imageblocks.
+static inline bool rt_arg_is_shown(const RfArg *arg) {
+    return arg->kind != RF_ARG_BUILTIN && arg->kind != RF_ARG_STRIDE && arg->kind != RF_ARG_MESH &&
+           arg->kind != RF_ARG_MESH_GRID;
+}
 // A binding that is a part of its owner.
 void rt_binding_init(MTLBinding *binding, void *owner, MTLLibrary *library, const RfArg *arg,
                      bool used);

@@ -103,6 +103,10 @@ MTLError *rt_pipeline_set_patches(MTLRenderPipelineState *state,
                                   const MTLRenderPipelineDescriptor *d);
 MTLError *rt_pipeline_set_mesh(MTLRenderPipelineState *state,
                                const MTLMeshRenderPipelineDescriptor *d);
+// tile_pipeline.c: of a descriptor whose objects are valid.
+MTLRenderPipelineState *rt_tile_pipeline_create(MTLDevice *device,
+                                                const MTLTileRenderPipelineDescriptor *d,
+                                                MTLPipelineOption options, MTLError **error);
 // render_pipeline.c, for tile_pipeline.c: the code of a function (NULL in stage->code and NULL: no
 // memory), and formats.
 MTLError *rt_render_compile(const MTLDevice *device, RtStage *stage,

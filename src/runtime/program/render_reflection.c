@@ -10,7 +10,7 @@
 #include "runtime/program/reflection_int.h"
 #include "runtime/program/render_pipeline.h"
 
-enum { VERTEX, FRAGMENT, OBJECT, MESH, N_STAGES };
+enum { VERTEX, FRAGMENT, OBJECT, MESH, TILE, N_STAGES };
 
 struct MTLRenderPipelineReflection {
     RtObject object;
@@ -31,9 +31,7 @@ static void add_stage(MTLRenderPipelineReflection *r, int s, const RtStage *stag
     const RfFunction *f = stage->function->function;
     for (uint32_t i = 0; i < f->n_args; i++) {
         const RfArg *arg = &f->args[i];
-        if (arg->kind == RF_ARG_BUILTIN || arg->kind == RF_ARG_STRIDE || arg->kind == RF_ARG_MESH ||
-            arg->kind == RF_ARG_MESH_GRID || arg->kind == RF_ARG_IMAGEBLOCK)
-            continue;
+        if (!rt_arg_is_shown(arg)) continue;
         rt_binding_init(&r->bindings[s][r->n[s]++], r->state, stage->function->library, arg,
                         stage->arg_use[i] != RT_ARG_OFF);
     }
@@ -59,10 +57,8 @@ static void add_vertex_buffers(MTLRenderPipelineReflection *r) {
 
 static MTLRenderPipelineReflection *reflection_new(MTLRenderPipelineState *state) {
     static const RtStage none;
-    const RtStage *stages[N_STAGES] = {[VERTEX] = state->mesh ? &none : &state->vertex,
-                                       [FRAGMENT] = &state->fragment,
-                                       [OBJECT] = &state->object_stage,
-                                       [MESH] = state->mesh ? &state->vertex : &none};
+    const RtStage *stages[N_STAGES] = {&none, &state->fragment, &state->object_stage, &none, &none};
+    stages[state->mesh ? MESH : state->tile ? TILE : VERTEX] = &state->vertex;
     size_t n = MSL_MAX_VERTEX, at = 0;
     for (int s = 0; s < N_STAGES; s++)
         if (stages[s]->function) n += stages[s]->function->function->n_args;
@@ -112,6 +108,7 @@ BINDINGS_OF(vertex, VERTEX)
 BINDINGS_OF(fragment, FRAGMENT)
 BINDINGS_OF(object, OBJECT)
 BINDINGS_OF(mesh, MESH)
+BINDINGS_OF(tile, TILE)
 #undef BINDINGS_OF
 
 // ---- Pipelines with options ----

@@ -88,7 +88,8 @@ static MTLError *set_tile(MTLRenderPipelineState *state, const MTLTileRenderPipe
 }
 
 static MTLRenderPipelineState *create(MTLDevice *device, const MTLTileRenderPipelineDescriptor *d,
-                                      Archive *record, MTLError **error) {
+                                      MTLPipelineOption options, Archive *record,
+                                      MTLError **error) {
     MTLRenderPipelineDescriptor common = {.label = d->label,
                                           .raster_sample_count = d->raster_sample_count,
                                           .binary_archives = d->binary_archives,
@@ -97,7 +98,8 @@ static MTLRenderPipelineState *create(MTLDevice *device, const MTLTileRenderPipe
     for (unsigned i = 0; i < ABI_MAX_COLORS; i++)
         common.color_attachments[i].pixel_format = d->color_attachments[i].pixel_format;
     const RfFunction *f = d->tile_function->function;
-    RtRenderExtra extra = {.validate = rt_wants_validation(device, d->label, d->shader_validation)};
+    RtRenderExtra extra = {.options = options,
+                           .validate = rt_wants_validation(device, d->label, d->shader_validation)};
     MTLError *wrong = rt_device_lacks(device, DEV_RENDER);
     if (wrong) {
         rt_error_set(error, wrong);
@@ -133,7 +135,13 @@ MTLRenderPipelineState *mtl_device_new_render_pipeline_state_with_tile_descripto
     MTLDevice *device, const MTLTileRenderPipelineDescriptor *descriptor, MTLError **error) {
     if (error) *error = NULL;
     if (!valid_descriptor(device, descriptor, __func__, error)) return NULL;
-    return create(device, descriptor, NULL, error);
+    return create(device, descriptor, MTLPipelineOptionNone, NULL, error);
+}
+
+MTLRenderPipelineState *rt_tile_pipeline_create(MTLDevice *device,
+                                                const MTLTileRenderPipelineDescriptor *d,
+                                                MTLPipelineOption options, MTLError **error) {
+    return create(device, d, options, NULL, error);
 }
 
 bool rt_tile_pipeline_record(MTLDevice *device, const MTLTileRenderPipelineDescriptor *d,
@@ -141,7 +149,7 @@ bool rt_tile_pipeline_record(MTLDevice *device, const MTLTileRenderPipelineDescr
     if (!valid_descriptor(device, d, "mtl_binary_archive_add_tile_render_pipeline_functions",
                           error))
         return false;
-    MTLRenderPipelineState *state = create(device, d, record, error);
+    MTLRenderPipelineState *state = create(device, d, MTLPipelineOptionNone, record, error);
     mtl_release(state);
     return state != NULL;
 }
