@@ -48,9 +48,10 @@ fuzz-json:
 chaos: build
 	@LD_PRELOAD=$(abspath $(B))/tests/chaos/libchaos.so ctest --test-dir $(B) -j4 --output-on-failure -R '^(api|base|tensor|neural)\.'
 
-# Programs of others, unmodified, from the package index: docs/programs.md. P="tinygrad" runs one.
+# Programs of others, unmodified, from the package index: docs/programs.md. P="tinygrad" runs one; ALL=1 runs all
+# cases of tests of which a sample is run otherwise (hours).
 programs: build
-	@python3 scripts/programs/run.py $(B) $(P)
+	@python3 scripts/programs/run.py $(if $(ALL),--all) $(B) $(P)
 
 install: build
 	@cmake --install $(B)

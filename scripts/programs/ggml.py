@@ -24,21 +24,40 @@ def build(p, llama):
     made = p.sh(f"'{p.ingot}' c++ -std=c++17 -O1 -w -include memory {headers} '{llama}/tests/test-backend-ops.cpp' "
                 f"{libraries} -lggml-cpu -lggml-metal -lpthread -o test-backend-ops && "
                 f"'{p.ingot}' cc -std=gnu17 -O2 {headers} '{CHECKS}/compare_logits.c' {libraries} -lllama -lm "
-                "-o compare_logits", log="link")
+                f"-o compare_logits && cc -std=gnu17 -O2 -shared -fPIC {headers} '{CHECKS}/ggml_threads.c' "
+                "-o ggml_threads.so", log="link")
     p.row("builds with settings from outside", passed=made.status == 0, failed=made.status != 0)
     return made.status == 0
 
 
 def operators(p, environment):
-    out = p.folder / "operators.json"
-    p.sh(f"python3 '{CHECKS}/ggml_ops.py' ./test-backend-ops '{out}' --limit 3000", env=environment, timeout=20000,
-         log="operators")
+    out = p.folder / ("operators-all.json" if p.all else "operators.json")
+    out.unlink(missing_ok=True)
+    p.sh(f"python3 '{CHECKS}/ggml_ops.py' ./test-backend-ops '{out}' --jobs {os.cpu_count()} "
+         + ("--all --limit 20000" if p.all else "--limit 400"), timeout=100000, log="operators",
+         env={**environment, "LD_PRELOAD": str(p.folder / "ggml_threads.so")})
     rows = json.loads(out.read_text())
     for name, what in [*GROUPS.items(), (None, "its other operators")]:
-        chosen = [r for n, r in rows.items() if n == name or (name is None and n not in GROUPS)]
-        p.row(f"test-backend-ops: {what}", *(sum(r[k] for r in chosen) for k in ("passed", "failed", "unsupported")),
-              seconds=sum(r["seconds"] for r in chosen),
-              note="; ".join(f"{n}: {r['ended']}" for n, r in rows.items() if r in chosen and r["ended"] != "yes"))
+        chosen = {n: r for n, r in rows.items() if n == name or (name is None and n not in GROUPS)}
+        sampled = any(r["sample"] for r in chosen.values())
+        unfinished = [f"{n}: {r['ended']}" for n, r in chosen.items() if r["ended"] != "yes"]
+        passed, failed, unsupported = (sum(r[k] for r in chosen.values()) for k in ("passed", "failed", "unsupported"))
+        p.row(f"test-backend-ops: {what}{' (a sample)' * sampled}", passed, failed + len(unfinished), unsupported,
+              seconds=sum(r["seconds"] for r in chosen.values()), note="; ".join(unfinished))
+
+
+def products(p, environment):
+    """ggml's own figures of a large product, on its Metal back end and on its CPU back end."""
+    for kind in ("f32", "f16", "q4_0"):
+        flops = {}
+        for device in ("MTL0", "CPU"):
+            r = p.sh(["./test-backend-ops", "perf", "-b", device, "-o", "MUL_MAT", "-p",
+                      f"type_a={kind},type_b=f32,m=4096,n=512,k=14336"], env=environment, log=f"perf-{kind}-{device}")
+            found = re.search(r"([\d.]+) ([TG])FLOPS", re.sub(r"\x1b\[[0-9;]*m", "", r.text))
+            flops[device] = float(found[1]) * (1000 if found[2] == "T" else 1) if found else None
+        ok = all(flops.values())
+        p.row(f"test-backend-ops perf: product of 4096 x 14336 {kind} weights with 512 columns", passed=ok, failed=not ok,
+              note=f"{flops['MTL0']:.3g} GFLOP/s, its CPU {flops['CPU']:.3g} (half of the processors)" if ok else "")
 
 
 def model(p, environment):
@@ -48,8 +67,10 @@ def model(p, environment):
         p.sh([python, f"{CHECKS}/random_model.py", path, "--type", kind], log="model")
         r = p.sh(["./compare_logits", path], env=environment, log=f"logits-{kind}")
         speed = re.findall(r"^  (.*?), \d+ tokens: CPU (\S+)/s, Metal (\S+)/s", r.text, re.MULTILINE)
+        error = re.findall(r"normalised error (\S+)", r.text)
         p.row(f"logits of a random model, {kind}", passed=r.status == 0, failed=r.status != 0,
-              note="; ".join(f"{what}: {metal} tokens/s, its CPU {cpu}" for what, cpu, metal in speed))
+              note="; ".join([f"{what}: {metal} tokens/s, its CPU {cpu}" for what, cpu, metal in speed]
+                             + [f"normalised error {e}" for e in error]))
 
 
 def run(p):
@@ -58,4 +79,5 @@ def run(p):
         return
     environment = {"GGML_METAL_PATH_RESOURCES": str(p.folder / "build" / "bin")}
     model(p, environment)
+    products(p, environment)
     operators(p, environment)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that nobody here wrote, unmodified, on Ingot. usage: run.py BUILD-FOLDER [PROGRAM...]
+"""Programs that nobody here wrote, unmodified, on Ingot. usage: run.py [--all] BUILD-FOLDER [PROGRAM...]
 
 Sources come from the package index (sdists and wheels) into BUILD-FOLDER/programs; nothing of them is part of this
 project. A program is a file of this folder with a function `run(p)`, `p` being a Program (below):
@@ -8,9 +8,10 @@ project. A program is a file of this folder with a function `run(p)`, `p` being 
     def run(p):
         folder = p.sdist("some-package")           # unpacked; the version is noted
         r = p.sh("make check", cwd=folder, env=p.mac_env())
-        p.row("its own tests", passed=r.count("PASS"), failed=r.count("FAIL"), seconds=r.seconds, log=r.log)
+        p.row("its own tests", passed=r.count("PASS"), failed=r.count("FAIL"), seconds=r.seconds)
 
-Results are kept in BUILD-FOLDER/programs/results.json, so that one program can be run again alone; docs/programs.md is
+Where all of a program's tests take hours, a sample of them is run; with --all (`p.all`) they are all run. Results are
+kept in BUILD-FOLDER/programs/results.json, so that one program can be run again alone; docs/programs.md is
 written from all of them.
 """
 import importlib.util
@@ -43,8 +44,8 @@ class Result:
 class Program:
     """What a program's file is given: where to work, how to fetch, how to run, where to put results."""
 
-    def __init__(self, name, build):
-        self.name, self.build = name, build
+    def __init__(self, name, build, everything=False):
+        self.name, self.build, self.all = name, build, everything
         self.folder = build / "programs" / name
         self.folder.mkdir(parents=True, exist_ok=True)
         self.ingot = build / "bin" / "ingot"
@@ -123,27 +124,32 @@ def write_report(results, path):
         return "" if seconds is None else f"{seconds:.3g} s"
     lines = ["# Programs that nobody here wrote", "",
              "Written by `make programs`, which takes sources from the package index, builds and runs them unmodified, and",
-             "is no part of `make test`. Times are seconds of one run, on Ingot and on the program's own CPU path.", "",
+             "is no part of `make test`. Times are seconds of one run, on Ingot and on the program's own CPU path. Where all",
+             "cases of a test take hours a sample is run, and the row says so; `make programs ALL=1` runs them all.", "",
              "| program | version | what ran | passed | failed | unsupported | on Ingot | its own CPU path | |",
              "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
     for name in sorted(results):
         for row in results[name]["rows"]:
             lines.append(f"| {name} | {results[name]['version']} | {row['what']} | {row['passed']} | {row['failed']} | "
                          f"{row['unsupported']} | {cell(row['seconds'])} | {cell(row['cpu_seconds'])} | {row['note']} |")
-    lines += ["", "Machines: " + "; ".join(sorted({r["machine"] for r in results.values()})) + ".", ""]
+    lines += ["", "Machines, and how many threads wanted to run on them: "
+              + "; ".join(f"{name}: {results[name]['machine']}" for name in sorted(results)) + ".", ""]
     path.write_text("\n".join(lines))
 
 
 def main():
-    build = pathlib.Path(sys.argv[1]).resolve()
+    arguments = [a for a in sys.argv[1:] if a != "--all"]
+    if not arguments:
+        sys.exit(__doc__.splitlines()[0])
+    build = pathlib.Path(arguments[0]).resolve()
     there = sorted(p.stem for p in HERE.glob("*.py") if p.stem != "run")
-    chosen = sys.argv[2:] or there
+    chosen = arguments[1:] or there
     if unknown := set(chosen) - set(there):
         sys.exit(f"programs: there is no {', '.join(sorted(unknown))}; there are {', '.join(there)}")
     store = build / "programs" / "results.json"
     results = json.loads(store.read_text()) if store.exists() else {}
     for name in chosen:
-        program = Program(name, build)
+        program = Program(name, build, "--all" in sys.argv)
         spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
         module = importlib.util.module_from_spec(spec)
         try:
@@ -153,7 +159,7 @@ def main():
             traceback.print_exc()
             program.row("the attempt to run it", failed=1, note=str(error).split("\n")[0][:120])
         results[name] = dict(version=program.version, rows=program.rows,
-                             machine=f"{processor()}, {os.cpu_count()} processors")
+                             machine=f"{processor()}, {os.cpu_count()} processors, load {os.getloadavg()[2]:.1f}")
         store.write_text(json.dumps(results, indent=1))
     write_report(results, ROOT / "docs" / "programs.md")
     sys.exit(any(row["failed"] for name in chosen for row in results[name]["rows"]))

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of tinygrad on the device that DEV names, against NumPy. usage: tinygrad_checks.py ops|train|matmul|graph|beam"""
+import os
 import sys
 import time
 
 import numpy as np
-from tinygrad import Tensor, TinyJit, dtypes, nn
+from tinygrad import Tensor, TinyJit, device, dtypes, nn
 from tinygrad.nn import optim
+
+METAL = os.environ["DEV"] == "METAL"
 
 rng = np.random.default_rng(1)
 failures = 0
@@ -151,21 +154,53 @@ def train():
     check("what it learnt", float((net(X).argmax(1) == Y).mean().item()) > 0.95, True)
 
 
+def sources_of(work):
+    """The kernels' texts that reach the compiler (or its cache) while `work` runs."""
+    texts, compile_cached = [], device.Compiler.compile_cached
+
+    def note(self, source):
+        texts.append(source)
+        return compile_cached(self, source)
+    device.Compiler.compile_cached = note
+    try:
+        work()
+    finally:
+        device.Compiler.compile_cached = compile_cached
+    return texts
+
+
 def matmul():
+    wanted = METAL and os.environ["TC"] != "0"
     for n in (64, 128, 512, 1024):
         for dtype, tolerance in ((dtypes.float, 2e-3), (dtypes.half, 0.5)):
             a, b = array(n, n, low=-1, high=1), array(n, n, low=-1, high=1)
             A, B = Tensor(a).cast(dtype).realize(), Tensor(b).cast(dtype).realize()
-            attempt(f"{dtype.name} product {n}", lambda: (A @ B).float(), a @ b, atol=tolerance, rtol=2e-2)
+            texts = sources_of(lambda: attempt(f"{dtype.name} product {n}", lambda: (A @ B).float(), a @ b,
+                                               atol=tolerance, rtol=2e-2))
+            check(f"{dtype.name} product {n} {'uses' if wanted else 'does without'} simdgroup matrices",
+                  any("simdgroup_multiply_accumulate" in text for text in texts), wanted)
             times = []
             for _ in range(3):
                 begin = time.perf_counter()
                 (A @ B).realize().numpy()
                 times.append(time.perf_counter() - begin)
-            print(f"{dtype.name} {n}: {1e3 * min(times):.1f} ms")
+            print(f"time of {dtype.name} {n}: {1e3 * min(times):.1f} ms")
+
+
+def count_graphs():
+    """A list that gets the number of commands of every indirect command buffer that is executed."""
+    from tinygrad.runtime.graph.metal import MetalGraph
+    counts, call = [], MetalGraph.__call__
+
+    def note(self, *arguments, **named):
+        counts.append(self.range.length)
+        return call(self, *arguments, **named)
+    MetalGraph.__call__ = note
+    return counts
 
 
 def graph():
+    counts = count_graphs() if METAL else []
     for n in (1, 3, 10, 40):
         @TinyJit
         def chain(v, w):
@@ -177,7 +212,10 @@ def graph():
             want = a
             for _ in range(n):
                 want = (want + b) * 0.5
+            counts.clear()
             check(f"graph of {n} kernels, call {attempt_number}", chain(Tensor(a).realize(), Tensor(b).realize()), want)
+            if METAL and n > 1 and attempt_number > 1: # the first call runs, the second records
+                check(f"all {n} kernels come from indirect command buffers", sum(counts), n)
 
 
 def beam():
