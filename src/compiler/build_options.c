@@ -212,6 +212,7 @@ static const Option rows[] = {
     {"-MT, -MQ", "TARGET", NULL, OPT_LIST, AT(targets)},
     {"-iquote, -idirafter", "DIR", NULL, OPT_LIST, AT(system_dirs)},
     {"-mmacos-version-min", "=N", NULL, OPT_CALL, .take = take_system},
+    {"-mtargetos", "=SYSTEM", NULL, OPT_CALL, .take = take_system},
     {"-target, --target", "TRIPLE", NULL, OPT_CALL, .take = take_system},
     {"-f", "[=...]", NULL, OPT_CALL, .take = take_f},
     {"-W", "[=...]", NULL, OPT_CALL, .take = take_warning},

@@ -207,7 +207,8 @@ def test_types(kernels, t):
     """Every combination, to memory and to a cooperative tensor, by SIMD-groups and by one thread."""
     source = matmul_source("mm", t, m=32, n=48, groups=2)
     check_matmul(kernels, source, "mm", t, [(29, 113, 17)], "w32", 32, 48, 2)
-    body = COOPERATIVE.format(t=t[2], before="cT.load(mC);", after="")
+    body = COOPERATIVE.format(t=t[2], before="cT.load(mC.slice(0, 0));", after="")
+    body = body.replace("store(mC)", "store(mC.slice(0, 0))") # slices made in the call are tensors like others
     source = matmul_source("coop", t, m=17, n=29, groups=2, accumulate=True, body=body)
     for way in ("w32", "w1"):
         check_matmul(kernels, source, "coop", t, [(29, 31, 17)], way, 17, 29, 2, accumulate=True)

@@ -170,6 +170,7 @@ def test_preprocessor(ingot):
     assert "int v = 310;" in ingot("build", "-E", "-std=metal3.1", "-Iinc", "m.metal").stdout
     assert "int v = 310;" in ingot("build", "-E", "-mmacosx-version-min=14.0", "-Iinc", "m.metal").stdout
     assert "int v = 320;" in ingot("build", "-E", "-target", "air64-apple-macos15.0", "-Iinc", "m.metal").stdout
+    assert "int v = 320;" in ingot("build", "-E", "-mtargetos=macos15.0", "-Iinc", "m.metal").stdout
     assert '# 1 "m.metal"' in ingot("build", "-E", "-Iinc", "m.metal", "-o", "-").stdout
     assert "a word" in ingot("build", "-E", "-C", "-Iinc", "m.metal").stdout
     assert "#define PART 7" in ingot("build", "-E", "-dM", "-Iinc", "m.metal").stdout

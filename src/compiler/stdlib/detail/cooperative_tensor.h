@@ -243,15 +243,16 @@ public:
         }
     }
 
-    // Elements outside the tensor in memory read as 0 and are not written.
-    template <class Tensor> METAL_FUNC void load(const thread Tensor &from) {
+    // Elements outside the tensor in memory read as 0 and are not written. Tensors come by value: a
+    // slice made in the call is no object in thread memory, to which a reference could be deduced.
+    template <class Tensor> METAL_FUNC void load(Tensor from) {
         static_assert(Tensor::rank() == Layout::rank, "this tensor has another rank");
         for (uint i = 0; i < Layout::capacity; i++) {
             auto at = Layout::template index<int>(i);
             __elements[i] = __inside(from, i, at) ? value_type(from[at]) : value_type(0);
         }
     }
-    template <class Tensor> METAL_FUNC void store(const thread Tensor &to) const {
+    template <class Tensor> METAL_FUNC void store(Tensor to) const {
         static_assert(Tensor::rank() == Layout::rank, "this tensor has another rank");
         for (uint i = 0; i < Layout::capacity; i++) {
             auto at = Layout::template index<int>(i);
