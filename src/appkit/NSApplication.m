@@ -108,6 +108,36 @@ SHOWN @implementation NSApplication {
 }
 @end
 
+SHOWN @implementation NSRunningApplication
++ (NSRunningApplication *)currentApplication {
+    static NSRunningApplication *one;
+    static dispatch_once_t once;
+    dispatch_once(&once, ^{
+      one = [self new];
+    });
+    return one;
+}
+- (NSString *)localizedName {
+    return NSProcessInfo.processInfo.processName;
+}
+- (NSURL *)executableURL {
+    return [NSURL fileURLWithPath:NSBundle.mainBundle.executablePath];
+}
+- (pid_t)processIdentifier {
+    return NSProcessInfo.processInfo.processIdentifier;
+}
+- (BOOL)isActive {
+    return NSApp.active;
+}
+- (BOOL)isTerminated {
+    return NO;
+}
+- (BOOL)activateWithOptions:(NSApplicationActivationOptions)options {
+    (void)options;
+    return YES;
+}
+@end
+
 // ---- In place of a storyboard ----
 
 // The first class of the program's that the question is true of.

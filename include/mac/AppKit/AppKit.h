@@ -7,6 +7,7 @@
 #import <Foundation/Foundation.h>
 #import <AppKit/NSApplication.h>
 #import <AppKit/NSMenu.h>
+#import <AppKit/NSRunningApplication.h>
 #import <AppKit/NSScreen.h>
 #import <AppKit/NSView.h>
 #import <AppKit/NSViewController.h>

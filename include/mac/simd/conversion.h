@@ -5,30 +5,26 @@
 #define INGOT_MAC_SIMD_CONVERSION_H
 #include "vector_make.h"
 
-#define __SIMD_CONVERT_ONE(to, from, n)                                                            \
-    static inline SIMD_CFUNC simd_##to##n simd_##to(simd_##from##n x) {                            \
-        return __builtin_convertvector(x, simd_##to##n);                                           \
-    }
-#define __SIMD_CONVERT_SMALL(to, from)                                                             \
-    static inline SIMD_CFUNC simd_##to##1 simd_##to(simd_##from##1 x) { return (simd_##to##1)x; }  \
-    __SIMD_CONVERT_ONE(to, from, 2)                                                                \
-    __SIMD_CONVERT_ONE(to, from, 3) __SIMD_CONVERT_ONE(to, from, 4) __SIMD_CONVERT_ONE(to, from, 8)
-#define __SIMD_CONVERT_8(to)                                                                       \
-    __SIMD_CONVERT_SMALL(to, char)                                                                 \
-    __SIMD_CONVERT_SMALL(to, uchar)                                                                \
-    __SIMD_CONVERT_SMALL(to, short)                                                                \
-    __SIMD_CONVERT_SMALL(to, ushort)                                                               \
-    __SIMD_CONVERT_SMALL(to, half) __SIMD_CONVERT_SMALL(to, int) __SIMD_CONVERT_SMALL(to, uint)    \
-        __SIMD_CONVERT_SMALL(to, float) __SIMD_CONVERT_SMALL(to, long)                             \
-            __SIMD_CONVERT_SMALL(to, ulong) __SIMD_CONVERT_SMALL(to, double)
-#define __SIMD_CONVERT_16(to)                                                                      \
-    __SIMD_CONVERT_8(to)                                                                           \
-    __SIMD_CONVERT_ONE(to, char, 16)                                                               \
-    __SIMD_CONVERT_ONE(to, uchar, 16)                                                              \
-    __SIMD_CONVERT_ONE(to, short, 16)                                                              \
-    __SIMD_CONVERT_ONE(to, ushort, 16)                                                             \
-    __SIMD_CONVERT_ONE(to, half, 16) __SIMD_CONVERT_ONE(to, int, 16)                               \
-        __SIMD_CONVERT_ONE(to, uint, 16) __SIMD_CONVERT_ONE(to, float, 16)
+// clang-format off
+#define __SIMD_CONVERT_ONE(to, from, n) \
+    static inline SIMD_CFUNC simd_##to##n simd_##to(simd_##from##n x) { \
+        return __builtin_convertvector(x, simd_##to##n); }
+#define __SIMD_CONVERT_SMALL(to, from) \
+    static inline SIMD_CFUNC simd_##to##1 simd_##to(simd_##from##1 x) { return (simd_##to##1)x; } \
+    __SIMD_CONVERT_ONE(to, from, 2) __SIMD_CONVERT_ONE(to, from, 3) \
+    __SIMD_CONVERT_ONE(to, from, 4) __SIMD_CONVERT_ONE(to, from, 8)
+#define __SIMD_CONVERT_8(to) \
+    __SIMD_CONVERT_SMALL(to, char) __SIMD_CONVERT_SMALL(to, uchar) __SIMD_CONVERT_SMALL(to, short) \
+    __SIMD_CONVERT_SMALL(to, ushort) __SIMD_CONVERT_SMALL(to, half) __SIMD_CONVERT_SMALL(to, int) \
+    __SIMD_CONVERT_SMALL(to, uint) __SIMD_CONVERT_SMALL(to, float) __SIMD_CONVERT_SMALL(to, long) \
+    __SIMD_CONVERT_SMALL(to, ulong) __SIMD_CONVERT_SMALL(to, double)
+#define __SIMD_CONVERT_16(to) \
+    __SIMD_CONVERT_8(to) \
+    __SIMD_CONVERT_ONE(to, char, 16) __SIMD_CONVERT_ONE(to, uchar, 16) \
+    __SIMD_CONVERT_ONE(to, short, 16) __SIMD_CONVERT_ONE(to, ushort, 16) \
+    __SIMD_CONVERT_ONE(to, half, 16) __SIMD_CONVERT_ONE(to, int, 16) \
+    __SIMD_CONVERT_ONE(to, uint, 16) __SIMD_CONVERT_ONE(to, float, 16)
+// clang-format on
 __SIMD_CONVERT_16(char)
 __SIMD_CONVERT_16(uchar)
 __SIMD_CONVERT_16(short)

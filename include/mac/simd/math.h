@@ -11,16 +11,14 @@
 #endif
 
 // M(name in C, how it is done for a lane): what Clang has for vectors is done for the whole vector
-#define __SIMD_MATH_WHOLE(M)                                                                       \
-    M(acos)                                                                                        \
-    M(asin)                                                                                        \
-    M(atan)                                                                                        \
-    M(cos)                                                                                         \
-    M(cosh) M(exp) M(exp2) M(log) M(log2) M(log10) M(sin) M(sinh) M(sqrt) M(tan) M(tanh) M(ceil)   \
-        M(floor) M(rint) M(round) M(trunc) M(nearbyint)
-#define __SIMD_MATH_LANES(M)                                                                       \
+// clang-format off
+#define __SIMD_MATH_WHOLE(M) \
+    M(acos) M(asin) M(atan) M(cos) M(cosh) M(exp) M(exp2) M(log) M(log2) M(log10) M(sin) M(sinh) \
+    M(sqrt) M(tan) M(tanh) M(ceil) M(floor) M(rint) M(round) M(trunc) M(nearbyint)
+#define __SIMD_MATH_LANES(M) \
     M(acosh) M(asinh) M(atanh) M(expm1) M(log1p) M(cbrt) M(erf) M(erfc) M(tgamma) M(lgamma)
 #define __SIMD_MATH_PAIRS(M) M(atan2) M(fdim) M(fmod) M(hypot) M(nextafter) M(pow) M(remainder)
+// clang-format on
 
 #ifdef __cplusplus
 #define __SIMD_MATH_NAME(f) __simd_##f

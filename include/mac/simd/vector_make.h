@@ -80,7 +80,8 @@
     __SIMD_FROM_16(t, 2) __SIMD_FROM_16(t, 3) __SIMD_FROM_16(t, 4) __SIMD_FROM_16(t, 8) \
     __SIMD_FROM_16(t, 16) \
     __SIMD_MAKE simd_##t##16 simd_make_##t##16(simd_##t##8 lo, simd_##t##8 hi) { \
-        return __builtin_shufflevector(lo, hi, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15); }
+        return __builtin_shufflevector(lo, hi, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, \
+                                       15); }
 // clang-format on
 #define __SIMD_MAKE_32(t)                                                                          \
     __SIMD_FROM_PARTS(t)                                                                           \
