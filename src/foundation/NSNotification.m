@@ -33,11 +33,12 @@ COPIES_ITSELF
     NSString *name;
     id object; // not counted: only compared
     void (^block)(NSNotification *);
+    NSOperationQueue *queue; // of the block; nil: where the notification is posted
 }
 @end
 @implementation NSNotificationObserver
 - (void)dealloc {
-    [name release], [block release];
+    [name release], [block release], [queue release];
     [super dealloc];
 }
 @end
@@ -76,10 +77,9 @@ static NSNotificationObserver *add(NSNotificationCenter *self, NSString *name, i
                             object:(id)object
                              queue:(NSOperationQueue *)queue
                         usingBlock:(void (^)(NSNotification *))block {
-    (void)queue; // called where the notification is posted
     @synchronized(self) {
         NSNotificationObserver *o = add(self, name, object);
-        o->observer = o, o->block = [block copy];
+        o->observer = o, o->block = [block copy], o->queue = [queue retain];
         return o;
     }
 }
@@ -92,7 +92,12 @@ static NSNotificationObserver *add(NSNotificationCenter *self, NSString *name, i
     for (NSNotificationObserver *o in all) {
         if ((o->name && ![o->name isEqualToString:n.name]) || (o->object && o->object != n.object))
             continue;
-        if (o->block)
+        if (o->queue) // the poster waits, as on a Mac
+            [o->queue addOperations:@[ [NSBlockOperation blockOperationWithBlock:^{
+                        o->block(n);
+                      }] ]
+                  waitUntilFinished:YES];
+        else if (o->block)
             o->block(n);
         else
             [o->observer performSelector:o->selector withObject:n];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// NSString.m: strings: making, reading, comparing, searching. One class holds ASCII and UTF-16 (string_buffer.h);
-// a subclass of a program's own that has length and characterAtIndex: works, too.
+// NSString.m: strings: making, reading, comparing, searching. One class holds ASCII and UTF-16
+// (string_buffer.h); a subclass of a program's own that has length and characterAtIndex: works,
+// too.
 #include "foundation/foundation_int.h"
 #import <objc/objc-ingot.h>
 
@@ -244,6 +245,7 @@ CODES_NOTHING
 - (NSUInteger)lengthOfBytesUsingEncoding:(NSStringEncoding)encoding {
     StringBuffer view = string_view(self);
     if (encoding == NSUTF8StringEncoding) return buffer_utf8(&view, NULL);
+    if (encoding == NSUTF16StringEncoding) return 2 * self.length; // without the mark of order
     return [self dataUsingEncoding:encoding].length;
 }
 - (NSUInteger)maximumLengthOfBytesUsingEncoding:(NSStringEncoding)encoding {

@@ -55,4 +55,9 @@
 #include <Foundation/NSNotification.h>
 #include <Foundation/NSOrderedSet.h>
 #include <Foundation/NSScanner.h>
+#include <Foundation/NSCache.h>
+#include <Foundation/NSDateFormatter.h>
+#include <Foundation/NSJSONSerialization.h>
+#include <Foundation/NSOperation.h>
+#include <Foundation/NSUUID.h>
 #endif

@@ -48,6 +48,23 @@ typedef NS_OPTIONS(NSUInteger, NSDataWritingOptions) { NSDataWritingAtomic = 1 }
 - (BOOL)writeToFile:(NSString *)path options:(NSDataWritingOptions)options error:(NSError **)error;
 - (BOOL)writeToURL:(NSURL *)url atomically:(BOOL)atomically;
 @end
+typedef NS_OPTIONS(NSUInteger, NSDataBase64EncodingOptions) {
+    NSDataBase64Encoding64CharacterLineLength = 1,
+    NSDataBase64Encoding76CharacterLineLength = 2,
+    NSDataBase64EncodingEndLineWithCarriageReturn = 16,
+    NSDataBase64EncodingEndLineWithLineFeed = 32,
+};
+typedef NS_OPTIONS(NSUInteger, NSDataBase64DecodingOptions) {
+    NSDataBase64DecodingIgnoreUnknownCharacters = 1,
+};
+@interface NSData (Base64)
+- (NSString *)base64EncodedStringWithOptions:(NSDataBase64EncodingOptions)options;
+- (NSData *)base64EncodedDataWithOptions:(NSDataBase64EncodingOptions)options;
+- (instancetype)initWithBase64EncodedString:(NSString *)text // nil: it is none
+                                    options:(NSDataBase64DecodingOptions)options;
+- (instancetype)initWithBase64EncodedData:(NSData *)data
+                                  options:(NSDataBase64DecodingOptions)options;
+@end
 @interface NSMutableData : NSData
 @property(readwrite) NSUInteger length;
 @property(readonly) void *mutableBytes NS_RETURNS_INNER_POINTER;

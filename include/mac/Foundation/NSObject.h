@@ -6,7 +6,7 @@
 #include <objc/NSObject.h>
 #include <CoreFoundation/CFBase.h>
 #ifdef __OBJC__
-@class NSCoder;
+@class NSArray<ObjectType>, NSCoder, NSDictionary<KeyType, ObjectType>;
 @protocol NSCopying
 - (id)copyWithZone:(NSZone *)zone;
 @end
@@ -32,6 +32,11 @@
 - (void)performSelectorInBackground:(SEL)selector withObject:(id)argument;
 - (id)valueForKey:(NSString *)key;
 - (void)setValue:(id)value forKey:(NSString *)key;
+@end
+@interface NSObject (KeyPaths)
+- (id)valueForKeyPath:(NSString *)path; // "a.b", and @count, @sum, @avg, @max, @min of collections
+- (void)setValue:(id)value forKeyPath:(NSString *)path;
+- (NSDictionary *)dictionaryWithValuesForKeys:(NSArray *)keys;
 @end
 FOUNDATION_EXPORT id NSAllocateObject(Class cls, NSUInteger extra_bytes,
                                       NSZone *zone) NS_RETURNS_RETAINED OBJC_ARC_UNAVAILABLE;
