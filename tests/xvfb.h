@@ -113,19 +113,35 @@ static const char *open_display(void) {
 
 // The pixels of a window as the server has them, four bytes each, blue first; `reply` is to be
 // freed.
-static const uint8_t *seen_pixels(uint32_t window, uint16_t width, uint16_t height,
+static inline const uint8_t *seen_pixels(uint32_t window, uint16_t width, uint16_t height,
                                   ImageReply **reply) {
     *reply = x.get_image_reply(
         x.connection, x.get_image(x.connection, 2, window, 0, 0, width, height, 0xffffff), NULL);
     return *reply ? x.get_image_data(*reply) : NULL;
 }
 
-static void resize_window(uint32_t window, uint32_t width, uint32_t height) {
+static inline void resize_window(uint32_t window, uint32_t width, uint32_t height) {
     x.configure_window(x.connection, window, 4 | 8, (uint32_t[]){width, height});
     x.flush(x.connection);
 }
 
-static bool ask_to_close(uint32_t window) {
+// As if its user had done it: `kind` 2 and 3 a key is pressed and let go, 4 and 5 a button, 6 the
+// pointer moves; `detail` the key or button, `state` what is held.
+static inline void send_input(uint32_t window, uint8_t kind, uint8_t detail, int16_t at_x,
+                              int16_t at_y, uint16_t state, uint32_t time) {
+    struct {
+        uint8_t kind, detail;
+        uint16_t sequence;
+        uint32_t time, root, event, child;
+        int16_t root_x, root_y, x, y;
+        uint16_t state;
+        uint8_t same_screen, pad;
+    } event = {kind, detail, 0, time, window, window, 0, at_x, at_y, at_x, at_y, state, 1, 0};
+    x.send_event(x.connection, 0, window, 0, (const char *)&event);
+    x.flush(x.connection);
+}
+
+static inline bool ask_to_close(uint32_t window) {
     uint32_t atoms[2];
     const char *names[2] = {"WM_PROTOCOLS", "WM_DELETE_WINDOW"};
     for (int i = 0; i < 2; i++) {

@@ -102,6 +102,35 @@ MTL_API bool ca_metal_layer_poll_window(CAMetalLayer *layer);
 // The same, but a window that its user wants to close stays, and *close_wanted says so.
 MTL_API bool ca_metal_layer_poll_window_asked(CAMetalLayer *layer, bool *close_wanted);
 MTL_API void ca_metal_layer_close_window(CAMetalLayer *layer);
+// What the user of the window did with mouse and keyboard, as polling took it, in its order. False:
+// nothing is left. The oldest are lost when nobody asks.
+typedef enum CAWindowInputKind {
+    CAWindowInputButtonDown = 1,
+    CAWindowInputButtonUp,
+    CAWindowInputMoved,
+    CAWindowInputScrolled,
+    CAWindowInputKeyDown,
+    CAWindowInputKeyUp,
+} CAWindowInputKind;
+enum { // of CAWindowInput.modifiers
+    CAWindowModifierShift = 1 << 0,
+    CAWindowModifierCapsLock = 1 << 1,
+    CAWindowModifierControl = 1 << 2,
+    CAWindowModifierOption = 1 << 3,  // Alt
+    CAWindowModifierCommand = 1 << 4, // Super
+};
+typedef struct CAWindowInput {
+    CAWindowInputKind kind;
+    double x, y;               // in pixels from the upper left corner
+    uint32_t button;           // 0 left, 1 right, 2 middle, then the others
+    double scroll_x, scroll_y; // in steps of the wheel: to the right and down are negative
+    uint32_t key;              // X11's keysym of the key alone
+    uint32_t text;             // the same with shift and caps lock
+    uint32_t modifiers;        // held down
+    bool repeats;              // a key that is held
+    double time;               // in seconds, of the display's clock
+} CAWindowInput;
+MTL_API bool ca_metal_layer_next_input(CAMetalLayer *layer, CAWindowInput *input);
 // Apple's name for what X11 calls it: the number of the window, 0 if there is none.
 MTL_API uint32_t ca_metal_layer_window_number(const CAMetalLayer *layer);
 

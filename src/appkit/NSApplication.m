@@ -16,6 +16,7 @@ static const NSTimeInterval between_ticks = 0.01; // X11 is asked that often
 
 SHOWN @implementation NSApplication {
     NSMutableArray<NSWindow *> *_windows; // also those that are out of sight
+    NSMutableArray<NSEvent *> *_events;   // not sent yet
     BOOL _launched, _stopped;
 }
 
@@ -27,7 +28,7 @@ SHOWN @implementation NSApplication {
     return NSApp;
 }
 - (instancetype)init {
-    if ((self = [super init])) _windows = [NSMutableArray new];
+    if ((self = [super init])) _windows = [NSMutableArray new], _events = [NSMutableArray new];
     return self;
 }
 
@@ -54,6 +55,51 @@ SHOWN @implementation NSApplication {
     if (!_windows.count && [delegate respondsToSelector:last] &&
         [delegate applicationShouldTerminateAfterLastWindowClosed:self])
         [self terminate:nil];
+}
+
+// ---- Events ----
+
+- (void)updateWindows {
+    for (NSWindow *window in self.windows) [window tick];
+}
+- (NSEvent *)nextEventMatchingMask:(NSEventMask)mask
+                         untilDate:(NSDate *)date
+                            inMode:(NSRunLoopMode)mode
+                           dequeue:(BOOL)dequeue {
+    for (bool once = true;; once = false) {
+        if (once || !_events.count) [self updateWindows];
+        for (NSEvent *event in _events) {
+            if (!(mask >> event.type & 1)) continue;
+            _currentEvent = event;
+            if (dequeue) [_events removeObjectIdenticalTo:event];
+            return _currentEvent;
+        }
+        const NSTimeInterval left = date.timeIntervalSinceNow;
+        if (_stopped || (!once && left <= 0)) return nil;
+        [NSRunLoop.mainRunLoop
+               runMode:mode
+            beforeDate:[NSDate dateWithTimeIntervalSinceNow:MAX(0, MIN(left, between_ticks))]];
+    }
+}
+- (void)postEvent:(NSEvent *)event atStart:(BOOL)first {
+    [_events insertObject:event atIndex:first ? 0 : _events.count];
+}
+- (void)sendEvent:(NSEvent *)event {
+    if (event.type == NSEventTypeKeyDown && event.modifierFlags & NSEventModifierFlagCommand &&
+        [self.mainMenu performKeyEquivalent:event])
+        return;
+    [event.window sendEvent:event];
+}
+- (BOOL)sendAction:(SEL)action to:(id)target from:(id)sender {
+    if (target && ![target respondsToSelector:action]) return NO;
+    if (!target && [self.keyWindow.firstResponder tryToPerform:action with:sender]) return YES;
+    for (id candidate in target ? @[ target ] : @[ self, self.delegate ?: (id)self ])
+        if ([candidate respondsToSelector:action]) {
+            ((void (*)(id, SEL, id))[candidate methodForSelector:action])(candidate, action,
+                                                                          sender);
+            return YES;
+        }
+    return NO;
 }
 
 // ---- Beginning and end ----
@@ -85,12 +131,15 @@ SHOWN @implementation NSApplication {
     }
     while (!_stopped) {
         @autoreleasepool {
-            for (NSWindow *window in self.windows) [window tick];
-            [NSRunLoop.mainRunLoop runMode:NSDefaultRunLoopMode
-                                beforeDate:[NSDate dateWithTimeIntervalSinceNow:between_ticks]];
+            NSDate *soon = [NSDate dateWithTimeIntervalSinceNow:between_ticks];
+            NSEvent *event = [self nextEventMatchingMask:NSEventMaskAny
+                                               untilDate:soon
+                                                  inMode:NSDefaultRunLoopMode
+                                                 dequeue:YES];
+            if (event) [self sendEvent:event];
         }
     }
-    _running = NO;
+    _running = _stopped = NO;
 }
 - (void)stop:(id)sender {
     (void)sender;

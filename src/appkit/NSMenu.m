@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NSMenu.m: menus, which nobody sees here.
+// NSMenu.m: menus, which nobody sees here; their keys work.
 #include "appkit/appkit_int.h"
 
 SHOWN @implementation NSMenuItem
@@ -35,6 +35,21 @@ SHOWN @implementation NSMenu { NSMutableArray<NSMenuItem *> *_items; }
     NSMenuItem *item = [[NSMenuItem alloc] initWithTitle:title action:action keyEquivalent:key];
     [self addItem:item];
     return item;
+}
+- (BOOL)performKeyEquivalent:(NSEvent *)event {
+    const NSEventModifierFlags counts = NSEventModifierFlagCommand | NSEventModifierFlagControl |
+                                        NSEventModifierFlagOption | NSEventModifierFlagShift;
+    for (NSMenuItem *item in _items) {
+        if ([item.submenu performKeyEquivalent:event]) return YES;
+        if (!item.enabled || !item.action || !item.keyEquivalent.length) continue;
+        NSEventModifierFlags wanted = item.keyEquivalentModifierMask & counts;
+        NSString *key = item.keyEquivalent;
+        if (![key isEqualToString:key.lowercaseString]) wanted |= NSEventModifierFlagShift;
+        if ((event.modifierFlags & counts) == wanted &&
+            [event.charactersIgnoringModifiers caseInsensitiveCompare:key] == NSOrderedSame)
+            return [NSApp sendAction:item.action to:item.target from:item];
+    }
+    return NO;
 }
 - (void)setSubmenu:(NSMenu *)menu forItem:(NSMenuItem *)item {
     item.submenu = menu;

@@ -19,6 +19,42 @@ SHOWN @implementation NSResponder
 - (BOOL)resignFirstResponder {
     return YES;
 }
+#define PASS_ON(method)                                                                            \
+    -(void)method : (NSEvent *)event {                                                             \
+        [self.nextResponder method:event];                                                         \
+    }
+PASS_ON(mouseDown)
+PASS_ON(mouseUp)
+PASS_ON(mouseMoved)
+PASS_ON(mouseDragged)
+PASS_ON(rightMouseDown)
+PASS_ON(rightMouseUp)
+PASS_ON(rightMouseDragged)
+PASS_ON(otherMouseDown)
+PASS_ON(otherMouseUp)
+PASS_ON(otherMouseDragged)
+PASS_ON(scrollWheel)
+PASS_ON(keyDown)
+PASS_ON(keyUp)
+PASS_ON(flagsChanged)
+#undef PASS_ON
+- (BOOL)tryToPerform:(SEL)action with:(id)object {
+    if (![self respondsToSelector:action])
+        return [self.nextResponder tryToPerform:action with:object];
+    ((void (*)(id, SEL, id))[self methodForSelector:action])(self, action, object);
+    return YES;
+}
+@end
+
+SHOWN @implementation NSTrackingArea
+- (instancetype)initWithRect:(NSRect)rect
+                     options:(NSTrackingAreaOptions)options
+                       owner:(id)owner
+                    userInfo:(NSDictionary *)userInfo {
+    if ((self = [super init]))
+        _rect = rect, _options = options, _owner = owner, _userInfo = [userInfo copy];
+    return self;
+}
 @end
 
 SHOWN @implementation NSView {
@@ -28,6 +64,7 @@ SHOWN @implementation NSView {
     CALayer *_layer;
     NSRect _frame, _bounds;
     BOOL _wantsLayer, _needsDisplay;
+    NSMutableArray<NSTrackingArea *> *_areas;
 }
 
 - (instancetype)init {
@@ -84,6 +121,7 @@ static void resize_axis(CGFloat *at, CGFloat *size, CGFloat grown, NSUInteger ma
                     view.autoresizingMask >> 3 & 7);
         view.frame = f;
     }
+    [self updateTrackingAreas];
     [self layout];
 }
 - (void)layout {
@@ -93,6 +131,62 @@ static void resize_axis(CGFloat *at, CGFloat *size, CGFloat grown, NSUInteger ma
 }
 - (NSSize)convertSizeToBacking:(NSSize)size {
     return size;
+}
+
+// ---- Places ----
+
+- (BOOL)isFlipped {
+    return NO;
+}
+// The lower left corner of the view, in its window.
+static NSPoint corner(NSView *view) {
+    NSPoint at = NSMakePoint(0, 0);
+    for (; view; view = view->_above) {
+        NSView *above = view->_above;
+        at.x += view->_frame.origin.x;
+        at.y += above.flipped ? above->_frame.size.height - NSMaxY(view->_frame)
+                              : view->_frame.origin.y;
+    }
+    return at;
+}
+static NSPoint to_window(NSView *view, NSPoint p) {
+    const NSPoint at = corner(view);
+    if (view.flipped) p.y = view->_frame.size.height - p.y;
+    return NSMakePoint(at.x + p.x, at.y + p.y);
+}
+static NSPoint from_window(NSView *view, NSPoint p) {
+    const NSPoint at = corner(view);
+    p = NSMakePoint(p.x - at.x, p.y - at.y);
+    if (view.flipped) p.y = view->_frame.size.height - p.y;
+    return p;
+}
+- (NSPoint)convertPoint:(NSPoint)point fromView:(NSView *)view {
+    return from_window(self, view ? to_window(view, point) : point);
+}
+- (NSPoint)convertPoint:(NSPoint)point toView:(NSView *)view {
+    const NSPoint at = to_window(self, point);
+    return view ? from_window(view, at) : at;
+}
+- (NSView *)hitTest:(NSPoint)point {
+    if (self.hidden || !NSPointInRect(point, _frame)) return nil;
+    const NSPoint inside = [self convertPoint:point fromView:_above];
+    for (NSView *view in _below.reverseObjectEnumerator) {
+        NSView *hit = [view hitTest:inside];
+        if (hit) return hit;
+    }
+    return self;
+}
+- (NSArray *)trackingAreas {
+    return _areas ? [_areas copy] : @[];
+}
+- (void)addTrackingArea:(NSTrackingArea *)area {
+    if (!_areas) _areas = [NSMutableArray new];
+    [_areas addObject:area];
+}
+- (void)removeTrackingArea:(NSTrackingArea *)area {
+    [_areas removeObjectIdenticalTo:area];
+}
+- (void)updateTrackingAreas {
 }
 
 // ---- Layers ----

@@ -16,6 +16,9 @@ SHOWN @implementation NSWindow {
     CAMetalLayer *_shown; // that the window of X11 belongs to
     NSRect _frame;
     BOOL _visible, _hopeless; // no display: it is not tried again
+    MouseState _mouse;
+    NSView *_pressed; // where a button went down: it is told until it goes up
+    __weak NSResponder *_first;
 }
 
 - (instancetype)init {
@@ -32,6 +35,7 @@ SHOWN @implementation NSWindow {
     if ((self = [super init])) {
         _frame = rect, _styleMask = style;
         _title = @"", _releasedWhenClosed = YES;
+        _mouse.button = _mouse.button_before = NO_BUTTON;
         self.contentView =
             [[NSView alloc] initWithFrame:NSMakeRect(0, 0, rect.size.width, rect.size.height)];
     }
@@ -67,7 +71,10 @@ SHOWN @implementation NSWindow {
     [self leaveScreen];
     [_contentView moveToWindow:nil];
     _contentView = view;
-    view.nextResponder = self;
+    if ([view.nextResponder isKindOfClass:NSViewController.class])
+        view.nextResponder.nextResponder = self;
+    else
+        view.nextResponder = self;
     view.frame = NSMakeRect(0, 0, _frame.size.width, _frame.size.height);
     [view moveToWindow:self];
     if (_visible) [self tryToOpen];
@@ -162,8 +169,65 @@ SHOWN @implementation NSWindow {
     [self leaveScreen];
     [_contentViewController viewDidDisappear];
 }
+
+// ---- Mouse and keyboard ----
+
+// Where nobody was chosen, the view of the window if it wants to be.
+- (NSResponder *)firstResponder {
+    NSResponder *first = _first;
+    return first ? first : _contentView.acceptsFirstResponder ? _contentView : self;
+}
 - (BOOL)makeFirstResponder:(NSResponder *)responder {
-    return responder ? [responder becomeFirstResponder] : YES;
+    NSResponder *before = _first;
+    if (responder == before) return YES;
+    if (before && ![before resignFirstResponder]) return NO;
+    const BOOL becomes = !responder || [responder becomeFirstResponder];
+    _first = becomes ? responder : nil;
+    return becomes;
+}
+- (NSPoint)mouseLocationOutsideOfEventStream {
+    return NSMakePoint(_mouse.x, _frame.size.height - _mouse.y);
+}
+static void tell_pointer(NSView *view, NSEvent *event) {
+    const NSPoint at = [view convertPoint:event.locationInWindow fromView:nil];
+    for (NSTrackingArea *area in view.trackingAreas)
+        if (area.options & NSTrackingMouseMoved &&
+            (area.options & NSTrackingInVisibleRect || NSPointInRect(at, area.rect)) &&
+            [area.owner respondsToSelector:@selector(mouseMoved:)])
+            [area.owner mouseMoved:event];
+}
+- (void)sendEvent:(NSEvent *)event {
+    NSView *hit = [_contentView hitTest:event.locationInWindow], *held = _pressed ?: hit;
+    switch (event.type) {
+    case NSEventTypeLeftMouseDown:
+    case NSEventTypeRightMouseDown:
+    case NSEventTypeOtherMouseDown:
+        _pressed = hit;
+        if (event.type == NSEventTypeLeftMouseDown && hit.acceptsFirstResponder)
+            [self makeFirstResponder:hit];
+        if (event.type == NSEventTypeLeftMouseDown)
+            [hit mouseDown:event];
+        else if (event.type == NSEventTypeRightMouseDown)
+            [hit rightMouseDown:event];
+        else
+            [hit otherMouseDown:event];
+        break;
+    case NSEventTypeLeftMouseUp: _pressed = nil, [held mouseUp:event]; break;
+    case NSEventTypeRightMouseUp: _pressed = nil, [held rightMouseUp:event]; break;
+    case NSEventTypeOtherMouseUp: _pressed = nil, [held otherMouseUp:event]; break;
+    case NSEventTypeLeftMouseDragged: [held mouseDragged:event]; break;
+    case NSEventTypeRightMouseDragged: [held rightMouseDragged:event]; break;
+    case NSEventTypeOtherMouseDragged: [held otherMouseDragged:event]; break;
+    case NSEventTypeMouseMoved:
+        if (_acceptsMouseMovedEvents) [self.firstResponder mouseMoved:event];
+        tell_pointer(hit, event);
+        break;
+    case NSEventTypeScrollWheel: [hit scrollWheel:event]; break;
+    case NSEventTypeKeyDown: [self.firstResponder keyDown:event]; break;
+    case NSEventTypeKeyUp: [self.firstResponder keyUp:event]; break;
+    case NSEventTypeFlagsChanged: [self.firstResponder flagsChanged:event]; break;
+    default: break;
+    }
 }
 
 // ---- Closing ----
@@ -191,6 +255,10 @@ SHOWN @implementation NSWindow {
     [self tryToOpen];
     if (_shown) {
         ShownEvents events = shown_poll((__bridge void *)_shown);
+        ShownInput input;
+        while (shown_next_input((__bridge void *)_shown, &input))
+            [NSApp postEvent:[[NSEvent alloc] initWithInput:&input window:self mouse:&_mouse]
+                     atStart:NO];
         if (events.resized) [self setContentSize:NSMakeSize(events.width, events.height)];
         if (events.gone) {
             _shown = nil;

@@ -3,11 +3,23 @@
 #ifndef INGOT_APPKIT_INT_H
 #define INGOT_APPKIT_INT_H
 #import <AppKit/AppKit.h>
+#include "appkit/shown.h"
 
 #define SHOWN __attribute__((visibility("default")))
 
 // The delegate, if it wants to know, and the notification center.
 void appkit_tell(id sender, id delegate, NSNotificationName name, SEL selector);
+
+enum { NO_BUTTON = -1 };
+typedef struct MouseState { // of a window: what an event must know of those before it
+    double x, y, press_x, press_y, pressed_at;
+    NSInteger button, button_before, clicks;
+} MouseState;
+@interface NSEvent ()
+- (instancetype)initWithInput:(const ShownInput *)input
+                       window:(NSWindow *)window
+                        mouse:(MouseState *)mouse;
+@end
 
 @interface NSView ()
 - (void)moveToWindow:(NSWindow *)window; // with all below it

@@ -23,5 +23,25 @@ ShownEvents shown_poll(void *layer) {
     return events;
 }
 
+_Static_assert((int)SHOWN_KEY_UP == CAWindowInputKeyUp && SHOWN_COMMAND == CAWindowModifierCommand,
+               "the layer's numbers");
+
+bool shown_next_input(void *layer, ShownInput *input) {
+    CAWindowInput in;
+    if (!ca_metal_layer_next_input(layer, &in)) return false;
+    *input = (ShownInput){.kind = (ShownKind)in.kind,
+                          .x = in.x,
+                          .y = in.y,
+                          .button = in.button,
+                          .scroll_x = in.scroll_x,
+                          .scroll_y = in.scroll_y,
+                          .key = in.key,
+                          .text = in.text,
+                          .modifiers = in.modifiers,
+                          .repeats = in.repeats,
+                          .time = in.time};
+    return true;
+}
+
 void shown_close(void *layer) { ca_metal_layer_close_window(layer); }
 uint32_t shown_number(void *layer) { return ca_metal_layer_window_number(layer); }

@@ -17,6 +17,27 @@ typedef struct ShownEvents {
     double width, height; // if resized
 } ShownEvents;
 ShownEvents shown_poll(void *layer);
+// What its user did with mouse and keyboard: one input a call, false when none is left.
+typedef enum ShownKind {
+    SHOWN_BUTTON_DOWN = 1,
+    SHOWN_BUTTON_UP,
+    SHOWN_MOVED,
+    SHOWN_SCROLLED,
+    SHOWN_KEY_DOWN,
+    SHOWN_KEY_UP,
+} ShownKind;
+enum { SHOWN_SHIFT = 1, SHOWN_CAPS = 2, SHOWN_CONTROL = 4, SHOWN_OPTION = 8, SHOWN_COMMAND = 16 };
+typedef struct ShownInput {
+    ShownKind kind;
+    double x, y; // from the upper left corner
+    uint32_t button;
+    double scroll_x, scroll_y;
+    uint32_t key, text; // keysyms of X11
+    uint32_t modifiers;
+    bool repeats;
+    double time;
+} ShownInput;
+bool shown_next_input(void *layer, ShownInput *input);
 void shown_close(void *layer);
 uint32_t shown_number(void *layer);
 #endif

@@ -6,6 +6,7 @@
 #define INGOT_MAC_APPKIT_H
 #import <Foundation/Foundation.h>
 #import <AppKit/NSApplication.h>
+#import <AppKit/NSEvent.h>
 #import <AppKit/NSMenu.h>
 #import <AppKit/NSRunningApplication.h>
 #import <AppKit/NSScreen.h>

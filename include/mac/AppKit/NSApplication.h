@@ -36,6 +36,16 @@ typedef NS_ENUM(NSUInteger, NSApplicationTerminateReply) {
 - (BOOL)setActivationPolicy:(NSApplicationActivationPolicy)policy;
 - (void)activateIgnoringOtherApps:(BOOL)flag;
 - (void)activate;
+// Programs with a loop of their own: the next event of the kinds, or nil when the date is past.
+- (NSEvent *)nextEventMatchingMask:(NSEventMask)mask
+                         untilDate:(NSDate *)date
+                            inMode:(NSRunLoopMode)mode
+                           dequeue:(BOOL)dequeue;
+- (void)sendEvent:(NSEvent *)event;
+- (void)postEvent:(NSEvent *)event atStart:(BOOL)first;
+- (void)updateWindows;
+@property(readonly, strong) NSEvent *currentEvent;
+- (BOOL)sendAction:(SEL)action to:(id)target from:(id)sender; // nil: whoever of the chain can
 - (void)finishLaunching;
 - (void)run;
 - (void)stop:(id)sender;

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// AppKit/NSMenu.h: menus: trees of items, which nobody sees here.
+// AppKit/NSMenu.h: menus: trees of items, which nobody sees here; their keys work.
 #ifndef INGOT_MAC_APPKIT_NSMENU_H
 #define INGOT_MAC_APPKIT_NSMENU_H
-#import <Foundation/Foundation.h>
+#import <AppKit/NSEvent.h>
 @class NSMenu;
-typedef NS_OPTIONS(NSUInteger, NSEventModifierFlags) {
-    NSEventModifierFlagCapsLock = 1 << 16,
-    NSEventModifierFlagShift = 1 << 17,
-    NSEventModifierFlagControl = 1 << 18,
-    NSEventModifierFlagOption = 1 << 19,
-    NSEventModifierFlagCommand = 1 << 20,
-};
 @interface NSMenuItem : NSObject
 + (NSMenuItem *)separatorItem;
 - (instancetype)initWithTitle:(NSString *)title action:(SEL)action keyEquivalent:(NSString *)key;
@@ -28,6 +21,7 @@ typedef NS_OPTIONS(NSUInteger, NSEventModifierFlags) {
 @property(readonly, copy) NSArray<NSMenuItem *> *itemArray;
 - (void)addItem:(NSMenuItem *)item;
 - (NSMenuItem *)addItemWithTitle:(NSString *)title action:(SEL)action keyEquivalent:(NSString *)key;
+- (BOOL)performKeyEquivalent:(NSEvent *)event;
 - (void)setSubmenu:(NSMenu *)menu forItem:(NSMenuItem *)item;
 @end
 #endif

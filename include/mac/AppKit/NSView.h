@@ -4,12 +4,51 @@
 #define INGOT_MAC_APPKIT_NSVIEW_H
 #import <Foundation/Foundation.h>
 #import <QuartzCore/QuartzCore.h>
+#import <AppKit/NSEvent.h>
 @class NSWindow;
 @interface NSResponder : NSObject
 @property(weak) NSResponder *nextResponder;
 @property(readonly) BOOL acceptsFirstResponder;
 - (BOOL)becomeFirstResponder;
 - (BOOL)resignFirstResponder;
+// What nobody does anything with goes to the next responder.
+- (void)mouseDown:(NSEvent *)event;
+- (void)mouseUp:(NSEvent *)event;
+- (void)mouseMoved:(NSEvent *)event;
+- (void)mouseDragged:(NSEvent *)event;
+- (void)rightMouseDown:(NSEvent *)event;
+- (void)rightMouseUp:(NSEvent *)event;
+- (void)rightMouseDragged:(NSEvent *)event;
+- (void)otherMouseDown:(NSEvent *)event;
+- (void)otherMouseUp:(NSEvent *)event;
+- (void)otherMouseDragged:(NSEvent *)event;
+- (void)scrollWheel:(NSEvent *)event;
+- (void)keyDown:(NSEvent *)event;
+- (void)keyUp:(NSEvent *)event;
+- (void)flagsChanged:(NSEvent *)event;
+- (BOOL)tryToPerform:(SEL)action with:(id)object; // by the first of the chain that can
+@end
+typedef NS_OPTIONS(NSUInteger, NSTrackingAreaOptions) {
+    NSTrackingMouseEnteredAndExited = 1,
+    NSTrackingMouseMoved = 2,
+    NSTrackingCursorUpdate = 4,
+    NSTrackingActiveWhenFirstResponder = 16,
+    NSTrackingActiveInKeyWindow = 32,
+    NSTrackingActiveInActiveApp = 64,
+    NSTrackingActiveAlways = 128,
+    NSTrackingAssumeInside = 256,
+    NSTrackingInVisibleRect = 512,
+    NSTrackingEnabledDuringMouseDrag = 1024,
+};
+@interface NSTrackingArea : NSObject // its owner is told of the pointer while the view is under it
+- (instancetype)initWithRect:(NSRect)rect
+                     options:(NSTrackingAreaOptions)options
+                       owner:(id)owner
+                    userInfo:(NSDictionary *)userInfo;
+@property(readonly) NSRect rect;
+@property(readonly) NSTrackingAreaOptions options;
+@property(readonly, weak) id owner;
+@property(readonly, copy) NSDictionary *userInfo;
 @end
 typedef NS_OPTIONS(NSUInteger, NSAutoresizingMaskOptions) {
     NSViewNotSizable = 0,
@@ -55,6 +94,14 @@ typedef NS_ENUM(NSInteger, NSViewLayerContentsRedrawPolicy) {
 - (void)layout;
 - (void)display; // now: drawRect: if the view is in a window
 - (void)drawRect:(NSRect)dirty;
+@property(readonly, getter=isFlipped) BOOL flipped;             // y of its places grows downwards
+- (NSView *)hitTest:(NSPoint)point;                             // in the view above
+- (NSPoint)convertPoint:(NSPoint)point fromView:(NSView *)view; // nil: the window
+- (NSPoint)convertPoint:(NSPoint)point toView:(NSView *)view;
+@property(readonly, copy) NSArray<NSTrackingArea *> *trackingAreas;
+- (void)addTrackingArea:(NSTrackingArea *)area;
+- (void)removeTrackingArea:(NSTrackingArea *)area;
+- (void)updateTrackingAreas; // after a change of size
 - (NSRect)convertRectToBacking:(NSRect)rect;
 - (NSSize)convertSizeToBacking:(NSSize)size;
 @end

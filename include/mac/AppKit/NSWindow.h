@@ -49,6 +49,9 @@ typedef NS_ENUM(NSUInteger, NSBackingStoreType) {
 @property(getter=isReleasedWhenClosed) BOOL releasedWhenClosed; // remembered
 @property NSSize contentMinSize;
 @property BOOL acceptsMouseMovedEvents;
+@property(readonly, weak) NSResponder *firstResponder;
+@property(readonly) NSPoint mouseLocationOutsideOfEventStream;
+- (void)sendEvent:(NSEvent *)event;         // to the view it is for
 @property(readonly) NSInteger windowNumber; // X11's; 0 where there is none
 - (NSRect)contentRectForFrameRect:(NSRect)frame;
 - (void)setContentSize:(NSSize)size;

@@ -322,6 +322,14 @@ void ca_metal_layer_close_window(CAMetalLayer *layer) {
     pthread_mutex_unlock(&layer->lock);
 }
 
+bool ca_metal_layer_next_input(CAMetalLayer *layer, CAWindowInput *input) {
+    if (!valid(layer, __func__) || !input) return false;
+    pthread_mutex_lock(&layer->lock);
+    const bool found = layer->window && rt_window_next_input(layer->window, input);
+    pthread_mutex_unlock(&layer->lock);
+    return found;
+}
+
 uint32_t ca_metal_layer_window_number(const CAMetalLayer *layer) {
     if (!valid(layer, __func__)) return 0;
     pthread_mutex_lock(lock_of(layer));

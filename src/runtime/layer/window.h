@@ -25,5 +25,6 @@ void rt_window_close(RtWindow *window); // NULL is a no-op
 void *rt_window_pixels(RtWindow *window, uint32_t width, uint32_t height);
 void rt_window_show(RtWindow *window); // what is in those pixels
 RtWindowEvents rt_window_poll(RtWindow *window);
+bool rt_window_next_input(RtWindow *window, CAWindowInput *input); // false: none is left
 uint32_t rt_window_number(const RtWindow *window);
 #endif

@@ -37,6 +37,14 @@ typedef struct AtomReply {
     uint16_t sequence;
     uint32_t length, atom;
 } AtomReply;
+typedef struct KeysReply { // the keysyms follow
+    uint8_t response_type, per_key;
+    uint16_t sequence;
+    uint32_t length, pad[6];
+} KeysReply;
+typedef struct Setup { // the beginning of xcb_setup_t
+    uint8_t before[34], min_key, max_key;
+} Setup;
 typedef struct Event { // of every kind: 32 bytes, and XCB's own sequence
     uint8_t response_type, format;
     uint16_t sequence;
@@ -47,6 +55,11 @@ typedef struct Event { // of every kind: 32 bytes, and XCB's own sequence
             int16_t x, y;
             uint16_t width, height;
         } configure;
+        struct { // KeyPress, ButtonPress, MotionNotify and their like; `format` is key or button
+            uint32_t time, root, event, child;
+            int16_t root_x, root_y, x, y;
+            uint16_t state;
+        } input;
         struct { // ClientMessage
             uint32_t window, type, data[5];
         } message;
@@ -54,6 +67,13 @@ typedef struct Event { // of every kind: 32 bytes, and XCB's own sequence
     uint32_t full_sequence;
 } Event;
 enum {
+    KEY_PRESS = 2,
+    KEY_RELEASE = 3,
+    BUTTON_PRESS = 4,
+    BUTTON_RELEASE = 5,
+    MOTION_NOTIFY = 6,
+    MAPPING_NOTIFY = 34,
+    EVENT_MASK_INPUT = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 3 | 1 << 6, // keys, buttons, the pointer
     CONFIGURE_NOTIFY = 22,
     CLIENT_MESSAGE = 33,
     EXPOSE = 12,
@@ -67,13 +87,16 @@ enum {
     FORMAT_Z_PIXMAP = 2,
     INPUT_OUTPUT = 1,
     GC_GRAPHICS_EXPOSURES = 1 << 16,
+    MAX_INPUTS = 256,
 };
 
 #define XCB_CALLS(X)                                                                               \
     X(xcb_connect, xcb_connection_t *, (const char *, int *))                                      \
     X(xcb_disconnect, void, (xcb_connection_t *))                                                  \
     X(xcb_connection_has_error, int, (xcb_connection_t *))                                         \
-    X(xcb_get_setup, const void *, (xcb_connection_t *))                                           \
+    X(xcb_get_setup, const Setup *, (xcb_connection_t *))                                          \
+    X(xcb_get_keyboard_mapping, Cookie, (xcb_connection_t *, uint8_t, uint8_t))                    \
+    X(xcb_get_keyboard_mapping_reply, KeysReply *, (xcb_connection_t *, Cookie, void **))          \
     X(xcb_setup_roots_iterator, ScreenIterator, (const void *))                                    \
     X(xcb_generate_id, uint32_t, (xcb_connection_t *))                                             \
     X(xcb_create_window, Cookie,                                                                   \
@@ -146,6 +169,10 @@ struct RtWindow {
     unsigned char *pixels;
     size_t n_bytes;
     uint32_t segment, picture_width, picture_height;
+    uint32_t keys[256][2];            // keysyms of each key, without shift and with it
+    CAWindowInput inputs[MAX_INPUTS]; // what was not asked for yet: a ring
+    size_t first_input, n_inputs;
+    uint8_t released; // the key of the last input, if that is its release
 };
 
 static uint32_t atom(RtWindow *w, const char *name) {
@@ -239,6 +266,87 @@ void rt_window_show(RtWindow *w) {
     settle(w);
 }
 
+// ---- Mouse and keyboard ----
+
+static void read_keys(RtWindow *w) {
+    const Setup *setup = x.xcb_get_setup(w->connection);
+    const int n = setup->max_key - setup->min_key + 1;
+    KeysReply *reply = x.xcb_get_keyboard_mapping_reply(
+        w->connection, x.xcb_get_keyboard_mapping(w->connection, setup->min_key, (uint8_t)n), NULL);
+    if (!reply) return;
+    const uint32_t *symbols = (const uint32_t *)(reply + 1);
+    for (int i = 0; i < n && (size_t)(i + 1) * reply->per_key <= reply->length; i++)
+        for (int k = 0; k < 2; k++) {
+            const uint32_t symbol = k < reply->per_key ? symbols[i * reply->per_key + k] : 0;
+            w->keys[setup->min_key + i][k] = symbol ? symbol : w->keys[setup->min_key + i][0];
+        }
+    free(reply);
+}
+
+static uint32_t modifiers(uint16_t state) {
+    static const struct {
+        uint16_t x11;
+        uint32_t ours;
+    } pairs[] = {{1, CAWindowModifierShift},
+                 {2, CAWindowModifierCapsLock},
+                 {4, CAWindowModifierControl},
+                 {8, CAWindowModifierOption},
+                 {64, CAWindowModifierCommand}};
+    uint32_t all = 0;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (state & pairs[i].x11) all |= pairs[i].ours;
+    return all;
+}
+
+// False: it is a button of the wheel let go, which says nothing new.
+static bool set_button(CAWindowInput *in, int button, bool down) {
+    if (button >= 4 && button <= 7) { // the wheel: up, down, left, right
+        in->kind = CAWindowInputScrolled;
+        in->scroll_y = button == 4 ? 1 : button == 5 ? -1 : 0;
+        in->scroll_x = button == 6 ? 1 : button == 7 ? -1 : 0;
+        return down;
+    }
+    in->kind = down ? CAWindowInputButtonDown : CAWindowInputButtonUp;
+    in->button = button == 1 ? 0 : button == 3 ? 1 : button == 2 ? 2 : (uint32_t)button - 5;
+    return true;
+}
+
+static void set_key(RtWindow *w, CAWindowInput *in, uint8_t key, uint16_t state, bool down) {
+    in->kind = down ? CAWindowInputKeyDown : CAWindowInputKeyUp;
+    in->key = w->keys[key][0];
+    bool letter = in->key >= 'a' && in->key <= 'z', caps = state & 2;
+    in->text = w->keys[key][(state & 1) ^ (letter && caps)];
+    // A key that is held is let go and pressed at once by the server: that is one more press.
+    CAWindowInput *last =
+        w->n_inputs ? &w->inputs[(w->first_input + w->n_inputs - 1) % MAX_INPUTS] : NULL;
+    if (down && last && w->released == key && last->time == in->time)
+        in->repeats = true, w->n_inputs--;
+}
+
+static void take_input(RtWindow *w, const Event *e, int kind) {
+    CAWindowInput in = {.x = e->input.x,
+                        .y = e->input.y,
+                        .modifiers = modifiers(e->input.state),
+                        .time = e->input.time / 1e3};
+    if (kind == KEY_PRESS || kind == KEY_RELEASE)
+        set_key(w, &in, e->format, e->input.state, kind == KEY_PRESS);
+    else if (kind == MOTION_NOTIFY)
+        in.kind = CAWindowInputMoved;
+    else if (!set_button(&in, e->format, kind == BUTTON_PRESS))
+        return;
+    w->released = kind == KEY_RELEASE ? e->format : 0;
+    if (w->n_inputs == MAX_INPUTS) w->first_input++, w->n_inputs--;
+    w->inputs[(w->first_input + w->n_inputs++) % MAX_INPUTS] = in;
+}
+
+bool rt_window_next_input(RtWindow *w, CAWindowInput *input) {
+    if (!w->n_inputs) return false;
+    *input = w->inputs[w->first_input++ % MAX_INPUTS];
+    w->first_input %= MAX_INPUTS;
+    w->n_inputs--;
+    return true;
+}
+
 RtWindowEvents rt_window_poll(RtWindow *w) {
     RtWindowEvents events = {0};
     bool again = false;
@@ -251,6 +359,8 @@ RtWindowEvents rt_window_poll(RtWindow *w) {
             w->height = events.height = e->configure.height;
         }
         again |= kind == EXPOSE;
+        if (kind >= KEY_PRESS && kind <= MOTION_NOTIFY) take_input(w, e, kind);
+        if (kind == MAPPING_NOTIFY) read_keys(w);
         if (kind == CLIENT_MESSAGE && e->message.type == w->protocols &&
             e->message.data[0] == w->delete_window)
             events.close_wanted = true;
@@ -274,7 +384,8 @@ void rt_window_close(RtWindow *w) {
 static void make_window(RtWindow *w, const Screen *screen, const char *title) {
     w->window = x.xcb_generate_id(w->connection);
     w->gc = x.xcb_generate_id(w->connection);
-    uint32_t values[] = {screen->black_pixel, EVENT_MASK_EXPOSURE | EVENT_MASK_STRUCTURE};
+    uint32_t values[] = {screen->black_pixel,
+                         EVENT_MASK_EXPOSURE | EVENT_MASK_STRUCTURE | EVENT_MASK_INPUT};
     x.xcb_create_window(w->connection, w->depth, w->window, screen->root, 0, 0, (uint16_t)w->width,
                         (uint16_t)w->height, 0, INPUT_OUTPUT, screen->root_visual,
                         CW_BACK_PIXEL | CW_EVENT_MASK, values);
@@ -287,6 +398,7 @@ static void make_window(RtWindow *w, const Screen *screen, const char *title) {
     w->delete_window = atom(w, "WM_DELETE_WINDOW");
     x.xcb_change_property(w->connection, 0, w->window, w->protocols, ATOM_ATOM, 32, 1,
                           &w->delete_window);
+    read_keys(w);
     x.xcb_map_window(w->connection, w->window);
     settle(w);
 }
