@@ -104,3 +104,23 @@ kernel void half_and_bfloat(device const half *in [[buffer(0)]], device float *o
 // expect 0 = [5]
 kernel void nothing() {}
 kernel void only_a_buffer(device uint *a [[buffer(0)]]) { a[0] = 5; }
+
+// An array that is cleared from some index on, read four elements at a time at one index for all.
+// run: private_rest grid=64 group=32
+// arg 0 = iota(512, f32)
+// arg 1 = np.zeros(64, f32)
+// arg 2 = ints(64, 0, 9).astype(i32)
+// arg 3 = i32(2)
+// expect 1 = np.where(np.arange(8) < a2[:, None], a0.reshape(64, 8) * (np.arange(8) % 4 + 1), 0).sum(1)
+kernel void private_rest(device const float *in [[buffer(0)]], device float *out [[buffer(1)]],
+                         device const int *n [[buffer(2)]], constant int &quads [[buffer(3)]],
+                         uint i [[thread_position_in_grid]]) {
+    float t[8];
+    int some = n[i];
+    for (int k = 0; k < some; k++) t[k] = in[8 * i + k];
+    for (int k = some; k < 8; k++) t[k] = 0;
+    float sum = 0;
+    for (int q = 0; q < quads; q++)
+        sum += t[4 * q] + 2 * t[4 * q + 1] + 3 * t[4 * q + 2] + 4 * t[4 * q + 3];
+    out[i] = sum;
+}

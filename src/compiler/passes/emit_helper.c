@@ -38,36 +38,25 @@ static Value root_of(Value p) {
     return LLVMIsAAllocaInst(p) || LLVMIsAArgument(p) || LLVMIsAGlobalVariable(p) ? p : NULL;
 }
 
-// First byte of that memory for each lane, and how many bytes there are (i64); false: not known.
-static bool extent_of(Vec *x, Value root, Value *first, Value *bytes) {
+// How many bytes there are (i64); NULL: not known.
+static Value extent_of(Vec *x, Value root) {
     unsigned n_params = LLVMCountParams(x->thread);
-    if (LLVMIsAAllocaInst(root)) {
-        uint64_t size = LLVMABISizeOfType(x->dl, LLVMGetAllocatedType(root));
-        *first = msl_vector(x, root, 0);
-        *bytes = LLVMConstInt(x->i64, msl_is_soa(x, root) ? size * x->lanes : size, 0);
-        return true;
-    }
-    *first = msl_splat(x, LLVMIsAArgument(root) ? msl_scalar(x, root) : root);
-    if (LLVMIsAGlobalVariable(root)) {
-        Type t = LLVMGlobalGetValueType(root);
-        *bytes = LLVMConstInt(x->i64, LLVMABISizeOfType(x->dl, t), 0);
-        return true;
+    if (LLVMIsAAllocaInst(root) || LLVMIsAGlobalVariable(root)) {
+        Type t =
+            LLVMIsAAllocaInst(root) ? LLVMGetAllocatedType(root) : LLVMGlobalGetValueType(root);
+        return LLVMConstInt(x->i64, LLVMABISizeOfType(x->dl, t), 0);
     }
     for (unsigned i = 0; i + 1 < n_params; i++)
-        if (LLVMGetParam(x->thread, i) == root) {
-            *bytes = load_at(x, x->i64, x->lengths, i * 8ull, 8);
-            return true;
-        }
-    return false; // the step: its rows are never reached this way
+        if (LLVMGetParam(x->thread, i) == root) return load_at(x, x->i64, x->lengths, i * 8ull, 8);
+    return NULL; // the step: its rows are never reached this way
 }
 
-Value msl_helper_mask(Vec *x, Value p, Value at, int bytes) {
+Value msl_helper_mask(Vec *x, Value p, int64_t behind, int bytes) {
     if (!x->covered) return x->mask;
-    Value root = root_of(p), first, length, on = x->covered;
-    if (root && extent_of(x, root, &first, &length)) {
-        Type words = msl_vector_type(x, x->i64);
-        Value offset = LLVMBuildSub(x->b, LLVMBuildPtrToInt(x->b, at, words, ""),
-                                    LLVMBuildPtrToInt(x->b, first, words, ""), "");
+    Value root = root_of(p), length = root ? extent_of(x, root) : NULL, on = x->covered;
+    if (length) {
+        Value offset = LLVMBuildAdd(x->b, msl_offset_of(x, p, true, 0),
+                                    msl_splat(x, const_int(x->i64, behind)), "");
         Value n = const_int(x->i64, bytes);
         Value room = LLVMBuildICmp(x->b, LLVMIntUGE, length, n, "");
         Value last = LLVMBuildSub(x->b, length, n, "");

@@ -95,15 +95,25 @@ static Value run_base(Vec *x, Value p, unsigned runs, unsigned r) {
     return runs == 1 ? msl_part_base(x, p) : msl_scalar_of(x, p, x->part * runs + r);
 }
 
+// Whether the access through a private array, so many bytes behind its pointer, is inside: i1, or
+// one for each lane.
+static Value is_inside(Vec *x, const Access *a, int64_t behind, int bytes, bool vector,
+                       unsigned segment) {
+    int64_t size = (int64_t)LLVMABISizeOfType(x->dl, LLVMGetAllocatedType(a->array));
+    if (size < bytes) return LLVMConstNull(vector ? x->mask_type : x->i1);
+    Value offset = msl_offset_of(x, a->p, vector, segment), by = const_int(x->i64, behind),
+          last = const_int(x->i64, size - bytes);
+    offset = LLVMBuildAdd(x->b, offset, vector ? msl_splat(x, by) : by, "");
+    return LLVMBuildICmp(x->b, LLVMIntULE, offset, vector ? msl_splat(x, last) : last, "");
+}
+
 // A run whose lanes are all inside their private arrays or all outside: then a load reads what
 // comes first in them, and a store does nothing.
-static void stay_inside(Vec *x, const Access *a, Value *p, Value *mask, Value first, int bytes) {
-    Value in = msl_inside_private(x, a->array, *p, first, bytes);
-    if (a->to) {
+static void stay_inside(Vec *x, const Access *a, Value *p, Value *mask, Value in, Value first) {
+    if (a->to)
         *p = LLVMBuildSelect(x->b, in, *p, first, "");
-        return;
-    }
-    *mask = LLVMBuildSelect(x->b, in, *mask, LLVMConstNull(LLVMTypeOf(*mask)), "");
+    else
+        *mask = LLVMBuildSelect(x->b, in, *mask, LLVMConstNull(LLVMTypeOf(*mask)), "");
 }
 
 static void access_consecutive(Vec *x, const Access *a, unsigned runs, bool backwards) {
@@ -118,7 +128,10 @@ static void access_consecutive(Vec *x, const Access *a, unsigned runs, bool back
             // private memory is there for inactive lanes too, at an index some lane uses
             if (a->soa && a->to && !msl_class(x, a->p).segmented)
                 m = LLVMConstAllOnes(LLVMTypeOf(m));
-            if (a->array) stay_inside(x, a, &p, &m, run_base(x, a->array, runs, r), a->bytes);
+            if (a->array)
+                stay_inside(x, a, &p, &m,
+                            is_inside(x, a, k * a->bytes, a->bytes, false, x->part * runs + r),
+                            run_base(x, a->array, runs, r));
             if (backwards) m = reversed(x, m);
             if (a->to) {
                 part[r] = masked_load(x, t, p, m, a->align);
@@ -153,7 +166,10 @@ static void access_records(Vec *x, const Access *a, unsigned runs, int g) {
     for (unsigned r = 0; r < runs; r++) {
         Value p = run_base(x, a->p, runs, r);
         Value m = wide_mask(x, msl_part(x, x->mask, r * (unsigned)lanes, (unsigned)lanes), a->n, g);
-        if (a->array) stay_inside(x, a, &p, &m, run_base(x, a->array, runs, r), a->n * a->bytes);
+        if (a->array)
+            stay_inside(x, a, &p, &m,
+                        is_inside(x, a, 0, a->n * a->bytes, false, x->part * runs + r),
+                        run_base(x, a->array, runs, r));
         if (a->from) {
             Value v[MAX_RECORD];
             for (int k = 0; k < a->n; k++)
@@ -205,10 +221,10 @@ static void access_scattered(Vec *x, const Access *a) {
     Type t = msl_vector_type(x, a->element), overload[] = {t, LLVMTypeOf(p)};
     bool has_gather = x->cx->avx512 || (x->cx->features && strstr(x->cx->features, "+avx2"));
     for (int k = 0; k < a->n; k++) {
-        Value q = at_offset(x, p, k * a->step), mask = msl_helper_mask(x, a->p, q, a->bytes);
+        Value q = at_offset(x, p, k * a->step),
+              mask = msl_helper_mask(x, a->p, (int64_t)k * a->bytes, a->bytes);
         if (a->array) {
-            Value first = msl_vector(x, a->array, 0);
-            Value in = msl_inside_private(x, a->array, q, first, a->bytes);
+            Value in = is_inside(x, a, (int64_t)k * a->bytes, a->bytes, true, 0);
             mask = LLVMBuildAnd(x->b, mask, in, "");
         }
         if (a->from) {
@@ -226,15 +242,25 @@ static void access_scattered(Vec *x, const Access *a) {
     }
 }
 
+// All lanes of a run have the same indices.
+static bool same_index(const Vec *x, Value p) {
+    for (; LLVMIsAGetElementPtrInst(p); p = operand(p, 0))
+        for (int k = 1; k < LLVMGetNumOperands(p); k++) {
+            Class c = msl_class(x, operand(p, k));
+            if (c.kind != LINEAR || c.stride != 0) return false;
+        }
+    return true;
+}
+
 static void emit_access(Vec *x, Access *a) {
     Class c = msl_class(x, a->p);
     unsigned runs = c.segmented ? x->n_segments / x->parts : 1;
     int64_t g =
         c.kind == LINEAR && c.stride > 0 && c.stride % a->bytes == 0 ? c.stride / a->bytes : 0;
     bool alone = a->n == 1 || a->soa;
-    a->array = msl_unsure_private(x, a->p);
+    a->array = msl_unsure_private(a->p);
     // at one index in all lanes, then one question answers for all of them
-    bool together = !a->array || c.stride == msl_private_stride(x, a->array);
+    bool together = !a->array || same_index(x, a->p);
     if (!together) {
         access_scattered(x, a);
     } else if (c.kind == LINEAR && (c.stride == a->bytes || c.stride == -a->bytes) && alone) {
@@ -367,26 +393,38 @@ static Value index_64(Vec *x, Value ix, bool vector, unsigned segment) {
     return bits < 64 ? LLVMBuildSExt(x->b, v, x->i64, "") : v;
 }
 
-// SoA: byte offsets times the lanes of a step.
-static Value soa_offset(Vec *x, Value g, bool vector, unsigned segment) {
+// Of one GEP, times `scale`.
+static Value gep_offset(Vec *x, Value g, int64_t scale, bool vector, unsigned segment) {
     Type t = LLVMGetGEPSourceElementType(g);
     Value sum = LLVMConstNull(vector ? msl_vector_type(x, x->i64) : x->i64);
     for (int k = 1; k < LLVMGetNumOperands(g); k++) {
         Value ix = operand(g, k), o;
         if (k > 1 && LLVMGetTypeKind(t) == LLVMStructTypeKind) {
             unsigned field = (unsigned)LLVMConstIntGetZExtValue(ix);
-            o = const_int(x->i64, (int64_t)LLVMOffsetOfElement(x->dl, t, field) * x->lanes);
+            o = const_int(x->i64, (int64_t)LLVMOffsetOfElement(x->dl, t, field) * scale);
             if (vector) o = msl_splat(x, o);
             t = LLVMStructGetTypeAtIndex(t, field);
         } else {
             if (k > 1) t = LLVMGetElementType(t);
-            Value size = const_int(x->i64, (int64_t)LLVMABISizeOfType(x->dl, t) * x->lanes);
+            Value size = const_int(x->i64, (int64_t)LLVMABISizeOfType(x->dl, t) * scale);
             o = LLVMBuildMul(x->b, index_64(x, ix, vector, segment),
                              vector ? msl_splat(x, size) : size, "");
         }
         sum = LLVMBuildAdd(x->b, sum, o, "");
     }
     return sum;
+}
+
+Value msl_offset_of(Vec *x, Value p, bool vector, unsigned segment) {
+    Value sum = LLVMConstNull(vector ? msl_vector_type(x, x->i64) : x->i64);
+    for (; LLVMIsAGetElementPtrInst(p); p = operand(p, 0))
+        sum = LLVMBuildAdd(x->b, sum, gep_offset(x, p, 1, vector, segment), "");
+    return sum;
+}
+
+// SoA: byte offsets times the lanes of a step.
+static Value soa_offset(Vec *x, Value g, bool vector, unsigned segment) {
+    return gep_offset(x, g, x->lanes, vector, segment);
 }
 
 static Value gep_scalar(Vec *x, Value g, unsigned segment) {

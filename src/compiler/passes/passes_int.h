@@ -55,12 +55,6 @@ typedef struct Class {
     int64_t row;
 } Class;
 
-// Private memory laid out by element (private.c).
-typedef struct Private {
-    Value alloca;
-    int bytes; // of an element
-} Private;
-
 // A value of the thread function and its forms in the vector function.
 typedef struct Val {
     Value old;
@@ -125,8 +119,7 @@ typedef struct Vec {
     Map entry_ok; // version.c: can be computed at the entry
     Map late;     // addresses emitted with their check (emit_check.c)
     Map sunk;     // extensions cloned next to their access (prepare.c)
-    Map soa;      // pointers into private memory laid out by element -> number in privates
-    Private *privates;
+    Map soa;      // pointers into private memory laid out by element -> element bytes
     LiveOut *outs;
     int n_outs;
     Map out_ix;
@@ -195,11 +188,9 @@ void msl_analyse_private(Vec *x);
 bool msl_is_soa(const Vec *x, Value p);
 int64_t msl_private_stride(const Vec *x, Value alloca);
 Value msl_emit_alloca(Vec *x, Value alloca);
-// The private array that p points into when p may lie outside of it: NULL if it cannot, or points
-// elsewhere.
-Value msl_unsure_private(const Vec *x, Value p);
-// i1, or one for each lane: an access of so many bytes at `at` is inside; first: of the array.
-Value msl_inside_private(Vec *x, Value alloca, Value at, Value first, int bytes);
+// The private array that p is made from by indices that are not all constant, so that it may lie
+// outside; NULL if it cannot, or if it is made otherwise.
+Value msl_unsure_private(Value p);
 
 // divergence.c
 void msl_analyse_divergence(Vec *x);
@@ -303,6 +294,9 @@ void msl_emit_load(Vec *x, Value i, Val *o);
 void msl_emit_store(Vec *x, Value i);
 void msl_emit_store_part(Vec *x, Value i);
 void msl_emit_gep(Vec *x, Value i, Val *o);
+// Bytes from the memory that p was made from by indices alone, a vector or the scalar of a segment.
+// By the indices: in differences of pointers LLVM 22.1 (instcombine) mixes up vectors and scalars.
+Value msl_offset_of(Vec *x, Value p, bool vector, unsigned segment);
 void msl_emit_rmw(Vec *x, Value i, Val *o);
 
 // emit_simd.c
@@ -324,8 +318,9 @@ void msl_emit_tensor(Vec *x, Value i);
 
 // emit_helper.c
 void msl_begin_helpers(Vec *x); // at the entry
-// The mask for an access of so many bytes through p at addresses that differ between lanes.
-Value msl_helper_mask(Vec *x, Value p, Value at, int bytes);
+// The mask for an access through p, so many bytes behind it and of so many, at addresses that differ
+// between lanes.
+Value msl_helper_mask(Vec *x, Value p, int64_t behind, int bytes);
 
 // emit_check.c
 void msl_find_late(Vec *x);

@@ -2,7 +2,8 @@
 // private.c: private memory. An alloca of the thread function holds a copy for each lane.
 // Purpose: choose their layout, and keep accesses inside. Outside is the host's stack, and programs
 // that are right on a GPU go there: a loop begins below zero in the threads past the end of a row,
-// and writes to scratch memory that nobody reads. Requires: the CFG of prepare.c. Preserves: everything.
+// and writes to scratch memory that nobody reads.
+// Requires: the CFG of prepare.c. Preserves: everything.
 //   SoA: element e of lane l at (e * lanes + l) * S, when every access reached through
 //        GEP, phi and select has elements of one size S. A byte offset o becomes o * lanes, so
 //        pointers stay linear with stride S and accesses with a uniform index are consecutive.
@@ -97,18 +98,9 @@ static bool offsets_fit(Vec *x, const Reach *r) {
     return true;
 }
 
-static int count_allocas(Block entry) {
-    int n = 0;
-    for (Value i = LLVMGetFirstInstruction(entry); i; i = LLVMGetNextInstruction(i))
-        n += LLVMIsAAllocaInst(i) != NULL;
-    return n;
-}
-
 void msl_analyse_private(Vec *x) {
-    Block entry = LLVMGetEntryBasicBlock(x->thread);
-    int n = 0;
-    x->privates = vec_alloc(x, (size_t)count_allocas(entry) + 1, sizeof *x->privates);
-    for (Value i = LLVMGetFirstInstruction(entry); i; i = LLVMGetNextInstruction(i)) {
+    for (Value i = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(x->thread)); i;
+         i = LLVMGetNextInstruction(i)) {
         if (!LLVMIsAAllocaInst(i)) continue;
         if (!LLVMIsAConstantInt(operand(i, 0)) || LLVMConstIntGetZExtValue(operand(i, 0)) != 1)
             msl_fail_at(x, "private memory of a size unknown at compile time", i);
@@ -117,16 +109,15 @@ void msl_analyse_private(Vec *x) {
         bool ok = true;
         for (int k = 0; ok && k < r.n; k++) ok = uses_agree(x, &r, r.seen[k]);
         if (!ok || !r.size || !closed(&r) || !offsets_fit(x, &r)) continue;
-        for (int k = 0; k < r.n; k++) msl_map_put(x->cx, &x->arena, &x->soa, r.seen[k], n);
-        x->privates[n++] = (Private){i, r.size};
+        for (int k = 0; k < r.n; k++) msl_map_put(x->cx, &x->arena, &x->soa, r.seen[k], r.size);
     }
 }
 
 bool msl_is_soa(const Vec *x, Value p) { return msl_map_get(&x->soa, p) >= 0; }
 
 int64_t msl_private_stride(const Vec *x, Value alloca) {
-    int k = msl_map_get(&x->soa, alloca);
-    if (k >= 0) return x->privates[k].bytes;
+    int s = msl_map_get(&x->soa, alloca);
+    if (s > 0) return s;
     int64_t size = (int64_t)LLVMABISizeOfType(x->dl, LLVMGetAllocatedType(alloca));
     int64_t align = LLVMGetAlignment(alloca);
     return (size + align - 1) / align * align;
@@ -138,22 +129,10 @@ static bool constant_indices(Value gep) {
     return true;
 }
 
-Value msl_unsure_private(const Vec *x, Value p) {
-    int k = msl_map_get(&x->soa, p);
+Value msl_unsure_private(Value p) {
     bool sure = true;
     for (; LLVMIsAGetElementPtrInst(p); p = operand(p, 0)) sure &= constant_indices(p);
-    if (LLVMIsAAllocaInst(p)) return sure ? NULL : p;
-    return k >= 0 ? x->privates[k].alloca : NULL; // by way of a phi or a select
-}
-
-Value msl_inside_private(Vec *x, Value alloca, Value at, Value first, int bytes) {
-    int64_t size = (int64_t)LLVMABISizeOfType(x->dl, LLVMGetAllocatedType(alloca));
-    Type t = is_vector(LLVMTypeOf(at)) ? msl_vector_type(x, x->i64) : x->i64;
-    Value offset = LLVMBuildSub(x->b, LLVMBuildPtrToInt(x->b, at, t, ""),
-                                LLVMBuildPtrToInt(x->b, first, t, ""), "");
-    if (size < bytes) return LLVMConstNull(LLVMTypeOf(offset) == x->i64 ? x->i1 : x->mask_type);
-    Value last = const_int(x->i64, (size - bytes) * (msl_is_soa(x, alloca) ? x->lanes : 1));
-    return LLVMBuildICmp(x->b, LLVMIntULE, offset, t == x->i64 ? last : msl_splat(x, last), "");
+    return LLVMIsAAllocaInst(p) && !sure ? p : NULL;
 }
 
 Value msl_emit_alloca(Vec *x, Value alloca) {
