@@ -189,8 +189,8 @@ typedef struct Place { // where the headers and their images are, and the file
     const char *stdlib, *pch, *path;
 } Place;
 
-// Compiles and compares with what the text of the program itself, from `line` on, expects; the number of
-// complaints.
+// Compiles and compares with what the text of the program itself, from `line` on, expects; the
+// number of complaints.
 static int check(const Place *at, const char *text, size_t n_bytes, const char *own, uint32_t line,
                  uint32_t version, bool show) {
     static Expectation list[MAX_EXPECTATIONS];

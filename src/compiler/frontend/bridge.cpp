@@ -296,6 +296,10 @@ static bool annotated(const Decl *d, std::initializer_list<const char *> names) 
     return false;
 }
 
+static bool isEntry(const Decl *f) {
+    return annotated(f, {"msl.kernel", "msl.vertex", "msl.fragment", "msl.object", "msl.mesh"});
+}
+
 static VarDecl *findVariable(BridgeJob *job, const char *name, const FunctionDecl *from) {
     Sema &sema = job->ci->getSema();
     LookupResult found(sema, &sema.Context.Idents.get(name), SourceLocation(),
@@ -390,6 +394,9 @@ struct SpaceChecker : RecursiveASTVisitor<SpaceChecker> {
         return skip(f) || (pointers(f, f->getType(), f->getTypeSourceInfo()), true);
     }
     bool VisitFunctionDecl(FunctionDecl *f) {
+        if (!skip(f) && f->isVariadic()) report(f, "a variadic function is not supported in Metal");
+        if (!skip(f) && isa<CXXMethodDecl>(f) && isEntry(f))
+            report(f, "an entry point cannot be a member of a class");
         if (!skip(f) && !f->isDefaulted() && !isa<CXXConversionDecl>(f))
             pointers(f, f->getReturnType(), nullptr);
         return true;
@@ -418,8 +425,7 @@ struct Collector : ASTConsumer {
             if (!f->isDependentContext() && !f->getDescribedFunctionTemplate() &&
                 f->isThisDeclarationADefinition() &&
                 f->getTemplateSpecializationKind() != TSK_ImplicitInstantiation &&
-                annotated(f, {"msl.kernel", "msl.vertex", "msl.fragment", "msl.object", "msl.mesh",
-                              "msl.visible", "msl.stitchable"})) {
+                (isEntry(f) || annotated(f, {"msl.visible", "msl.stitchable"}))) {
                 job.functions.push_back(f);
                 emit(GlobalDecl(f)); // also where it is inline or static and nothing refers to it
                 for (const ParmVarDecl *p : f->parameters()) conditions(f, p);
@@ -649,9 +655,8 @@ static void checkThreadgroupVariables(BridgeJob &job) {
         for (const FunctionDecl *e : job.functions)
             entry |= e == f || e->getTemplateInstantiationPattern() == f;
         // A template that nobody has instantiated, or that another entry point will be made of.
-        entry |= f && annotated(f, {"msl.kernel", "msl.vertex", "msl.fragment", "msl.object",
-                                    "msl.mesh"});
-        if (!entry)
+        entry |= f && isEntry(f);
+        if (!entry || (f && annotated(f, {"msl.vertex"})))
             bridge_report(&job, 3, v->getLocation().getRawEncoding(),
                           "variables in the threadgroup address space are declared in kernel, "
                           "fragment, object and mesh functions only");

@@ -172,8 +172,8 @@ static void take_result(Round *r, bool ok, MslLibrary *out) {
     }
 }
 
-// Whether anything in the source or its options can include a header. A guess that may err to one side:
-// that of a round too many.
+// Whether anything in the source or its options can include a header. A guess that may err to one
+// side: that of a round too many.
 static bool may_include(const MslSource *source) {
     return source->n_extra || memmem(source->text, source->n_bytes, "include", 7) ||
            memmem(source->text, source->n_bytes, "import", 6);

@@ -65,12 +65,20 @@ void reflect_report_list(BridgeJob *job, uint32_t at, const char *format, va_lis
     __attribute__((format(printf, 3, 0)));
 void reflect_report(BridgeJob *job, uint32_t at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+#define NO_TYPE UINT32_MAX
+// A larger array for one more than n, the rest zero; NULL without memory.
+void *reflect_grow(void *at, uint32_t *capacity, uint32_t n, size_t size);
+const BridgeAttr *reflect_id(const BridgeDecl *member); // [[id(n)]] or NULL
 bool reflect_begin(ReflectBuilder *b, BaseArena *arena);
 uint32_t reflect_new_type(ReflectBuilder *b);
 void reflect_set_type(ReflectBuilder *b, uint32_t type, const BridgeType *info);
 void reflect_variable(ReflectBuilder *b, BridgeJob *job, const BridgeDecl *decl);
+// reflect_entry.c
 void reflect_function(ReflectBuilder *b, BridgeJob *job, const BridgeFunction *f);
 void reflect_end(ReflectBuilder *b); // frees what is not lib
+// Complains if the function constant with this symbol cannot decide whether something exists.
+void reflect_condition(const ReflectBuilder *b, BridgeJob *job, const BridgeAttr *said,
+                       const char *symbol);
 
 // ---- reflect_texture.c ----
 bool reflect_texture_type(RfType *t, const BridgeType *info); // false: neither texture nor sampler

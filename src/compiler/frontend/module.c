@@ -24,6 +24,8 @@ typedef struct Node {
     uint32_t constant; // index in RfLibrary.constants, or NONE
     uint32_t entry;    // index in RfLibrary.functions, or NONE
     uint32_t stamp;    // of the last walk that came by
+    uint32_t bytes;    // of threadgroup memory, if it stands for a variable there
+    uint8_t only_in;   // a bit for each RfStage that may call it; 0: all may
     bool callable;     // an entry that other functions may call: a visible function
     uint8_t colour;    // recursion: 0 new, 1 on the path, 2 done
 } Node;
@@ -322,6 +324,128 @@ static bool reach(Graph *g, LLVMModuleRef m, RfLibrary *lib) {
     return ok && stack;
 }
 
+// ---- what an entry point reaches ----
+
+enum { THREADGROUP_LIMIT = 32768 }; // bytes, Apple's limit
+
+// Whether anything is done with the variable that a call of __ingot_tg is the address of: the
+// reference the token pass made of it (token_vars.c) is stored once, and loaded where the source
+// names it.
+static bool variable_is_used(LLVMValueRef f) {
+    for (int depth = 0; depth < 2;
+         depth++) { // the function of the headers around it, then its caller
+        LLVMUseRef use = LLVMGetFirstUse(f);
+        LLVMValueRef call = use ? LLVMGetUser(use) : NULL;
+        if (!call || LLVMGetNextUse(use) || !LLVMIsACallInst(call)) return use != NULL;
+        if (depth == 0) {
+            f = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
+            continue;
+        }
+        LLVMUseRef stored = LLVMGetFirstUse(call);
+        LLVMValueRef store = stored ? LLVMGetUser(stored) : NULL;
+        if (!store) return false;
+        if (LLVMGetNextUse(stored) || !LLVMIsAStoreInst(store)) return true;
+        LLVMValueRef place = LLVMGetOperand(store, 1);
+        for (LLVMUseRef u = LLVMGetFirstUse(place); u; u = LLVMGetNextUse(u))
+            if (LLVMIsALoadInst(LLVMGetUser(u))) return true;
+    }
+    return false;
+}
+
+static uint8_t stages_of(const char *symbol) {
+    enum { NOT_VERTEX = 1 << RF_KERNEL | 1 << RF_FRAGMENT | 1 << RF_OBJECT | 1 << RF_MESH };
+    static const struct {
+        const char *symbol;
+        uint8_t only_in;
+    } table[] = {
+        {"__ingot_discard_fragment", 1 << RF_FRAGMENT},
+        {"_ZN5metal4dfdxI", NOT_VERTEX},
+        {"_ZN5metal4dfdyI", NOT_VERTEX},
+        {"_ZN5metal6fwidthI", NOT_VERTEX},
+        {"__ingot_threadgroup_barrier", NOT_VERTEX},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (strncmp(symbol, table[i].symbol, strlen(table[i].symbol)) == 0) return table[i].only_in;
+    return 0;
+}
+
+// Marks what the checks below look for; false: there is nothing of it in the module.
+static bool mark_limited(Graph *g) {
+    bool any = false;
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        Node *n = &g->nodes[i];
+        size_t length;
+        if (!LLVMIsAFunction(n->value)) continue;
+        const char *symbol = LLVMGetValueName2(n->value, &length),
+                   *at = strstr(symbol, "__ingot_tgILm");
+        n->only_in = stages_of(symbol);
+        if (at && LLVMIsDeclaration(n->value) && variable_is_used(n->value)) {
+            unsigned long long bytes = strtoull(at + strlen("__ingot_tgILm"), NULL, 10);
+            n->bytes = bytes > THREADGROUP_LIMIT ? THREADGROUP_LIMIT + 1 : (uint32_t)bytes;
+        }
+        any |= n->only_in || n->bytes;
+    }
+    return any;
+}
+
+static const char *plain_name(const char *symbol) {
+    return strstr(symbol, "discard")   ? "discard_fragment"
+           : strstr(symbol, "barrier") ? "threadgroup_barrier"
+           : strstr(symbol, "dfdx")    ? "dfdx"
+           : strstr(symbol, "dfdy")    ? "dfdy"
+                                       : "fwidth";
+}
+
+// Functions of another stage, and more threadgroup memory than there is. Function constants may
+// leave variables out: then the pipeline says it.
+static bool check_entry(Graph *g, LLVMModuleRef m, const Report *to, const RfFunction *f,
+                        uint32_t stamp, uint32_t *stack) {
+    LLVMValueRef v = LLVMGetNamedFunction(m, f->symbol);
+    bool ok = true;
+    uint64_t bytes = 0;
+    uint32_t depth = 0;
+    char text[256];
+    if (!v || f->stage > RF_MESH) return true;
+    stack[depth++] = node_of(g, v);
+    g->nodes[stack[0]].stamp = stamp;
+    while (depth) {
+        const Node *n = &g->nodes[stack[--depth]];
+        size_t length;
+        bytes += n->bytes;
+        if (n->only_in && !(n->only_in >> f->stage & 1)) {
+            snprintf(text, sizeof text,
+                     "'%s' cannot be called by '%%s', a function of another stage",
+                     plain_name(LLVMGetValueName2(n->value, &length)));
+            complain(to, v, text);
+            ok = false;
+            continue;
+        }
+        for (uint32_t k = 0; k < n->n_edges; k++) {
+            uint32_t next = g->edges[n->first_edge + k];
+            if (g->nodes[next].stamp == stamp) continue;
+            g->nodes[next].stamp = stamp;
+            stack[depth++] = next;
+        }
+    }
+    if (bytes > THREADGROUP_LIMIT && !f->n_constants) {
+        snprintf(text, sizeof text, "'%%s' has more than %d bytes of threadgroup memory",
+                 THREADGROUP_LIMIT);
+        complain(to, v, text);
+        ok = false;
+    }
+    return ok;
+}
+
+static bool check_entries(Graph *g, LLVMModuleRef m, const Report *to, const RfLibrary *lib) {
+    bool ok = true;
+    if (!mark_limited(g)) return true;
+    uint32_t *stack = malloc((g->n_nodes + 1) * sizeof *stack);
+    for (uint32_t i = 0; stack && i < lib->n_functions; i++)
+        ok &= check_entry(g, m, to, &lib->functions[i], lib->n_functions + i + 1, stack);
+    free(stack);
+    return ok && stack;
+}
+
 static void erase_global(LLVMModuleRef m, const char *name) {
     LLVMValueRef v = LLVMGetNamedGlobal(m, name);
     if (v) LLVMDeleteGlobal(v);
@@ -399,7 +523,7 @@ static bool finish(LLVMModuleRef m, const Report *to, RfLibrary *lib, bool allow
     if (!build_graph(&g, m)) goto done;
     mark_nodes(&g, m, lib);
     bool called = check_calls(&g, to), defined = check_defined(&g, to, allow_undefined);
-    if (!called || !defined || !reach(&g, m, lib)) goto done;
+    if (!called || !defined || !reach(&g, m, lib) || !check_entries(&g, m, to, lib)) goto done;
     LLVMMemoryBufferRef buffer = LLVMWriteBitcodeToMemoryBuffer(m);
     size_t n = LLVMGetBufferSize(buffer);
     *bitcode = malloc(n ? n : 1);

@@ -180,6 +180,8 @@ static void set_hint(Side *s, RfValue *v, const BridgeAttr *a) {
         v->condition = bridge_find_variable(s->job, text);
         if (!v->condition)
             reflect_report(s->job, a->location, "use of undeclared function constant '%s'", text);
+        else
+            reflect_condition(s->b, s->job, a, v->condition);
     }
 }
 
@@ -223,6 +225,29 @@ static void check_twice(Side *s, const RfValue *v, uint32_t at, const char *name
     }
 }
 
+// Interpolation: one way of it, and none but flat for integers; invariant: of positions.
+static void check_hints(const Side *s, const BridgeDecl *d, const RfValue *v, uint32_t scalar) {
+    const BridgeAttr *way = NULL;
+    for (size_t i = 0; i < d->n_attrs; i++) {
+        const BridgeAttr *a = &d->attrs[i];
+        if (strcmp(a->name, "invariant") == 0 && v->role != RF_POSITION && s->where != FRAGMENT_IN)
+            reflect_report(s->job, a->location, "'invariant' attribute only applies to positions");
+        for (size_t k = 0; k < N_QUALIFIERS; k++) {
+            if (strcmp(qualifiers[k].name, a->name) != 0) continue;
+            if (way)
+                reflect_report(s->job, a->location,
+                               "'%s' is interpolated in two ways: '%s' and '%s'", v->name,
+                               way->name, a->name);
+            way = a;
+            if (qualifiers[k].interpolation != ABI_FLAT && scalar && scalar != DT_FLOAT &&
+                scalar != DT_HALF)
+                reflect_report(s->job, a->location,
+                               "'%s' of type '%s' cannot be interpolated: it can only be flat",
+                               v->name, s->b->lib->types[d->type].name);
+        }
+    }
+}
+
 // A member of a fragment function's result that says nothing is a colour, the next one that is
 // free: older translators of GLSL write `struct Out { half4 gl_FragColor; };`.
 static void take_color(Side *s, RfValue *v, uint32_t at) {
@@ -244,6 +269,7 @@ static void add_leaf(Side *s, const BridgeDecl *d, uint32_t type, uint32_t param
     const RfType *t = &s->b->lib->types[type];
     uint32_t at = d->location ? d->location : s->location, n, count = 1;
     const BridgeAttr *said = NULL;
+    bool refused = false;
     int k = -1;
     if (s->n >= MAX_VALUES) {
         reflect_report(s->job, at, "%s of %s function '%s' has too many members", thing(s),
@@ -271,6 +297,7 @@ static void add_leaf(Side *s, const BridgeDecl *d, uint32_t type, uint32_t param
             reflect_report(s->job, a->location,
                            "'%s' attribute cannot be applied to %s of a %s function", a->name,
                            thing(s), stage_name(s));
+            refused = true;
         }
     }
     if (!v->condition) v->condition = strdup("");
@@ -292,10 +319,11 @@ static void add_leaf(Side *s, const BridgeDecl *d, uint32_t type, uint32_t param
         if (roles[i].role == bare) k = i;
     const char *role_name = k >= 0 ? roles[k].name : "stage_in";
     if (v->role == RF_VALUE && (s->where & (VERTEX_IN | KERNEL_IN))) {
-        reflect_report(s->job, at,
-                       "member '%s' of the stage_in structure of %s function '%s' must have "
-                       "the attribute 'attribute(n)'",
-                       d->name, stage_name(s), s->f->name);
+        if (!refused)
+            reflect_report(s->job, at,
+                           "member '%s' of the stage_in structure of %s function '%s' must have "
+                           "the attribute 'attribute(n)'",
+                           d->name, stage_name(s), s->f->name);
         s->n--;
         free(v->name);
         free(v->condition);
@@ -306,6 +334,7 @@ static void add_leaf(Side *s, const BridgeDecl *d, uint32_t type, uint32_t param
         check_twice(s, v, said ? said->location : at, role_name);
         return;
     }
+    check_hints(s, d, v, scalar);
     bool ok = fits(k >= 0 ? roles[k].shape : ANY, scalar, n, array);
     if (ok && v->role == RF_CLIP_DISTANCE) ok = count >= 1 && count <= ABI_MAX_CLIP;
     if (!ok) {
@@ -526,10 +555,9 @@ static void add_result(Side *s, const BridgeFunction *from) {
 static void set_patch(BridgeJob *job, RfFunction *f, const BridgeAttr *a) {
     const char *type = a->n_args && a->args[0].is_string ? a->args[0].text : "";
     f->patch = strcmp(type, "triangle") == 0 ? 1 : strcmp(type, "quad") == 0 ? 2 : 0;
-    if (!f->patch || f->stage != RF_VERTEX)
+    if (!f->patch)
         reflect_report(job, a->location,
-                       "'patch' attribute takes triangle or quad and a number of control points, "
-                       "and only applies to vertex functions");
+                       "'patch' attribute takes triangle or quad and a number of control points");
     if (a->n_args < 2) return;
     char *end = NULL;
     long n = a->args[1].is_string ? strtol(a->args[1].text, &end, 0) : (long)a->args[1].value;
@@ -603,12 +631,7 @@ void reflect_stage_values(ReflectBuilder *b, BridgeJob *job, RfFunction *f,
     uint32_t stage_ins = 0;
     for (size_t i = 0; i < from->decl.n_attrs; i++) {
         const BridgeAttr *a = &from->decl.attrs[i];
-        if (strcmp(a->name, "early_fragment_tests") == 0) {
-            if (is_vertex)
-                reflect_report(job, a->location,
-                               "'%s' attribute only applies to fragment functions", a->name);
-            f->early_tests = 1;
-        }
+        if (strcmp(a->name, "early_fragment_tests") == 0) f->early_tests = 1;
         if (strcmp(a->name, "patch") == 0) set_patch(job, f, a);
     }
     if (!open_side(&in) || !open_side(&out)) {

@@ -206,6 +206,10 @@ size_t tp_attributes(TokenPass *p, size_t i) {
         bool global = constant && !p->paren && !tp_in_function(p) &&
                       (!p->n_scopes || p->scopes[p->n_scopes - 1].kind == SCOPE_NAMESPACE);
         if (global) declare_extern(p, at);
+        if (global && tp_is(p, after + 1, T_equal))
+            tp_report(p, k,
+                      "a function constant gets its value when a function is made: it cannot be "
+                      "initialised");
         if (how == ANNOTATE || how == TEXT) {
             annotate(p, k, stop, how == TEXT && !global);
         } else if (how != DROP && k < stop && !templated && p->attr_end != p->out->n) {

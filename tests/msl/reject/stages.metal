@@ -23,7 +23,7 @@ vertex float4 grid(uint i [[thread_position_in_grid]]) { return i; } // expect-e
 vertex float4 plain(float4 p) { return p; } // expect-error: invalid type 'float4' for parameter 'p' of an entry point
 vertex float4 shared_memory(threadgroup float *t [[threadgroup(0)]]) { return t[0]; } // expect-error: parameter 't' of a vertex function cannot be in the threadgroup address space
 [[early_fragment_tests]] vertex float4 early() { return 0; } // expect-error: 'early_fragment_tests' attribute only applies to fragment functions
-[[patch(pentagon, 3)]] vertex float4 patches() { return 0; } // expect-error: 'patch' attribute takes triangle or quad and a number of control points, and only applies to vertex functions
+[[patch(pentagon, 3)]] vertex float4 patches() { return 0; } // expect-error: 'patch' attribute takes triangle or quad and a number of control points
 [[patch(triangle, 33)]] vertex float4 points33() { return 0; } // expect-error: 'patch' attribute parameter is out of bounds: must be between 0 and 32
 struct Clips { float4 p [[position]]; float c [[clip_distance]][9]; }; // expect-error: type 'float[9]' is not valid for attribute 'clip_distance'
 vertex Clips clips() { return {}; }

@@ -90,6 +90,8 @@ template <class T, int N, class U> METAL_FUNC constexpr __nv<T, N> __count(U u) 
     else return __splat<T, N>((T)u);
 }
 
+#define __MSL_MIXED \
+    "an integer vector and a floating-point scalar: convert one of them explicitly"
 #define __MSL_N 2
 #define __MSL_XYZW x, y
 #define __MSL_RGBA r, g
@@ -156,8 +158,6 @@ __MSL_OP(!=, truth)
 // conversion to the element type would drop the fraction silently.
 template <class T, class U>
 inline constexpr constant bool __drops_fraction = __is_integral(T) && __floating<U>;
-#define __MSL_MIXED \
-    "an integer vector and a floating-point scalar: convert one of them explicitly"
 #define __MSL_OP(OP) \
     template <class T, int N, class U> \
         requires(__drops_fraction<T, U>) \

@@ -83,6 +83,12 @@ template <class T> struct vec<T, __MSL_N> {
     __MSL_OP(|, __is_integral(T))
     __MSL_OP(^, __is_integral(T))
 #undef __MSL_OP
+#define __MSL_OP(OP) \
+    template <class U> \
+        requires(__is_integral(T) && __floating<U>) \
+    void operator OP(U) = delete(__MSL_MIXED);
+    __MSL_OP(+=) __MSL_OP(-=) __MSL_OP(*=) __MSL_OP(/=)
+#undef __MSL_OP
     // a member: a free operator*= would keep Clang from rewriting `v.xy *= e` inside templates
     template <class M>
         requires(__is_same(M, matrix<T, __MSL_N, __MSL_N>))
