@@ -114,7 +114,7 @@ static const char *open_display(void) {
 // The pixels of a window as the server has them, four bytes each, blue first; `reply` is to be
 // freed.
 static inline const uint8_t *seen_pixels(uint32_t window, uint16_t width, uint16_t height,
-                                  ImageReply **reply) {
+                                         ImageReply **reply) {
     *reply = x.get_image_reply(
         x.connection, x.get_image(x.connection, 2, window, 0, 0, width, height, 0xffffff), NULL);
     return *reply ? x.get_image_data(*reply) : NULL;

@@ -23,7 +23,8 @@ ShownEvents shown_poll(void *layer) {
     return events;
 }
 
-_Static_assert((int)SHOWN_KEY_UP == CAWindowInputKeyUp && SHOWN_COMMAND == CAWindowModifierCommand,
+_Static_assert((int)SHOWN_KEY_UP == CAWindowInputKeyUp &&
+                   (int)SHOWN_COMMAND == CAWindowModifierCommand,
                "the layer's numbers");
 
 bool shown_next_input(void *layer, ShownInput *input) {

@@ -120,7 +120,7 @@ static bool run_round(Round *r, const Options *dialect, const char *pch) {
     for (size_t i = 0; i < dialect->n; i++) options_push(&o, dialect->at[i]);
     options_source(&o, r->source);
     options_push(&o, pch ? "-include-pch" : "-include");
-    options_push(&o, pch ? pch : r->bare ? "detail/language.h" : "detail/prelude.h");
+    options_push(&o, pch ? pch : r->bare ? "detail/types.h" : "detail/prelude.h");
     for (size_t i = 0; i < r->source->n_extra; i++) options_push(&o, r->source->extra[i]);
     options_push(&o, r->source->name);
     const BridgeClient client = {.context = r,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // prelude.h: everything the Metal headers declare. The front end precompiles it and starts every
 // source with it that includes one of them; <metal_stdlib> and its parts are then empty. A source that
-// includes none gets language.h instead (frontend.c).
+// includes none gets types.h instead (frontend.c).
 #pragma once
 #pragma clang system_header
 #define __MSL_PRELUDE 1
