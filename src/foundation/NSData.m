@@ -75,6 +75,11 @@ static void grow(NSData *self, NSUInteger n) {
 - (instancetype)initWithContentsOfFile:(NSString *)path {
     return [self initWithContentsOfFile:path options:0 error:NULL];
 }
+- (instancetype)initWithContentsOfURL:(NSURL *)url
+                              options:(NSDataReadingOptions)options
+                                error:(NSError **)error {
+    return [self initWithContentsOfFile:url.path options:options error:error];
+}
 - (instancetype)initWithContentsOfURL:(NSURL *)url {
     return [self initWithContentsOfFile:url.path];
 }

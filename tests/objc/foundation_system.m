@@ -27,6 +27,11 @@ static void urls(void) {
 }
 
 static void files(void) {
+    NSError *missing = nil;
+    CHECK(![[NSData alloc] initWithContentsOfURL:[NSURL fileURLWithPath:@"/no/such/file"]
+                                         options:0
+                                           error:&missing] &&
+          missing);
     NSFileManager *fm = NSFileManager.defaultManager;
     NSString *folder = [NSTemporaryDirectory()
         stringByAppendingPathComponent:NSProcessInfo.processInfo.globallyUniqueString];

@@ -40,6 +40,9 @@ typedef NS_OPTIONS(NSUInteger, NSDataWritingOptions) { NSDataWritingAtomic = 1 }
                                options:(NSDataReadingOptions)options
                                  error:(NSError **)error;
 - (instancetype)initWithContentsOfURL:(NSURL *)url;
+- (instancetype)initWithContentsOfURL:(NSURL *)url
+                              options:(NSDataReadingOptions)options
+                                error:(NSError **)error;
 - (void)getBytes:(void *)buffer length:(NSUInteger)n;
 - (void)getBytes:(void *)buffer range:(NSRange)range;
 - (BOOL)isEqualToData:(NSData *)other;

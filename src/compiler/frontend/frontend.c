@@ -16,7 +16,7 @@ typedef struct Round { // one run of Clang
     ReflectBuilder reflection;
     Repairs *repairs; // over all rounds
     bool learnt;      // a repair was found
-    bool bare;        // the language without its library
+    bool bare;        // the language and its types, without its library
     bool library;     // one of our headers was included
     char **files;
     size_t n_files, capacity_files;

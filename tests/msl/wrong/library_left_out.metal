@@ -1,23 +1,17 @@
 // Names of the library without its headers.
 // ====
-kernel void k(device float *x, uint i [[thread_position_in_grid]]) { x[i] = 1; } // expect-error: unknown type name 'uint'
-// ====
-kernel void k(device float4 *x) { x[0] = 1; } // expect-error: unknown type name 'float4'
-// ====
-using namespace metal; // expect-error: expected namespace name
-// ====
-kernel void k(device float *x) { x[0] = metal::sin(x[0]); } // expect-error: use of undeclared identifier 'metal'
+kernel void k(device float *x) { x[0] = metal::sin(x[0]); } // expect-error: no member named 'sin' in namespace 'metal'
 // ====
 kernel void k(device float *x) { x[0] = sin(x[0]); } // expect-error: use of undeclared identifier 'sin'
+// ====
+using namespace metal;
+kernel void k(device float4 *x) { x[0] = normalize(x[1]); } // expect-error: use of undeclared identifier 'normalize'
 // ====
 kernel void k(texture2d<float> t) {} // expect-error: texture2d
 // ====
 kernel void k(device atomic_int *x) {} // expect-error: unknown type name 'atomic_int'
 // ====
-struct S { packed_float3 p; }; // expect-error: unknown type name 'packed_float3'
-kernel void k(device S &s [[buffer(0)]]) { s.p = 1; }
-// ====
-kernel void k(device size_t *x) {} // expect-error: unknown type name 'size_t'
+kernel void k(constant float4x4 &m) {} // expect-error: unknown type name 'float4x4'
 // ====
 #define metal_stdlib
 // #include <metal_stdlib>
