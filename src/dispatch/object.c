@@ -43,9 +43,10 @@ typedef struct BlockHead {
 } BlockHead;
 void *block_kept(void *block) { return _Block_copy(block); }
 void block_call(void *block) { ((BlockHead *)block)->invoke(block); }
+static void let_go(void **block) { _Block_release(*block); }
 void block_call_and_release(void *block) {
-    block_call(block);
-    _Block_release(block);
+    void *own __attribute__((cleanup(let_go))) = block; // also if it throws
+    block_call(own);
 }
 
 // ---- Classes ----

@@ -133,6 +133,25 @@ static bool inside(const Queue *q) { // this thread runs a work of q
     return current == q || (q->is_main && pthread_equal(pthread_self(), main_thread));
 }
 
+// A work on the thread that waited for its turn. What it throws is the caller's, as on a Mac: the
+// queue goes on by then.
+typedef struct Here {
+    Work *work;
+    Queue *outer;
+} Here;
+
+static void leave(Here *here) {
+    current = here->outer;
+    finished(here->work);
+    free(here->work);
+}
+
+static void call_here(Work *work) {
+    Here here __attribute__((cleanup(leave))) = {work, current};
+    current = work->queue;
+    work->function(work->context);
+}
+
 static void sync_work(Queue *q, void *context, dispatch_function_t function, bool barrier) {
     if (!q) dispatch_fatal("a NULL queue");
     if (q->serial && inside(q))
@@ -150,12 +169,11 @@ static void sync_work(Queue *q, void *context, dispatch_function_t function, boo
     pthread_mutex_lock(&wait.lock);
     while (!wait.turn) pthread_cond_wait(&wait.changed, &wait.lock);
     pthread_mutex_unlock(&wait.lock);
-    if (!is_main) {
-        call(work);
-        finished(work);
-    }
-    free(work);
     pthread_mutex_destroy(&wait.lock), pthread_cond_destroy(&wait.changed);
+    if (is_main)
+        free(work);
+    else
+        call_here(work);
 }
 
 void dispatch_async_f(Queue *q, void *context, dispatch_function_t f) {

@@ -28,7 +28,7 @@ void class_initialize(Class cls) {
     Method m = class_method(cls->isa, objc_sel.initialize);
     IMP imp = m ? m->imp : NULL;
     unlock_runtime();
-    if (imp) ((void (*)(Class, SEL))imp)(cls, objc_sel.initialize);
+    if (imp) ((void (*)(id, SEL))imp)((id)cls, objc_sel.initialize);
     lock_runtime();
     atomic_store_explicit(&info->initialized, INIT_DONE, memory_order_release);
     pthread_cond_broadcast(&initialized);

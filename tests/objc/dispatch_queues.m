@@ -53,6 +53,20 @@ static void failing_blocks(void) {
       if (i % 2) @throw @"any object";
     });
     CHECK_NUMBER(ran, 13);
+    // A thread that waits for the block is who catches it; the queue is free again.
+    NSString *caught = nil;
+    @try {
+        dispatch_sync(q, ^{
+          @throw [NSException exceptionWithName:NSRangeException reason:@"mine" userInfo:nil];
+        });
+    } @catch (NSException *e) {
+        caught = e.reason;
+    }
+    CHECK([caught isEqual:@"mine"]);
+    dispatch_barrier_sync(q, ^{
+      ran++;
+    });
+    CHECK_NUMBER(ran, 14);
 }
 
 static void barriers(void) {
