@@ -111,6 +111,9 @@
 //                               cpu (if it is not set), null (computes nothing; for tests)
 //      INGOT_THREADS            worker threads
 //      INGOT_TIMEOUT_MS         time limit of a command buffer
+//      MTL_LOG_LEVEL            what kernels log without a log state, from this level on
+//                               (MTLLogLevelDebug, ...Info, ...Notice, ...Error, ...Fault): lines
+//                               on stderr. MTL_LOG_TO_STDERR=1: all of it
 //      INGOT_WIDTH              vector width 32, 16, 8, or 1 for lane-by-lane reference code
 //      INGOT_SYNC_SPECIALISE=1  wait for code made for the threadgroup's shape instead of starting
 //                               with general code; large grids always wait
@@ -628,11 +631,12 @@ typedef struct MTLCompileOptions {
     bool warnings_as_errors;                        // not Apple's
     const char *source_name;                        // not Apple's: NULL: "program_source"
     size_t max_total_threads_per_threadgroup;       // 0: as the functions say, or 1024
+    bool enable_logging;                            // false: os_log does nothing
 } MTLCompileOptions;
 
 typedef struct MTLCommandQueueDescriptor {
     size_t max_command_buffer_count; // 0: 64
-    MTLLogState *log_state;          // NULL: lines on stderr
+    MTLLogState *log_state;          // NULL: MTL_LOG_LEVEL in the environment says
     uint32_t timeout_ms;             // not Apple's: time limit of a command buffer; 0: the device's
 } MTLCommandQueueDescriptor;
 

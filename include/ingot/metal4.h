@@ -231,7 +231,7 @@ MTL_API MTL4CommandQueue *mtl_capture_scope_mtl4_command_queue(
 // ---- MTL4CommandBuffer: one thread at a time ----
 
 typedef struct MTL4CommandBufferOptions {
-    MTLLogState *log_state; // NULL: lines on stderr
+    MTLLogState *log_state; // NULL: MTL_LOG_LEVEL in the environment says
 } MTL4CommandBufferOptions;
 
 // NULL: no memory.

@@ -19,6 +19,7 @@ static const Field CompileOptions_fields[] = {
     {ENUM_OR("optimization_level", LibraryOptimizationLevel, Default, 0), "A hint.", false},
     {BOOL_OR("preserve_invariance", false), "Code is always invariant here.", false},
     {BOOL_OR("warnings_as_errors", false), "Warnings make the compile fail.", false},
+    {BOOL_OR("enable_logging", false), "os_log logs; otherwise it does nothing.", false},
     {SIZE_OR("max_total_threads_per_threadgroup", 0), "0: as the functions say.", false},
     NO_FIELD,
 };
@@ -108,6 +109,7 @@ PyObject *library_with_source(State *state, Object *device, const Arg *a) {
             .optimization_level = (MTLLibraryOptimizationLevel)field_u(o, "optimization_level"),
             .preserve_invariance = field_b(o, "preserve_invariance"),
             .warnings_as_errors = field_b(o, "warnings_as_errors"),
+            .enable_logging = field_b(o, "enable_logging"),
             .max_total_threads_per_threadgroup = field_u(o, "max_total_threads_per_threadgroup"),
         };
     }

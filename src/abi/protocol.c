@@ -161,6 +161,7 @@ void msg_put_source(WireOut *w, const MslSource *s, const char *cwd) {
     wire_u32(w, s->language_version);
     wire_u32(w, s->math_mode);
     wire_u8(w, s->warnings_as_errors);
+    wire_u8(w, s->enable_logging);
     wire_u32(w, s->library_type);
     wire_str(w, s->install_name);
     put_strings(w, s->links, s->n_links);
@@ -191,6 +192,7 @@ bool msg_get_source(WireIn *r, BaseArena *a, MslSource *s, const char **cwd) {
     if (mode > MSL_MATH_FAST) r->failed = true;
     s->math_mode = (MslMathMode)mode;
     s->warnings_as_errors = wire_get_u8(r);
+    s->enable_logging = wire_get_u8(r);
     s->library_type = wire_get_u32(r);
     s->install_name = get_str(r, a);
     s->links = get_strings(r, a, &s->n_links);

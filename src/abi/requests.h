@@ -40,6 +40,7 @@ typedef struct MslSource {
     uint32_t language_version; // 0: newest; else (major << 16) | minor, Apple's MTLLanguageVersion
     MslMathMode math_mode;
     bool warnings_as_errors;
+    bool enable_logging;      // os_log logs
     uint32_t library_type;    // 1: dynamic (MTLLibraryType), called install_name
     const char *install_name; // NULL or "": none
     const char *const *links; // install names of the dynamic libraries to link against

@@ -80,6 +80,7 @@ MslSource build_source(const BuildOptions *o, const BuildFolders *folders, const
         .language_version = o->language_version,
         .math_mode = o->math_mode,
         .warnings_as_errors = o->warnings_as_errors,
+        .enable_logging = o->enable_logging,
         .lines = o->validate,
         .stdlib_dir = folders->stdlib,
         .pch_dir = folders->pch,

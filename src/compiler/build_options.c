@@ -181,6 +181,8 @@ static const Option rows[] = {
     {"--dump-after", "=PASS", "LLVM IR after a pass of the vectoriser", OPT_TEXT, AT(dump_after)},
     {"-q, --quiet", NULL, "no lines about the progress", OPT_FLAG, AT(quiet)},
     {"As Apple's `metal` has them:", .kind = OPT_HEADING},
+    {"-fmetal-enable-logging", NULL, "os_log logs; otherwise it does nothing", OPT_FLAG,
+     AT(enable_logging)},
     {"-E", NULL, "the preprocessor's text only; -P, -C, -CC and -dM as in Clang", OPT_FLAG,
      AT(preprocess)},
     {"-H", NULL, "the headers that are read, on standard error", OPT_FLAG, AT(headers)},

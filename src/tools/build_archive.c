@@ -37,6 +37,8 @@ static const Option rows[] = {
     {"--constant", "K=VALUE", "value of a function constant, by index or name (may be repeated)",
      OPT_CALL, AT(constants), .take = take_constant},
     {"-Werror", NULL, "warnings are errors", OPT_FLAG, AT(source.options.warnings_as_errors)},
+    {"-fmetal-enable-logging", NULL, "os_log logs; otherwise it does nothing", OPT_FLAG,
+     AT(source.options.enable_logging)},
 };
 static const CommandLine line = {
     .program = "ingot build",

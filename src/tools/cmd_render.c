@@ -15,6 +15,7 @@
 
 static int open_functions(Render *r) {
     RenderOptions *o = r->o;
+    show_logs(&o->source);
     r->library = load_library(r->device, &o->source, o->path, "render");
     if (!r->library) return EXIT_INPUT;
     size_t n;

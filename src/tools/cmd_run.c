@@ -112,6 +112,7 @@ int cmd_run(int argc, char **argv) {
     device = open_device("run");
     if (!device) goto done;
     if (o.timeout_ms) mtl_device_set_timeout(device, o.timeout_ms);
+    show_logs(&o.source);
     library = load_library(device, &o.source, o.path, "run");
     if (!library) goto done;
     function = get_function(

@@ -80,6 +80,11 @@ const Option source_rows[N_SOURCE_ROWS] = {
     {"-std", "=metalM.N", NULL, OPT_CALL, .take = take_std},
 };
 
+void show_logs(SourceOptions *o) {
+    o->options.enable_logging = true;
+    setenv("MTL_LOG_TO_STDERR", "1", 0);
+}
+
 void source_options_free(SourceOptions *o) {
     for (size_t i = 0; o->macros && i < o->defines.n; i++)
         free((char *)(uintptr_t)o->macros[i].name);

@@ -70,6 +70,8 @@ int take_constant(const CommandLine *line, const Option *row, void *options, cha
 // To be said in a help of theirs.
 #define SOURCE_HELP "  -I DIR, -D NAME[=VALUE], --math=MODE, -std=metalM.N   as in `ingot build`"
 void source_options_free(SourceOptions *o);
+// Before loading: what its functions log will be seen, on stderr.
+void show_logs(SourceOptions *o);
 // A library from a .metal or .metallib file; says what is wrong, prints warnings, NULL on failure.
 MTLLibrary *load_library(MTLDevice *device, SourceOptions *o, const char *path,
                          const char *command);

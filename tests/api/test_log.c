@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // test_log.c: what a kernel logs reaches the handler, formatted.
 #include "api_test.h"
+#include <unistd.h>
 
 typedef struct Line {
     char subsystem[64], category[64], text[256];
@@ -20,6 +21,16 @@ static void note_line(const char *subsystem, const char *category, MTLLogLevel l
     line->level = level;
 }
 
+static MTLComputePipelineState *logging_pipeline(const char *source, bool logs) {
+    MTLError *error = NULL;
+    MTLLibrary *library = mtl_device_new_library_with_source(
+        device, source, &(MTLCompileOptions){.enable_logging = logs}, &error);
+    if (!library) fail_msg("%s", mtl_error_localized_description(error));
+    MTLComputePipelineState *p = pipeline_of(library, "f");
+    mtl_release(library);
+    return p;
+}
+
 // Runs a kernel of `n` threads whose body is `body`; the lines it logged are in `lines`.
 static void run_body(const char *body, size_t n, MTLLogLevel level) {
     char source[4096];
@@ -30,7 +41,7 @@ static void run_body(const char *body, size_t n, MTLLogLevel level) {
              "%s\n}\n",
              body);
     n_lines = 0;
-    MTLComputePipelineState *p = pipeline_from(source, "f");
+    MTLComputePipelineState *p = logging_pipeline(source, true);
     MTLLogState *state =
         mtl_device_new_log_state(device, &(MTLLogStateDescriptor){.level = level}, NULL);
     mtl_log_state_add_log_handler(state, note_line, lines);
@@ -100,8 +111,53 @@ static void levels_are_filtered(void **state) {
     assert_string_equal(lines[1].text, "e");
 }
 
+// As on a Mac: nothing without enable_logging, and without a log state what the environment says.
+static void who_does_not_ask_sees_nothing(void **state) {
+    (void)state;
+    static const char source[] = HEAD "#include <metal_logging>\n"
+                                      "kernel void f(device uint *x [[buffer(0)]]) { x[0] = 1;"
+                                      " os_log_default.log_error(\"seen %d\", 3); }\n";
+    static const struct {
+        bool logs;
+        const char *level, *to_stderr, *text;
+    } cases[] = {
+        {true, NULL, NULL, ""},
+        {true, NULL, "1", "seen 3\n"},
+        {true, "MTLLogLevelError", NULL, "seen 3\n"},
+        {true, "MTLLogLevelFault", NULL, ""},
+        {false, "MTLLogLevelDebug", "1", ""},
+    };
+    MTLCommandQueue *queue = mtl_device_new_command_queue(device);
+    MTLBuffer *x = mtl_device_new_buffer(device, 4096, 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        MTLComputePipelineState *p = logging_pipeline(source, cases[i].logs);
+        unsetenv("MTL_LOG_LEVEL"), unsetenv("MTL_LOG_TO_STDERR");
+        if (cases[i].level) setenv("MTL_LOG_LEVEL", cases[i].level, 1);
+        if (cases[i].to_stderr) setenv("MTL_LOG_TO_STDERR", cases[i].to_stderr, 1);
+        FILE *seen = tmpfile();
+        fflush(stderr);
+        int kept = dup(2);
+        dup2(fileno(seen), 2);
+        MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
+        encode_threads(commands, p, x, 1, 1);
+        run_to_end(commands);
+        fflush(stderr);
+        dup2(kept, 2);
+        close(kept);
+        char text[64] = "";
+        rewind(seen);
+        size_t n = fread(text, 1, sizeof text - 1, seen);
+        text[n] = '\0';
+        fclose(seen);
+        assert_string_equal(text, cases[i].text);
+        mtl_release(p);
+    }
+    mtl_release(x), mtl_release(queue);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_does_not_ask_sees_nothing),
         cmocka_unit_test(values_are_formatted),
         cmocka_unit_test(each_active_thread_logs_once),
         cmocka_unit_test(levels_are_filtered),

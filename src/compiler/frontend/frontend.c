@@ -83,6 +83,7 @@ static void on_function(void *context, BridgeJob *job, const BridgeFunction *f) 
 }
 static void on_module(void *context, BridgeJob *job, struct LLVMOpaqueModule *module) {
     Round *r = context;
+    if (!r->source->enable_logging) module_mute(module);
     module_finish(module, job, r->reflection.lib, r->source->allow_undefined, &r->bitcode,
                   &r->bitcode_bytes);
 }

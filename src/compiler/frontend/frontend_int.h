@@ -168,6 +168,9 @@ extern const BridgeFile pch_source; // what the image is made from; must exist w
 void module_guard_divisions(struct LLVMOpaqueModule *module);
 
 // module.c: checks that need the call graph, clean-up, bitcode.
+// Nothing of it logs: os_log without MTLCompileOptions.enable_logging, as on a Mac. Here, because
+// the headers are compiled already.
+void module_mute(struct LLVMOpaqueModule *module);
 // Reports errors through the job; false after one, or without memory. allow_undefined: functions
 // without a body may come from another library.
 bool module_finish(struct LLVMOpaqueModule *module, BridgeJob *job, RfLibrary *lib,

@@ -540,6 +540,15 @@ done:
     return ok;
 }
 
+void module_mute(LLVMModuleRef module) {
+    LLVMValueRef log = LLVMGetNamedFunction(module, "__ingot_log");
+    for (LLVMUseRef use = log ? LLVMGetFirstUse(log) : NULL, next; use; use = next) {
+        next = LLVMGetNextUse(use);
+        LLVMValueRef call = LLVMGetUser(use);
+        if (LLVMIsACallInst(call)) LLVMInstructionEraseFromParent(call);
+    }
+}
+
 bool module_finish(struct LLVMOpaqueModule *m, BridgeJob *job, RfLibrary *lib, bool allow_undefined,
                    unsigned char **bitcode, size_t *n_bytes) {
     strip_annotations(m);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // log.c: MTLLogState. A kernel's message arrives as format and tagged values; it is put together
-// here and given to the handlers, or printed on stderr when there are none.
+// here and given to the handlers, or printed on stderr when there are none. Without a log state it
+// goes where the environment says, or nowhere, as on a Mac.
 #include "runtime/object/log.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "runtime/object/error.h"
 #include "runtime/object/validation.h"
@@ -166,10 +168,22 @@ size_t rt_log_format(char *text, size_t n_bytes, const char *format, const uint6
 
 // ---- Delivery ----
 
+// Of what is logged without a log state; above all levels: nothing.
+static MTLLogLevel level_of_environment(void) {
+    static const char *const names[] = {"Undefined", "Debug", "Info", "Notice", "Error", "Fault"};
+    const char *name = getenv("MTL_LOG_LEVEL"), *all = getenv("MTL_LOG_TO_STDERR");
+    static const char prefix[] = "MTLLogLevel";
+    if (name && strncmp(name, prefix, sizeof prefix - 1) == 0) name += sizeof prefix - 1;
+    for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0) return (MTLLogLevel)i;
+    return all && strcmp(all, "1") == 0 ? MTLLogLevelUndefined
+                                        : (MTLLogLevel)(MTLLogLevelFault + 1);
+}
+
 void rt_log_from_kernel(void *context, uint32_t type, const char *subsystem_category,
                         const char *format, const uint64_t *args, uint32_t n_args) {
     MTLLogState *state = context;
-    if (state && (MTLLogLevel)type < state->level) return;
+    if ((MTLLogLevel)type < (state ? state->level : level_of_environment())) return;
     char text[MAX_MESSAGE];
     rt_log_format(text, sizeof text, format ? format : "", args, n_args);
     const char *subsystem = subsystem_category ? subsystem_category : "";

@@ -128,6 +128,7 @@ static bool source_make(Source *s, const char *text, size_t n_bytes, const MTLCo
         mode = MTLMathModeSafe;
     s->msl.math_mode = (MslMathMode)mode;
     s->msl.warnings_as_errors = o->warnings_as_errors;
+    s->msl.enable_logging = o->enable_logging;
     const MTLDevice *device = rt_device_if_any();
     s->msl.lines = device && device->shader_validation; // for its messages
     s->msl.library_type = (uint32_t)o->library_type;

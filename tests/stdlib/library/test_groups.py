@@ -375,8 +375,10 @@ def test_logging():
     x = np.arange(32, dtype=np.float32)
     bits = [int(v) for v in np.array([3.0, 1, 2, 3], np.float32).view(np.uint32)]
     for width in harness.WIDTHS:
-        code = harness.compile_kernel(source, width=width)
+        quiet = harness.compile_kernel(source, width=width)  # does not log
+        code = harness.compile_kernel(source, width=width, options=["-fmetal-enable-logging"])
         seen.clear()
+        harness.launch(quiet, [x], 32, 32, log=log)
         harness.launch(code, [x], 32, 32, log=log)
         assert seen == [
             (2, [b"", b""], b"a %d %u %f",
