@@ -3,6 +3,7 @@
 import pathlib
 
 TESTS = pathlib.Path(__file__).resolve().parents[2] / "tests" / "face"
+PARTS = ("compute", "render", "mesh", "events", "heaps", "metal4")
 
 
 def run(p):
@@ -10,6 +11,7 @@ def run(p):
     for source in sorted(TESTS.glob("metal_cpp*.cpp")):
         out = p.folder / source.stem
         built = p.sh([p.ingot, "c++", "-std=c++17", "-w", f"-I{headers}", source, "-o", out], log=f"{source.stem}-build")
-        ran = p.sh([out], log=source.stem) if built.status == 0 else built
-        p.row(source.name, passed=int(ran.status == 0), failed=int(ran.status != 0), seconds=ran.seconds,
-              note="" if ran.status == 0 else ran.text.strip().split("\n")[-1][:100])
+        for part in PARTS:
+            ran = p.sh([out, part], log=f"{source.stem}-{part}") if built.status == 0 else built
+            p.row(f"{source.name}: {part}", passed=int(ran.status == 0), failed=int(ran.status != 0),
+                  seconds=ran.seconds, note="" if ran.status == 0 else ran.text.strip().split("\n")[-1][:100])

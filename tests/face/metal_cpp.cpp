@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // metal_cpp.cpp: C++ with Apple's header-only metal-cpp (INGOT_METAL_CPP names its folder): compute
-// with function constants, blits, events, heaps, a triangle, a mesh, and Metal 4 where the headers
-// know it.
+// with function constants, a triangle, a mesh, events, heaps, and Metal 4 where the headers know
+// it. An argument names the part that runs; without one all do.
 #define NS_PRIVATE_IMPLEMENTATION
 #define CA_PRIVATE_IMPLEMENTATION
 #define MTL_PRIVATE_IMPLEMENTATION
 #include <Foundation/Foundation.hpp>
 #include <Metal/Metal.hpp>
 #include <QuartzCore/QuartzCore.hpp>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 
@@ -63,27 +64,85 @@ static void compute(MTL::Device *device, MTL::CommandQueue *queue) {
     library->release();
 }
 
-static void events_and_heaps(MTL::Device *device, MTL::CommandQueue *queue) {
+// A shared event in both directions: two queues take turns, the host is called in between.
+static void events(MTL::Device *device, MTL::CommandQueue *queue) {
+    MTL::CommandQueue *other = device->newCommandQueue();
+    MTL::Buffer *buffer = device->newBuffer(256, MTL::ResourceStorageModeShared);
+    MTL::SharedEvent *event = device->newSharedEvent();
+    MTL::SharedEventListener *listener = MTL::SharedEventListener::alloc()->init();
+    std::atomic<int> seen{0};
+    event->notifyListener(listener, 1, [&](MTL::SharedEvent *e, std::uint64_t value) {
+        seen = value == 1 ? static_cast<unsigned char *>(buffer->contents())[0] : -1;
+        e->setSignaledValue(2); // what comes behind may go
+    });
+    MTL::CommandBuffer *second = other->commandBuffer(); // waits for what is committed later
+    second->encodeWait(event, 2);
+    MTL::BlitCommandEncoder *blit = second->blitCommandEncoder();
+    blit->fillBuffer(buffer, NS::Range::Make(128, 128), 7);
+    blit->endEncoding();
+    second->encodeSignalEvent(event, 3);
+    second->commit();
+    MTL::CommandBuffer *first = queue->commandBuffer();
+    blit = first->blitCommandEncoder();
+    blit->fillBuffer(buffer, NS::Range::Make(0, 128), 5);
+    blit->endEncoding();
+    first->encodeSignalEvent(event, 1);
+    first->commit();
+    CHECK(event->waitUntilSignaledValue(3, 10000));
+    CHECK(event->signaledValue() == 3 && seen == 5);
+    second->waitUntilCompleted();
+    const unsigned char *bytes = static_cast<unsigned char *>(buffer->contents());
+    CHECK(bytes[127] == 5 && bytes[128] == 7 && bytes[255] == 7);
+    // Within a queue: a fence between two encoders of a resource that nobody tracks.
+    MTL::Fence *fence = device->newFence();
+    MTL::Event *plain = device->newEvent();
+    MTL::CommandBuffer *commands = queue->commandBuffer();
+    blit = commands->blitCommandEncoder();
+    blit->fillBuffer(buffer, NS::Range::Make(0, 256), 1);
+    blit->updateFence(fence);
+    blit->endEncoding();
+    commands->encodeSignalEvent(plain, 1);
+    commands->encodeWait(plain, 1);
+    blit = commands->blitCommandEncoder();
+    blit->waitForFence(fence);
+    blit->fillBuffer(buffer, NS::Range::Make(0, 1), 2);
+    blit->endEncoding();
+    commands->commit();
+    commands->waitUntilCompleted();
+    CHECK(bytes[0] == 2 && bytes[1] == 1);
+    NS::Object *made[] = {fence, plain, listener, event, buffer, other};
+    for (NS::Object *object : made) object->release();
+}
+
+// An automatic heap, whose resources become aliasable, and one where the program says what lies
+// where.
+static void heaps(MTL::Device *device, MTL::CommandQueue *queue) {
     MTL::HeapDescriptor *descriptor = MTL::HeapDescriptor::alloc()->init();
     descriptor->setSize(1 << 20);
     descriptor->setStorageMode(MTL::StorageModeShared);
     MTL::Heap *heap = device->newHeap(descriptor);
-    MTL::Buffer *buffer = heap->newBuffer(256, MTL::ResourceStorageModeShared);
-    CHECK(buffer->heap() == heap);
-    MTL::SharedEvent *event = device->newSharedEvent();
+    MTL::Buffer *buffer = heap->newBuffer(1 << 19, MTL::ResourceStorageModeShared);
+    CHECK(buffer->heap() == heap && heap->usedSize() >= (1 << 19));
+    CHECK(heap->newBuffer(1 << 20, MTL::ResourceStorageModeShared) == nullptr); // no room
+    buffer->makeAliasable();
+    CHECK(buffer->isAliasable());
+    MTL::Buffer *again = heap->newBuffer(1 << 20, MTL::ResourceStorageModeShared);
+    CHECK(again != nullptr);
+    descriptor->setType(MTL::HeapTypePlacement);
+    MTL::Heap *placed = device->newHeap(descriptor);
+    MTL::SizeAndAlign needs = device->heapBufferSizeAndAlign(4096, MTL::ResourceStorageModeShared);
+    MTL::Buffer *one = placed->newBuffer(4096, MTL::ResourceStorageModeShared, needs.align);
+    MTL::Buffer *same = placed->newBuffer(4096, MTL::ResourceStorageModeShared, needs.align);
+    CHECK(one && same && one->heapOffset() == needs.align);
     MTL::CommandBuffer *commands = queue->commandBuffer();
     MTL::BlitCommandEncoder *blit = commands->blitCommandEncoder();
-    blit->fillBuffer(buffer, NS::Range::Make(0, 256), 5);
+    blit->fillBuffer(one, NS::Range::Make(0, 4096), 9);
     blit->endEncoding();
-    commands->encodeSignalEvent(event, 1);
     commands->commit();
-    CHECK(event->waitUntilSignaledValue(1, 10000));
-    CHECK(static_cast<unsigned char *>(buffer->contents())[255] == 5);
     commands->waitUntilCompleted();
-    event->release();
-    buffer->release();
-    heap->release();
-    descriptor->release();
+    CHECK(static_cast<unsigned char *>(same->contents())[4095] == 9); // one memory, two names
+    NS::Object *made[] = {same, one, placed, again, buffer, heap, descriptor};
+    for (NS::Object *object : made) object->release();
 }
 
 static MTL::Texture *new_target(MTL::Device *device) {
@@ -197,7 +256,7 @@ static void mesh(MTL::Device *device, MTL::CommandQueue *queue) {
 }
 
 #if __has_include(<Metal/MTL4CommandQueue.hpp>)
-static void metal4(MTL::Device *device) {
+static void metal4(MTL::Device *device, MTL::CommandQueue *) {
     NS::Error *error = nullptr;
     MTL::Library *library = compile(
         device, "#include <metal_stdlib>\n"
@@ -243,19 +302,27 @@ static void metal4(MTL::Device *device) {
 }
 #endif
 
-int main() {
+int main(int argc, char **argv) {
+    using Part = void (*)(MTL::Device *, MTL::CommandQueue *);
+    static const struct {
+        const char *name;
+        Part run;
+    } parts[] = {
+        {"compute", compute}, {"render", triangle}, {"mesh", mesh},
+        {"events", events},   {"heaps", heaps},
+#if __has_include(<Metal/MTL4CommandQueue.hpp>)
+        {"metal4", metal4},
+#endif
+    };
     NS::AutoreleasePool *pool = NS::AutoreleasePool::alloc()->init();
     MTL::Device *device = MTL::CreateSystemDefaultDevice();
     CHECK(device && std::strlen(device->name()->utf8String()) > 0);
     CHECK(device->supportsFamily(MTL::GPUFamilyApple7));
     MTL::CommandQueue *queue = device->newCommandQueue();
-    compute(device, queue);
-    events_and_heaps(device, queue);
-    triangle(device, queue);
-    mesh(device, queue);
-#if __has_include(<Metal/MTL4CommandQueue.hpp>)
-    metal4(device);
-#endif
+    int ran = 0;
+    for (const auto &part : parts) // those that are named, or all
+        if (argc < 2 || std::strcmp(argv[1], part.name) == 0) part.run(device, queue), ran++;
+    if (!ran) failures++, std::printf("these headers have no '%s'\n", argv[1]);
     queue->release();
     device->release();
     pool->release();
