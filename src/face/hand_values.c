@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // hand_values.c: descriptors whose properties are not one field each: options of resources,
 // textures, render passes, vertex layouts, tensors.
+#include <pthread.h>
 #include <string.h>
 #include "face_objects.h"
 
@@ -95,6 +96,26 @@ void face_after_MTLCompileOptions(const O_MTLCompileOptions *from, MTLCompileOpt
     for (size_t i = 0; i < n; i++) macros[i] = (MTLPreprocessorMacro){pairs[i].name, pairs[i].text};
     to->preprocessor_macros = macros;
     to->preprocessor_macro_count = n;
+}
+
+// A Mac's object survives one release too many, and there are programs that do that: the last ones
+// made have a reference more, which goes when others take their places, unless the program gave it
+// away already.
+enum { SPARES = 256 };
+static pthread_mutex_t spares_lock = PTHREAD_MUTEX_INITIALIZER;
+static id spares[SPARES]; // weak
+static unsigned n_spares;
+
+id face_MTLLinkedFunctions_class_linkedFunctions(id self, SEL _cmd) {
+    (void)self, (void)_cmd;
+    id made = objc_retain((id)face_make_object("MTLLinkedFunctions"));
+    pthread_mutex_lock(&spares_lock);
+    id *place = &spares[n_spares++ % SPARES];
+    id old = objc_loadWeakRetained(place);
+    objc_storeWeak(place, made);
+    pthread_mutex_unlock(&spares_lock);
+    if (old) objc_release(old), objc_release(old);
+    return objc_autorelease(made);
 }
 
 void face_after_MTLLinkedFunctions(const O_MTLLinkedFunctions *from, MTLLinkedFunctions *to,

@@ -131,7 +131,31 @@ static void threads(id<MTLDevice> device) {
     for (int i = 0; i < 8; i++) pthread_join(all[i], NULL);
 }
 
+// Released once too often, as programs do that are written with the wrong count in mind; or not.
+static void linked_functions(void) {
+#if __has_feature(objc_arc)
+    __weak MTLLinkedFunctions *first = nil;
+#endif
+    for (int i = 0; i < 1000; i++) {
+        @autoreleasepool {
+            MTLLinkedFunctions *made = [MTLLinkedFunctions linkedFunctions];
+            MTLComputePipelineDescriptor *d = [[MTLComputePipelineDescriptor alloc] init];
+            made.functions = @[];
+            d.linkedFunctions = made;
+#if __has_feature(objc_arc)
+            if (i == 0) first = made;
+#endif
+            RELEASE(d);
+            if (i % 2) RELEASE(made);
+        }
+    }
+#if __has_feature(objc_arc)
+    CHECK(first == nil); // what is spared goes
+#endif
+}
+
 static void body(id<MTLDevice> device) {
+    linked_functions();
     weak_references(device);
     associated_objects(device);
     failing_handlers(device);
