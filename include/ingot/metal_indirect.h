@@ -57,7 +57,7 @@ typedef struct MTLIndirectCommandBufferExecutionRange {
 } MTLIndirectCommandBufferExecutionRange;
 
 typedef struct MTLIndirectCommandBufferDescriptor {
-    // Required: dispatches or draws. Draws of patches and meshes cannot be encoded.
+    // Required: dispatches or draws.
     MTLIndirectCommandType command_types;
     bool inherit_buffers;        // buffers are those of the encoder that executes
     bool inherit_pipeline_state; // so is the pipeline
@@ -68,7 +68,10 @@ typedef struct MTLIndirectCommandBufferDescriptor {
     size_t max_kernel_buffer_bind_count;                                 // 0: 31
     size_t max_kernel_threadgroup_memory_bind_count;                     // 0: 31
     size_t max_vertex_buffer_bind_count, max_fragment_buffer_bind_count; // 0: 31
-    bool support_ray_tracing;                                            // false
+    // Of draws of meshes; 0: 31.
+    size_t max_object_buffer_bind_count, max_mesh_buffer_bind_count;
+    size_t max_object_threadgroup_memory_bind_count;
+    bool support_ray_tracing; // false
     bool support_dynamic_attribute_stride;
 } MTLIndirectCommandBufferDescriptor;
 

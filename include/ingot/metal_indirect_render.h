@@ -76,6 +76,35 @@ MTL_API void mtl_indirect_render_command_draw_indexed_primitives(
     MTLIndirectRenderCommand *command, MTLPrimitiveType type, size_t index_count,
     MTLIndexType index_type, MTLBuffer *index_buffer, size_t index_buffer_offset,
     size_t instance_count, int64_t base_vertex, size_t base_instance);
+// Patches (metal_mesh.h), with the factors beside them; offsets of factors and of indices are
+// multiples of their sizes.
+MTL_API void mtl_indirect_render_command_draw_patches(
+    MTLIndirectRenderCommand *command, size_t number_of_patch_control_points, size_t patch_start,
+    size_t patch_count, MTLBuffer *patch_index_buffer, size_t patch_index_buffer_offset,
+    size_t instance_count, size_t base_instance, MTLBuffer *tessellation_factor_buffer,
+    size_t tessellation_factor_buffer_offset, size_t tessellation_factor_buffer_instance_stride);
+MTL_API void mtl_indirect_render_command_draw_indexed_patches(
+    MTLIndirectRenderCommand *command, size_t number_of_patch_control_points, size_t patch_start,
+    size_t patch_count, MTLBuffer *patch_index_buffer, size_t patch_index_buffer_offset,
+    MTLBuffer *control_point_index_buffer, size_t control_point_index_buffer_offset,
+    size_t instance_count, size_t base_instance, MTLBuffer *tessellation_factor_buffer,
+    size_t tessellation_factor_buffer_offset, size_t tessellation_factor_buffer_instance_stride);
+// Meshes. Threadgroup memory of mesh functions is that of the encoder.
+MTL_API void mtl_indirect_render_command_set_object_buffer(MTLIndirectRenderCommand *command,
+                                                           MTLBuffer *buffer, size_t offset,
+                                                           size_t index);
+MTL_API void mtl_indirect_render_command_set_mesh_buffer(MTLIndirectRenderCommand *command,
+                                                         MTLBuffer *buffer, size_t offset,
+                                                         size_t index);
+MTL_API void mtl_indirect_render_command_set_object_threadgroup_memory_length(
+    MTLIndirectRenderCommand *command, size_t length, size_t index);
+MTL_API void mtl_indirect_render_command_draw_mesh_threadgroups(
+    MTLIndirectRenderCommand *command, MTLSize threadgroups_per_grid,
+    MTLSize threads_per_object_threadgroup, MTLSize threads_per_mesh_threadgroup);
+MTL_API void mtl_indirect_render_command_draw_mesh_threads(MTLIndirectRenderCommand *command,
+                                                           MTLSize threads_per_grid,
+                                                           MTLSize threads_per_object_threadgroup,
+                                                           MTLSize threads_per_mesh_threadgroup);
 // Draws before it in the range are done when it begins.
 MTL_API void mtl_indirect_render_command_set_barrier(MTLIndirectRenderCommand *command);
 MTL_API void mtl_indirect_render_command_clear_barrier(MTLIndirectRenderCommand *command);

@@ -14,6 +14,13 @@ static NSString *const source =
      "  return float4(i & 1 ? 3 : -1, i & 2 ? 3 : -1, 0, 1); }\n"
      "fragment float4 shaded(float4 p [[position]], constant uint &which [[buffer(0)]],\n"
      "    visible_function_table<Shade> t [[buffer(1)]]) { return t[which](p.xy - 0.5); }\n"
+     "struct M { float4 p [[position]]; float4 color; };\n"
+     "[[mesh]] void quad(mesh<M, void, 4, 2, topology::triangle> m,\n"
+     "    constant float4 &color [[buffer(3)]], uint i [[thread_index_in_threadgroup]]) {\n"
+     "  if (i < 4) m.set_vertex(i, M{float4(float2(i & 1, i >> 1) * 2 - 1, 0, 1), color});\n"
+     "  if (i == 0) { m.set_primitive_count(2); m.set_indices(0, uchar4(0, 1, 2, 2));\n"
+     "    m.set_indices(4, uchar2(1, 3)); } }\n"
+     "fragment float4 plain(M in [[stage_in]]) { return in.color; }\n"
      "struct One { half4 c [[color(0)]]; };\n"
      "[[visible]] half4 swapped(half4 c) { return c.grba; }\n"
      "kernel void through(imageblock<One> b, ushort2 at [[thread_position_in_threadgroup]],\n"
@@ -242,6 +249,60 @@ static void compiled(id<MTLDevice> device, id<MTLLibrary> library, id<MTLCommand
     RELEASE(plain);
 }
 
+// A mesh, drawn by a command of an indirect command buffer.
+static void commands(id<MTLDevice> device, id<MTLLibrary> library, id<MTLCommandQueue> queue) {
+    NSError *error = nil;
+    id<MTLFunction> quad = named(library, @"quad", NO), plain = named(library, @"plain", NO);
+    MTLMeshRenderPipelineDescriptor *descriptor = [MTLMeshRenderPipelineDescriptor new];
+    descriptor.meshFunction = quad;
+    descriptor.fragmentFunction = plain;
+    descriptor.supportIndirectCommandBuffers = YES;
+    descriptor.colorAttachments[0].pixelFormat = MTLPixelFormatRGBA8Unorm;
+    id<MTLRenderPipelineState> state =
+        [device newRenderPipelineStateWithMeshDescriptor:descriptor
+                                                 options:MTLPipelineOptionNone
+                                              reflection:NULL
+                                                   error:&error];
+    CHECK(state != nil);
+    const float green[4] = {0, 1, 0, 1};
+    id<MTLBuffer> color = [device newBufferWithBytes:green length:sizeof green options:0];
+    MTLIndirectCommandBufferDescriptor *kind = [MTLIndirectCommandBufferDescriptor new];
+    kind.commandTypes = MTLIndirectCommandTypeDrawMeshThreadgroups;
+    kind.inheritBuffers = NO;
+    kind.inheritPipelineState = NO;
+    kind.maxMeshBufferBindCount = 4;
+    id<MTLIndirectCommandBuffer> list = [device newIndirectCommandBufferWithDescriptor:kind
+                                                                       maxCommandCount:1
+                                                                               options:0];
+    id<MTLIndirectRenderCommand> command = [list indirectRenderCommandAtIndex:0];
+    [command setRenderPipelineState:state];
+    [command setMeshBuffer:color offset:0 atIndex:3];
+    [command drawMeshThreadgroups:MTLSizeMake(1, 1, 1)
+        threadsPerObjectThreadgroup:MTLSizeMake(1, 1, 1)
+          threadsPerMeshThreadgroup:MTLSizeMake(32, 1, 1)];
+    id<MTLTexture> picture = target(device);
+    MTLRenderPassDescriptor *pass = [MTLRenderPassDescriptor renderPassDescriptor];
+    pass.colorAttachments[0].texture = picture;
+    pass.colorAttachments[0].loadAction = MTLLoadActionClear;
+    id<MTLCommandBuffer> work = [queue commandBuffer];
+    id<MTLRenderCommandEncoder> encoder = [work renderCommandEncoderWithDescriptor:pass];
+    [encoder useResource:color usage:MTLResourceUsageRead stages:MTLRenderStageMesh];
+    [encoder executeCommandsInBuffer:list withRange:NSMakeRange(0, 1)];
+    [encoder endEncoding];
+    [work commit];
+    [work waitUntilCompleted];
+    CHECK(work.error == nil);
+    CHECK_EQUAL(pixel(picture, 3, 12), 0xff00ff00u);
+    RELEASE(picture);
+    RELEASE(list);
+    RELEASE(kind);
+    RELEASE(color);
+    RELEASE(state);
+    RELEASE(descriptor);
+    RELEASE(quad);
+    RELEASE(plain);
+}
+
 static void reflections(id<MTLLibrary> library) {
     MTLFunctionReflection *reflection = [library reflectionForFunctionWithName:@"through"];
     CHECK_EQUAL(reflection.bindings.count, 2);
@@ -254,6 +315,7 @@ static void stages(id<MTLDevice> device, id<MTLLibrary> library, id<MTLCommandQu
     fragments(device, library, queue);
     tiles(device, library, queue);
     compiled(device, library, queue);
+    commands(device, library, queue);
     reflections(library);
 }
 

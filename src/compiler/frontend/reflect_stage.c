@@ -378,7 +378,8 @@ static void add_control_points(Side *s, const BridgeDecl *d, const BridgeType *i
     }
     RfValue *v = &s->values[s->n++];
     s->points = s->f->patch_points ? s->f->patch_points : ABI_MAX_CONTROL_POINTS;
-    s->stride = (s->b->lib->types[element].size + 15) / 16 * 16;
+    uint32_t align = s->b->lib->types[element].align ? s->b->lib->types[element].align : 1;
+    s->stride = (s->b->lib->types[element].size + align - 1) / align * align;
     *v = (RfValue){.name = strdup(name),
                    .condition = strdup(""),
                    .role = RF_CONTROL_POINTS,

@@ -75,6 +75,7 @@ void rt_blit_copy_commands(const RtSite *site, MTLIndirectCommandBuffer *source,
     const AbiIndirectHead *a = &source->head, *b = &destination->head;
     if (a->stride != b->stride || a->n_buffers != b->n_buffers ||
         a->n_threadgroup != b->n_threadgroup || a->n_vertex != b->n_vertex ||
+        a->n_fragment != b->n_fragment || a->n_object != b->n_object ||
         source->types != destination->types ||
         source->inherit_buffers != destination->inherit_buffers ||
         source->inherit_pipeline != destination->inherit_pipeline)

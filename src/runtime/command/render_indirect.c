@@ -14,9 +14,12 @@ static RT_CLASS command_class = {.name = "MTLIndirectRenderCommand",
 
 MTLIndirectRenderCommand *mtl_indirect_command_buffer_indirect_render_command_at_index(
     MTLIndirectCommandBuffer *buffer, size_t index) {
-    return rt_indirect_command_at(buffer, index, &command_class,
-                                  MTLIndirectCommandTypeDraw | MTLIndirectCommandTypeDrawIndexed,
-                                  RT_RULE_indirect_draw_type, __func__);
+    return rt_indirect_command_at(
+        buffer, index, &command_class,
+        MTLIndirectCommandTypeDraw | MTLIndirectCommandTypeDrawIndexed |
+            MTLIndirectCommandTypeDrawPatches | MTLIndirectCommandTypeDrawIndexedPatches |
+            MTLIndirectCommandTypeDrawMeshThreadgroups | MTLIndirectCommandTypeDrawMeshThreads,
+        RT_RULE_indirect_draw_type, __func__);
 }
 
 AbiIndirectCommand *rt_indirect_render_record(const MTLIndirectRenderCommand *command,
@@ -88,9 +91,9 @@ void mtl_indirect_render_command_set_fragment_buffer(MTLIndirectRenderCommand *c
 
 // ---- Draws ----
 
-static bool valid_draw(MTLIndirectRenderCommand *command, MTLIndirectCommandType kind,
-                       MTLPrimitiveType type, size_t start, size_t n, size_t n_instances,
-                       size_t base_instance, const char *call) {
+bool rt_indirect_valid_draw(MTLIndirectRenderCommand *command, MTLIndirectCommandType kind,
+                            MTLPrimitiveType type, size_t start, size_t n, size_t n_instances,
+                            size_t base_instance, const char *call) {
     char text[128];
     snprintf(text, sizeof text, "type %d, %zu from %zu on, instances %zu from %zu on", (int)type, n,
              start, n_instances, base_instance);
@@ -112,8 +115,8 @@ void mtl_indirect_render_command_draw_primitives(MTLIndirectRenderCommand *comma
                                                  size_t vertex_count, size_t instance_count,
                                                  size_t base_instance) {
     AbiIndirectCommand *r = record(command, __func__);
-    if (!r || !valid_draw(command, MTLIndirectCommandTypeDraw, type, vertex_start, vertex_count,
-                          instance_count, base_instance, __func__))
+    if (!r || !rt_indirect_valid_draw(command, MTLIndirectCommandTypeDraw, type, vertex_start,
+                                      vertex_count, instance_count, base_instance, __func__))
         return;
     r->kind = ABI_INDIRECT_DRAW;
     r->grid[0] = (uint32_t)type;
@@ -151,8 +154,8 @@ void mtl_indirect_render_command_draw_indexed_primitives(
     size_t instance_count, int64_t base_vertex, size_t base_instance) {
     AbiIndirectCommand *r = record(command, __func__);
     if (!r ||
-        !valid_draw(command, MTLIndirectCommandTypeDrawIndexed, type, 0, index_count,
-                    instance_count, base_instance, __func__) ||
+        !rt_indirect_valid_draw(command, MTLIndirectCommandTypeDrawIndexed, type, 0, index_count,
+                                instance_count, base_instance, __func__) ||
         !valid_indices(command, index_type, index_buffer, index_buffer_offset, index_count,
                        base_vertex, __func__))
         return;
@@ -163,7 +166,7 @@ void mtl_indirect_render_command_draw_indexed_primitives(
     r->group[0] = (uint32_t)instance_count;
     r->group[1] = (uint32_t)base_instance;
     r->group[2] = index_type == MTLIndexTypeUInt32 ? 4 : 2;
-    r->addresses[command->base.buffer->head.n_buffers - 1] =
+    r->addresses[abi_indirect_indices(&command->base.buffer->head)] =
         rt_indirect_address(index_buffer, index_buffer_offset);
 }
 

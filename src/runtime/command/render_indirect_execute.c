@@ -21,7 +21,9 @@ typedef struct RtDrawCommands {
     const DevPass *pass;
     MTLRenderPipelineState *pipeline; // inherited; NULL: none
     DevState state;                   // but for what pipelines fix
+    float factor_scale;
     Inherited inherited[RT_N_STAGES][RT_MAX_BUFFERS];
+    uint32_t mesh_memory[RT_MAX_BUFFERS]; // threadgroup memory of mesh functions
 } RtDrawCommands;
 
 typedef struct Command { // one being turned into a draw
@@ -63,10 +65,15 @@ static Inherited buffer_at(const Command *k, RtStageIndex stage, size_t index) {
     const AbiIndirectHead *head = &k->c->icb->head;
     if (k->c->icb->inherit_buffers)
         return index < RT_MAX_BUFFERS ? k->c->inherited[stage][index] : (Inherited){0};
-    size_t n = stage == RT_VERTEX ? head->n_vertex : head->n_fragment;
-    if (index >= n) return (Inherited){0};
-    size_t at = stage == RT_VERTEX ? index : head->n_vertex + index;
-    void *address = (void *)(uintptr_t)k->record->addresses[at];
+    const struct {
+        uint32_t n, first;
+    } stages[RT_N_STAGES] = {
+        [RT_VERTEX] = {head->n_vertex, 0},
+        [RT_FRAGMENT] = {head->n_fragment, head->n_vertex},
+        [RT_OBJECT] = {head->n_object, abi_indirect_objects(head)},
+        [RT_MESH] = {head->n_mesh, abi_indirect_objects(head) + head->n_object}};
+    if (index >= stages[stage].n) return (Inherited){0};
+    void *address = (void *)(uintptr_t)k->record->addresses[stages[stage].first + index];
     uint32_t stride =
         stage == RT_VERTEX ? abi_indirect_lengths(k->record, head->n_buffers)[index] : 0;
     return (Inherited){address, address ? rt_bytes_behind(k->list->x, address) : 0,
@@ -94,9 +101,28 @@ static bool set_argument(Command *k, RtStageIndex stage, const RfLibrary *lib, c
     return true;
 }
 
-// False: k->wrong says why, or there is no memory.
+// An offset in the threadgroup memory of an object or mesh function, behind what is there already.
+static bool set_memory(Command *k, RtStageIndex stage, const RfArg *arg, bool required, void **args,
+                       uint64_t *lengths, size_t *used) {
+    const AbiIndirectHead *head = &k->c->icb->head;
+    uint32_t n = 0;
+    if (stage == RT_MESH && arg->index < RT_MAX_BUFFERS)
+        n = k->c->mesh_memory[arg->index];
+    else if (stage == RT_OBJECT && arg->index < head->n_object_memory)
+        n = abi_indirect_lengths(k->record, head->n_buffers)[head->n_vertex + arg->index];
+    args[arg->slot] = (void *)(uintptr_t)*used;
+    lengths[arg->slot] = n;
+    if (n == 0 && required) k->wrong = "lacks the length of threadgroup memory";
+    if (n % 16 != 0 || n > RT_MAX_THREADGROUP_MEMORY || *used + n > RT_MAX_THREADGROUP_MEMORY)
+        k->wrong = "has threadgroup memory that there is not";
+    *used += n;
+    return !k->wrong;
+}
+
+// False: k->wrong says why, or there is no memory. used: bytes of threadgroup memory; NULL: the
+// stage has none.
 static bool set_stage(Command *k, RtStageIndex index, const RtStage *stage, size_t n_more,
-                      DevArguments *out) {
+                      DevArguments *out, size_t *used) {
     const RfFunction *f = stage->function->function;
     const RfLibrary *lib = stage->function->library->lib->reflection;
     size_t n = f->n_slots + n_more + 1;
@@ -107,8 +133,12 @@ static bool set_stage(Command *k, RtStageIndex index, const RtStage *stage, size
         const RfArg *arg = &f->args[a];
         if (stage->arg_use[a] == RT_ARG_OFF || arg->slot >= f->n_slots) continue;
         bool required = stage->arg_use[a] == RT_ARG_REQUIRED;
+        if (arg->kind == RF_ARG_THREADGROUP && used) {
+            if (!set_memory(k, index, arg, required, args, lengths, used)) return false;
+            continue;
+        }
         if (arg->kind != RF_ARG_BUFFER) {
-            if (!required || arg->kind == RF_ARG_BUILTIN) continue;
+            if (!required || arg->kind == RF_ARG_BUILTIN || arg->kind >= RF_ARG_PAYLOAD) continue;
             k->wrong = "has functions with arguments that indirect commands cannot set";
             return false;
         }
@@ -162,8 +192,6 @@ static MTLRenderPipelineState *pipeline_of(Command *k, char *text, size_t n_text
                : !p           ? "has a pipeline that does not exist (any more)"
                : !p->indirect ? "has a pipeline made without support_indirect_command_buffers"
                               : NULL;
-    if (!k->wrong && (p->mesh || p->tile || p->patches.type))
-        k->wrong = "has a pipeline of meshes or patches, which indirect commands do not draw";
     if (!k->wrong && rt_render_misfit(p, k->c->pass, text, n_text) != RT_N_RULES)
         k->wrong = "has a pipeline that does not fit the pass";
     if (k->wrong) {
@@ -176,8 +204,19 @@ static MTLRenderPipelineState *pipeline_of(Command *k, char *text, size_t n_text
 typedef struct Parts { // of a draw
     DevVertexStage vertex;
     DevFragmentStage fragment;
+    DevPatches patches;
+    DevMeshStage mesh;
     DevState state;
 } Parts;
+
+// Which pipelines the commands of a kind are for.
+static bool fits_kind(const MTLRenderPipelineState *p, uint32_t kind) {
+    if (p->tile) return false;
+    if (p->mesh) return kind >= ABI_INDIRECT_MESH_THREADGROUPS;
+    if (p->patches.type)
+        return kind == ABI_INDIRECT_PATCHES || kind == ABI_INDIRECT_PATCHES_INDEXED;
+    return kind <= ABI_INDIRECT_DRAW_INDEXED;
+}
 
 static bool set_numbers(Command *k, DevDraw *d) {
     const AbiIndirectCommand *r = k->record;
@@ -190,7 +229,7 @@ static bool set_numbers(Command *k, DevDraw *d) {
     d->n_instances = r->group[0];
     d->base_instance = r->group[1];
     if (r->kind != ABI_INDIRECT_DRAW_INDEXED) return true;
-    uint64_t at = r->addresses[k->c->icb->head.n_buffers - 1];
+    uint64_t at = r->addresses[abi_indirect_indices(&k->c->icb->head)];
     if ((r->group[2] != 2 && r->group[2] != 4) || at % r->group[2] != 0) {
         k->wrong = "has indices of no such size, or at no multiple of it";
         return false;
@@ -202,25 +241,62 @@ static bool set_numbers(Command *k, DevDraw *d) {
     return !k->wrong;
 }
 
-static bool make_draw(Command *k, DevDraw *d) {
-    Parts *parts = scratch(k->list, sizeof *parts, NULL);
-    if (!parts || !set_numbers(k, d)) return false;
-    const RtStage *v = &k->p->vertex, *f = &k->p->fragment;
+static bool set_vertices(Command *k, Parts *parts, DevDraw *d) {
+    const RtStage *v = &k->p->vertex;
+    if (k->p->patches.type) {
+        parts->patches = k->p->patches;
+        if (k->p->factor_scale) parts->patches.scale = k->c->factor_scale;
+        k->wrong =
+            rt_indirect_take_patches(k->list->x, &k->c->icb->head, k->record, &parts->patches, d);
+        if (k->wrong) return false;
+    } else if (!set_numbers(k, d)) {
+        return false;
+    }
     parts->vertex.code = v->code;
     parts->vertex.info = v->code->stage;
-    if (!set_stage(k, RT_VERTEX, v, parts->vertex.info->n_vertex_buffers,
-                   &parts->vertex.arguments) ||
-        !set_vertex_buffers(k, &parts->vertex))
+    return set_stage(k, RT_VERTEX, v, parts->vertex.info->n_vertex_buffers,
+                     &parts->vertex.arguments, NULL) &&
+           set_vertex_buffers(k, &parts->vertex);
+}
+
+static bool set_meshes(Command *k, Parts *parts, DevDraw *d) {
+    const MTLRenderPipelineState *p = k->p;
+    DevMeshStage *m = &parts->mesh;
+    *m = p->mesh->stage;
+    k->wrong = rt_indirect_take_grid(k->record, p, d);
+    if (k->wrong) return false;
+    m->object.threadgroup_bytes =
+        p->object_stage.code ? p->object_stage.code->threadgroup_bytes : 0;
+    m->mesh.threadgroup_bytes = p->vertex.code->threadgroup_bytes;
+    if (p->object_stage.code && !set_stage(k, RT_OBJECT, &p->object_stage, 0, &m->object.arguments,
+                                           &m->object.threadgroup_bytes))
         return false;
+    parts->vertex.info = &p->mesh->info;
+    d->mesh = m;
+    return set_stage(k, RT_MESH, &p->vertex, 0, &m->mesh.arguments, &m->mesh.threadgroup_bytes);
+}
+
+static bool make_draw(Command *k, DevDraw *d) {
+    Parts *parts = scratch(k->list, sizeof *parts, NULL);
+    if (!parts) return false;
+    if (!fits_kind(k->p, k->record->kind)) {
+        k->wrong = "has a pipeline that is not for draws of its kind";
+        return false;
+    }
+    if (!(k->p->mesh ? set_meshes(k, parts, d) : set_vertices(k, parts, d))) return false;
+    const RtStage *f = &k->p->fragment;
     if (f->code) {
         parts->fragment =
             (DevFragmentStage){.code = f->code, .info = f->code->stage, .rows = k->p->rows};
-        if (!set_stage(k, RT_FRAGMENT, f, 0, &parts->fragment.arguments)) return false;
+        if (!set_stage(k, RT_FRAGMENT, f, 0, &parts->fragment.arguments, NULL)) return false;
     }
+    uint8_t primitive = k->p->mesh           ? k->p->mesh->stage.topology
+                        : k->p->patches.type ? MTLPrimitiveTypeTriangle
+                                             : (uint8_t)k->record->grid[0];
     parts->state = k->c->state;
     k->wrong = rt_indirect_take_state(k->c->icb, k->record, k->c->pass, &parts->state);
     if (k->wrong) return false;
-    rt_render_add_pipeline(&parts->state, k->p, k->c->pass, (uint8_t)k->record->grid[0]);
+    rt_render_add_pipeline(&parts->state, k->p, k->c->pass, primitive);
     d->label = rt_render_pipeline_name(k->p);
     d->vertex = &parts->vertex;
     d->fragment = &parts->fragment;
@@ -239,11 +315,17 @@ static bool add_command(RtDrawList *list, const RtDraw *draw, size_t index,
     DevDraw *d = rt_draw_list_next(list);
     if (!k.record || !d) return fail(list, c, index, "found no memory");
     memcpy(k.record, record, n_bytes);
-    if (k.record->kind != ABI_INDIRECT_DRAW && k.record->kind != ABI_INDIRECT_DRAW_INDEXED)
+    static const MTLIndirectCommandType kinds[] = {
+        [ABI_INDIRECT_DRAW] = MTLIndirectCommandTypeDraw,
+        [ABI_INDIRECT_DRAW_INDEXED] = MTLIndirectCommandTypeDrawIndexed,
+        [ABI_INDIRECT_PATCHES] = MTLIndirectCommandTypeDrawPatches,
+        [ABI_INDIRECT_PATCHES_INDEXED] = MTLIndirectCommandTypeDrawIndexedPatches,
+        [ABI_INDIRECT_MESH_THREADGROUPS] = MTLIndirectCommandTypeDrawMeshThreadgroups,
+        [ABI_INDIRECT_MESH_THREADS] = MTLIndirectCommandTypeDrawMeshThreads};
+    uint32_t kind = k.record->kind;
+    if (kind > ABI_INDIRECT_MESH_THREADS || !kinds[kind])
         return fail(list, c, index, "is not a command");
-    if (!(c->icb->types &
-          (k.record->kind == ABI_INDIRECT_DRAW ? MTLIndirectCommandTypeDraw
-                                               : MTLIndirectCommandTypeDrawIndexed)))
+    if (!(c->icb->types & kinds[kind]))
         return fail(list, c, index, "is not of the buffer's command_types");
     bool barrier = draw->dev.barrier || k.record->barrier != 0;
     *d = (DevDraw){.visibility = draw->dev.visibility, .counts_any = draw->dev.counts_any};
@@ -289,9 +371,7 @@ static bool inherit(MTLRenderCommandEncoder *e, RtDrawCommands *c, const RtSite 
     c->pass = &e->pass->dev;
     if (icb->inherit_pipeline) {
         c->pipeline = e->pipeline;
-        // Indirect commands do not draw meshes and patches.
-        bool usable = c->pipeline && c->pipeline->indirect && !c->pipeline->mesh &&
-                      !c->pipeline->tile && !c->pipeline->patches.type;
+        bool usable = c->pipeline && c->pipeline->indirect && !c->pipeline->tile;
         RtRule rule = !c->pipeline ? RT_RULE_draw_without_pipeline
                       : !usable    ? RT_RULE_indirect_pipeline
                                    : rt_render_misfit(c->pipeline, c->pass, text, sizeof text);
@@ -302,6 +382,8 @@ static bool inherit(MTLRenderCommandEncoder *e, RtDrawCommands *c, const RtSite 
         }
     }
     if (!rt_render_take_fixed(e, site, false, &c->state)) return false;
+    c->factor_scale = e->factor_scale + 1;
+    memcpy(c->mesh_memory, e->stages[RT_MESH].threadgroup_bytes, sizeof c->mesh_memory);
     if (!icb->inherit_buffers) return true;
     if (!rt_render_fill_all(e)) return false;
     e->arguments = NULL; // slots of tables were filled beyond what the next draw needs

@@ -14,10 +14,11 @@
 enum { MAX_COMMANDS = 1 << 20 };
 #define COMPUTE_TYPES                                                                              \
     (MTLIndirectCommandTypeConcurrentDispatch | MTLIndirectCommandTypeConcurrentDispatchThreads)
+#define PATCH_TYPES (MTLIndirectCommandTypeDrawPatches | MTLIndirectCommandTypeDrawIndexedPatches)
+#define MESH_TYPES                                                                                 \
+    (MTLIndirectCommandTypeDrawMeshThreadgroups | MTLIndirectCommandTypeDrawMeshThreads)
 #define DRAW_TYPES                                                                                 \
-    (MTLIndirectCommandTypeDraw | MTLIndirectCommandTypeDrawIndexed |                              \
-     MTLIndirectCommandTypeDrawPatches | MTLIndirectCommandTypeDrawIndexedPatches |                \
-     MTLIndirectCommandTypeDrawMeshThreadgroups | MTLIndirectCommandTypeDrawMeshThreads)
+    (MTLIndirectCommandTypeDraw | MTLIndirectCommandTypeDrawIndexed | PATCH_TYPES | MESH_TYPES)
 
 // Dispatches or draws, not both.
 static bool types_valid(MTLIndirectCommandType types) {
@@ -55,11 +56,16 @@ static bool descriptor_valid(MTLDevice *device, const MTLIndirectCommandBufferDe
     } else if (d->max_kernel_buffer_bind_count > RT_MAX_BUFFERS ||
                d->max_kernel_threadgroup_memory_bind_count > RT_MAX_BUFFERS ||
                d->max_vertex_buffer_bind_count > RT_MAX_BUFFERS ||
-               d->max_fragment_buffer_bind_count > RT_MAX_BUFFERS) {
+               d->max_fragment_buffer_bind_count > RT_MAX_BUFFERS ||
+               d->max_object_buffer_bind_count > RT_MAX_BUFFERS ||
+               d->max_mesh_buffer_bind_count > RT_MAX_BUFFERS ||
+               d->max_object_threadgroup_memory_bind_count > RT_MAX_BUFFERS) {
         rt_misuse(device, RT_RULE_indirect_bind_count, call,
-                  "kernel %zu and %zu, vertex %zu, fragment %zu", d->max_kernel_buffer_bind_count,
-                  d->max_kernel_threadgroup_memory_bind_count, d->max_vertex_buffer_bind_count,
-                  d->max_fragment_buffer_bind_count);
+                  "kernel %zu and %zu, vertex %zu, fragment %zu, object %zu and %zu, mesh %zu",
+                  d->max_kernel_buffer_bind_count, d->max_kernel_threadgroup_memory_bind_count,
+                  d->max_vertex_buffer_bind_count, d->max_fragment_buffer_bind_count,
+                  d->max_object_buffer_bind_count, d->max_object_threadgroup_memory_bind_count,
+                  d->max_mesh_buffer_bind_count);
     } else if (rt_valid_options(device, call, options)) {
         if ((options >> 4 & 15) <= MTLStorageModePrivate) return true;
         rt_misuse(device, RT_RULE_buffer_memoryless, call, NULL);
@@ -79,13 +85,20 @@ static unsigned own_of(const MTLIndirectCommandBufferDescriptor *d) {
            (d->own_depth_stencil_state ? RT_OWN_DEPTH_STENCIL : 0u);
 }
 
-// Of draws: buffers of both stages and the indices; a stride for each vertex buffer.
+// Of draws: buffers of the stages and indices; a stride for each vertex buffer.
 static AbiIndirectHead draw_head(const MTLIndirectCommandBufferDescriptor *d, size_t count) {
     AbiIndirectHead head = {.n_commands = (uint32_t)count,
                             .n_vertex = limit(d, d->max_vertex_buffer_bind_count),
                             .n_fragment = limit(d, d->max_fragment_buffer_bind_count)};
-    head.n_buffers = head.n_vertex + head.n_fragment + 1;
-    head.n_threadgroup = head.n_vertex;
+    if (d->command_types & PATCH_TYPES) head.n_patch = 2;
+    if (d->command_types & MESH_TYPES) {
+        size_t memory = d->max_object_threadgroup_memory_bind_count;
+        head.n_object = limit(d, d->max_object_buffer_bind_count);
+        head.n_mesh = limit(d, d->max_mesh_buffer_bind_count);
+        head.n_object_memory = (uint32_t)(memory ? memory : RT_MAX_BUFFERS);
+    }
+    head.n_buffers = abi_indirect_objects(&head) + head.n_object + head.n_mesh;
+    head.n_threadgroup = head.n_vertex + head.n_object_memory;
     size_t stride = sizeof(AbiIndirectCommand) + 8 * head.n_buffers + 4 * head.n_threadgroup;
     head.stride = (uint32_t)(stride + 7) & ~7u;
     if (own_of(d)) {

@@ -334,8 +334,9 @@ MTLError *rt_render_set_attachments(MTLRenderPipelineState *state,
 
 // Commands of indirect command buffers set buffers only.
 static MTLError *check_indirect(const MTLRenderPipelineState *state) {
-    const MTLFunction *functions[] = {state->vertex.function, state->fragment.function};
-    for (int i = 0; state->indirect && i < 2; i++)
+    const MTLFunction *functions[] = {state->vertex.function, state->fragment.function,
+                                      state->object_stage.function};
+    for (int i = 0; state->indirect && i < 3; i++)
         for (uint32_t k = 0; functions[i] && k < functions[i]->function->n_args; k++) {
             const RfArg *arg = &functions[i]->function->args[k];
             if ((arg->kind == RF_ARG_TEXTURE || arg->kind == RF_ARG_SAMPLER) &&

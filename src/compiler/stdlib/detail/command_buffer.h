@@ -5,8 +5,12 @@
 // exist is written nowhere; what was written is checked when it is executed.
 #pragma once
 
+struct MTLTriangleTessellationFactorsHalf; // mesh.h
+struct MTLQuadTessellationFactorsHalf;
+
 struct __ingot_icb {
     uint count, stride, n_buffers, n_threadgroup, n_vertex, n_fragment, state_at;
+    uint n_patch, n_object, n_mesh, n_object_memory;
 };
 struct __ingot_icb_state {
     uint cull, winding, fill, clip;
@@ -184,6 +188,59 @@ struct render_command {
         __draw(type, index_count, (ulong)index_buffer, 4, instance_count, base_vertex,
                base_instance);
     }
+    // Factors of either kind of patches; a null pointer of patch indices: there are none.
+#define __INGOT_DRAW_PATCHES(SPACE, FACTORS)                                                       \
+    METAL_FUNC void draw_patches(uint number_of_patch_control_points, uint patch_start,            \
+                                 uint patch_count, const SPACE uint *patch_index_buffer,           \
+                                 uint instance_count, uint base_instance,                          \
+                                 const SPACE FACTORS *tessellation_factor_buffer,                  \
+                                 uint instance_stride = 0) const {                                 \
+        __patches(5, number_of_patch_control_points, patch_start, patch_count,                     \
+                  (ulong)patch_index_buffer, 0, instance_count, base_instance,                     \
+                  (ulong)tessellation_factor_buffer, instance_stride);                             \
+    }                                                                                              \
+    METAL_FUNC void draw_indexed_patches(                                                          \
+        uint number_of_patch_control_points, uint patch_start, uint patch_count,                   \
+        const SPACE uint *patch_index_buffer, const SPACE void *control_point_index_buffer,        \
+        uint instance_count, uint base_instance, const SPACE FACTORS *tessellation_factor_buffer,  \
+        uint instance_stride = 0) const {                                                          \
+        __patches(6, number_of_patch_control_points, patch_start, patch_count,                     \
+                  (ulong)patch_index_buffer, (ulong)control_point_index_buffer, instance_count,    \
+                  base_instance, (ulong)tessellation_factor_buffer, instance_stride);              \
+    }
+    __INGOT_DRAW_PATCHES(device, MTLTriangleTessellationFactorsHalf)
+    __INGOT_DRAW_PATCHES(device, MTLQuadTessellationFactorsHalf)
+    __INGOT_DRAW_PATCHES(constant, MTLTriangleTessellationFactorsHalf)
+    __INGOT_DRAW_PATCHES(constant, MTLQuadTessellationFactorsHalf)
+#undef __INGOT_DRAW_PATCHES
+    template <class T> METAL_FUNC void set_object_buffer(device T *buffer, uint index) const {
+        __set_object((ulong)buffer, index);
+    }
+    template <class T> METAL_FUNC void set_object_buffer(constant T *buffer, uint index) const {
+        __set_object((ulong)buffer, index);
+    }
+    template <class T> METAL_FUNC void set_mesh_buffer(device T *buffer, uint index) const {
+        __set_mesh((ulong)buffer, index);
+    }
+    template <class T> METAL_FUNC void set_mesh_buffer(constant T *buffer, uint index) const {
+        __set_mesh((ulong)buffer, index);
+    }
+    METAL_FUNC void set_object_threadgroup_memory_length(uint length, uint index) const {
+        if (__c.__command && index < __c.__icb->n_object_memory)
+            ((device uint *)(__c.__addresses() +
+                             __c.__icb->n_buffers))[__c.__icb->n_vertex + index] =
+                (length + 15) / 16 * 16;
+    }
+    METAL_FUNC void draw_mesh_threadgroups(uint3 threadgroups_per_grid,
+                                           uint3 threads_per_object_threadgroup,
+                                           uint3 threads_per_mesh_threadgroup) const {
+        __meshes(7, threadgroups_per_grid, threads_per_object_threadgroup,
+                 threads_per_mesh_threadgroup);
+    }
+    METAL_FUNC void draw_mesh_threads(uint3 threads_per_grid, uint3 threads_per_object_threadgroup,
+                                      uint3 threads_per_mesh_threadgroup) const {
+        __meshes(8, threads_per_grid, threads_per_object_threadgroup, threads_per_mesh_threadgroup);
+    }
     METAL_FUNC void set_cull_mode(cull_mode mode) const {
         if (auto s = __state()) s->cull = (uint)mode;
     }
@@ -221,6 +278,32 @@ struct render_command {
     METAL_FUNC void __set_fragment(ulong address, uint index) const {
         if (__c.__command && index < __c.__icb->n_fragment)
             __c.__set_buffer(address, __c.__icb->n_vertex + index);
+    }
+    METAL_FUNC uint __first_object() const {
+        return __c.__icb->n_vertex + __c.__icb->n_fragment + 1 + __c.__icb->n_patch;
+    }
+    METAL_FUNC void __set_object(ulong address, uint index) const {
+        if (__c.__command && index < __c.__icb->n_object)
+            __c.__set_buffer(address, __first_object() + index);
+    }
+    METAL_FUNC void __set_mesh(ulong address, uint index) const {
+        if (__c.__command && index < __c.__icb->n_mesh)
+            __c.__set_buffer(address, __first_object() + __c.__icb->n_object + index);
+    }
+    METAL_FUNC void __patches(uint kind, uint points, uint start, uint count, ulong patch_indices,
+                              ulong control_indices, uint instances, uint base_instance,
+                              ulong factors, uint stride) const {
+        if (!__c.__command || !__c.__icb->n_patch) return;
+        uint at = __c.__icb->n_vertex + __c.__icb->n_fragment;
+        __c.__set_buffer(control_indices, at);
+        __c.__set_buffer(patch_indices, at + 1);
+        __c.__set_buffer(factors, at + 2);
+        __c.__dispatch(kind, uint3(points, count, start), uint3(instances, base_instance, stride));
+    }
+    METAL_FUNC void __meshes(uint kind, uint3 grid, uint3 object, uint3 mesh) const {
+        if (!__c.__command) return;
+        __c.__dispatch(kind, grid, object);
+        for (uint i = 0; i < 3; i++) __c.__command->origin[i] = mesh[i];
     }
     METAL_FUNC void __draw(primitive_type type, uint count, ulong indices, uint size,
                            uint instances, uint base_vertex, uint base_instance) const {
