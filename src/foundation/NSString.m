@@ -317,8 +317,9 @@ CODES_NOTHING
 // ---- What other files use ----
 
 StringBuffer string_view(NSString *string) {
-    StringBuffer b = ((StringBody *)string)->buffer; // of a constant, room is what lies behind it
-    if (b.flags) return b;
+    const StringBuffer *b = &((StringBody *)string)->buffer;
+    if (b->flags) // a constant has no room: what lies behind it is not read
+        return (StringBuffer){.flags = b->flags, .data = b->data, .length = b->length};
     NSUInteger n = string.length;
     NSMutableData *copy = [NSMutableData dataWithLength:(n + 1) * 2];
     unichar *units = copy.mutableBytes;
