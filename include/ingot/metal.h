@@ -1215,6 +1215,7 @@ MTL_API MTLPurgeableState mtl_resource_set_purgeable_state(MTLResource *resource
 #include "ingot/metal_layer.h"
 #include "ingot/metal4.h"
 #include "ingot/metal_sparse.h"
+#include "ingot/metal_raytracing.h"
 #include "ingot/metal4_compiler.h"
 #include "ingot/metal4_render.h"
 #include "ingot/metal_indirect_render.h"

@@ -6,6 +6,7 @@
 #define INGOT_ABI_CPU_KERNEL_H
 #include <stddef.h>
 #include <stdint.h>
+#include "abi/cpu_rays.h"
 #include "abi/cpu_tensor.h"
 #include "abi/cpu_texture.h"
 #include "abi/kernel.h"
@@ -42,11 +43,12 @@ struct CpuLaunch {
     uint64_t n_spans;
     const CpuTensorOps *tensors; // never NULL
     uint32_t grid_size[3];       // with grid_origin the region of stage inputs, or threads_per_grid
+    const CpuRayOps *rays;       // never NULL
 };
 _Static_assert(offsetof(CpuLaunch, log) == 56 && offsetof(CpuLaunch, textures) == 72 &&
                    offsetof(CpuLaunch, lengths) == 80 && offsetof(CpuLaunch, report) == 88 &&
                    offsetof(CpuLaunch, spans) == 96 && offsetof(CpuLaunch, tensors) == 112 &&
-                   offsetof(CpuLaunch, grid_size) == 120,
+                   offsetof(CpuLaunch, grid_size) == 120 && offsetof(CpuLaunch, rays) == 136,
                "codegen knows this layout");
 
 // Runs threadgroups first .. end-1 (x fastest, then y, then z) one after the other.

@@ -28,6 +28,8 @@ enum { // MTLDataType
     DT_LONG = 81,
     DT_ULONG = 85,
     DT_FUNCTION_TABLE = 115,
+    DT_ACCELERATION = 117, // primitive_acceleration_structure
+    DT_INSTANCE_ACCELERATION = 118,
     DT_BFLOAT = 121,
     DT_DEPTH_STENCIL = 139,
     DT_TENSOR = 140,

@@ -406,7 +406,7 @@ static bool function_valid(const RfLibrary *lib, const RfFunction *f) {
     if (f->stage > RF_STITCHABLE || f->n_slots > MAX_SLOTS) return false;
     for (uint32_t i = 0; i < f->n_args; i++) {
         const RfArg *a = &f->args[i];
-        if (a->kind > RF_ARG_IMAGEBLOCK || a->space > RF_THREAD || a->access > RF_WRITE_ONLY)
+        if (a->kind > RF_ARG_ACCELERATION || a->space > RF_THREAD || a->access > RF_WRITE_ONLY)
             return false;
         if (a->type >= lib->n_types) return false;
         if (a->kind == RF_ARG_BUILTIN && a->builtin >= RF_N_BUILTINS) return false;

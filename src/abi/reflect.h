@@ -34,10 +34,11 @@ typedef enum RfArgKind {
     RF_ARG_FUNCTION_TABLE, // visible_function_table<...>, [[buffer(n)]]
     RF_ARG_TENSOR, // tensor<...>, [[buffer(n)]]; arrays: `count` indices. A slot holds the handle
     // Of object and mesh functions: memory that the rasteriser makes, an address in a slot.
-    RF_ARG_PAYLOAD,    // object_data T &, [[payload]]
-    RF_ARG_MESH_GRID,  // mesh_grid_properties: three uints
-    RF_ARG_MESH,       // mesh<V, P, NV, NP, topology>: laid out as RfMesh says
-    RF_ARG_IMAGEBLOCK, // kernels: imageblock<T, L>; T: RfFunction.imageblock_bytes, outputs
+    RF_ARG_PAYLOAD,      // object_data T &, [[payload]]
+    RF_ARG_MESH_GRID,    // mesh_grid_properties: three uints
+    RF_ARG_MESH,         // mesh<V, P, NV, NP, topology>: laid out as RfMesh says
+    RF_ARG_IMAGEBLOCK,   // kernels: imageblock<T, L>; T: RfFunction.imageblock_bytes, outputs
+    RF_ARG_ACCELERATION, // acceleration_structure<...>, [[buffer(n)]]; as RF_ARG_TENSOR
 } RfArgKind;
 
 typedef enum RfBuiltin { // order is that of rf_builtin_name()

@@ -6,6 +6,7 @@
 #define INGOT_CPU_CPU_H
 #include "abi/cpu_kernel.h"
 #include "abi/cpu_stage.h"
+#include "device/rays.h"
 #include "device/run.h"
 
 // ---- Code objects (code.c) ----
@@ -29,4 +30,10 @@ void cpu_run_end(DevRun *run);
 // Runs one dispatch, or several that do not depend on each other, and returns when all is done. The
 // calling thread takes part. False if the run has a fault (also an earlier one).
 bool cpu_dispatch(DevRun *run, const DevDispatch *dispatches, size_t n);
+
+// ---- Rays (rays_library.c) ----
+
+const CpuRayOps *cpu_ray_ops(void); // what kernels call; never NULL
+// Loads the library, once. NULL and a sentence in `why`: it cannot.
+const DevRays *cpu_rays(void *context, char *why, size_t why_bytes);
 #endif

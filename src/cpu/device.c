@@ -99,4 +99,5 @@ const DevTable cpu_device = {
     .run_end = cpu_run_end,
     .dispatch = cpu_dispatch,
     .render = cpu_raster,
+    .rays = cpu_rays,
 };

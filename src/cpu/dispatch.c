@@ -77,6 +77,7 @@ void cpu_launch_init(CpuContextLaunch *launch, DevRun *run, void *context) {
                                             .log_context = run,
                                             .textures = cpu_texture_ops(),
                                             .tensors = cpu_tensor_ops(),
+                                            .rays = cpu_ray_ops(),
                                             .report = report_from_kernel},
                                  .context = context};
 }

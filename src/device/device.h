@@ -14,6 +14,7 @@
 #ifndef INGOT_DEVICE_DEVICE_H
 #define INGOT_DEVICE_DEVICE_H
 #include "device/pass.h"
+#include "device/rays.h"
 #include "device/resource.h"
 #include "device/run.h"
 
@@ -82,6 +83,10 @@ typedef struct DevTable {
     void (*views_give)(void *context, uint64_t first, size_t n);
     void (*view_set)(void *context, uint64_t id, const AbiTexture *record);
     const AbiTexture *(*view_at)(void *context, uint64_t id);
+
+    // Ray tracing: its functions, made ready on first use. NULL and a sentence in `why`: there is
+    // none. The function NULL: none, ever.
+    const DevRays *(*rays)(void *context, char *why, size_t why_bytes);
 
     // A function as code. NULL and a sentence in `why`: it cannot be used.
     DevCode *(*code_load)(void *context, const DevCodeSource *source, char *why, size_t why_bytes);

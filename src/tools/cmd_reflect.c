@@ -36,9 +36,9 @@ static const char *const stages[] = {"kernel", "vertex",  "fragment",     "objec
                                      "mesh",   "visible", "intersection", "stitchable"};
 static const char *const accesses[] = {"read", "read and write", "write"};
 static const char *const spaces[] = {"", "device", "constant", "threadgroup", "thread"};
-static const char *const kinds[] = {"buffer",   "threadgroup", "texture", "sampler",
-                                    "stage_in", "built-in",    "table",   "tensor",
-                                    "payload",  "mesh grid",   "mesh",    "imageblock"};
+static const char *const kinds[] = {"buffer",   "threadgroup", "texture", "sampler", "stage_in",
+                                    "built-in", "table",       "tensor",  "payload", "mesh grid",
+                                    "mesh",     "imageblock",  "rays"};
 
 // Marks a struct and what it holds as used, to be printed below.
 static void mark(const RfLibrary *rf, uint32_t ix, bool *used) {
@@ -71,7 +71,7 @@ static void print_function(const RfLibrary *rf, const RfFunction *f) {
                      a->index + a->count - 1);
         else
             snprintf(index, sizeof index, "%s %u", kinds[a->kind], a->index);
-        if (a->kind == RF_ARG_TENSOR) // its type says the rest
+        if (a->kind == RF_ARG_TENSOR || a->kind == RF_ARG_ACCELERATION) // its type says the rest
             printf("  %-14s %-16s %s", index, a->name, t->name);
         else
             printf("  %-14s %-16s %s %s, %u bytes each", index, a->name, spaces[a->space], t->name,

@@ -35,9 +35,10 @@ ALLOWED = {
     "texel": "abi base",  # formats and conversions, for devices and runtime
     "cpu/texture": "cpu/isa texel abi base device",
     "cpu/tensor": "cpu/isa abi base",
-    "cpu": "cpu/tensor cpu/texture abi os base device",
+    "cpu/rays": "abi device",
+    "cpu": "cpu/rays cpu/tensor cpu/texture abi os base device",
     "cpu/raster": "cpu cpu/isa cpu/texture texel abi os base device",
-    "cpu/device.c": "cpu cpu/raster cpu/tensor cpu/texture cpu/isa texel abi os base device",
+    "cpu/device.c": "cpu cpu/raster cpu/rays cpu/tensor cpu/texture cpu/isa texel abi os base device",
     # The runtime's layers, from below; CMake holds them to it, too.
     "runtime/object": LOW,
     "runtime/memory": LOW + " runtime/object",

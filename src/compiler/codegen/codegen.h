@@ -148,7 +148,7 @@ LLVMValueRef msl_zeros(Cg *cg, LLVMTypeRef word, unsigned n, const char *name);
 LLVMValueRef msl_pointer_or(Cg *cg, LLVMValueRef handle, LLVMValueRef none);
 void msl_set_invariant(Cg *cg, LLVMValueRef load);
 void msl_replace_by_word(Cg *cg, LLVMValueRef call, LLVMTypeRef type, LLVMValueRef p);
-unsigned msl_texture_call(LLVMValueRef instruction, unsigned *op); // 's'ample, 'r'ead, ...; 0: no
+unsigned msl_texture_call(LLVMValueRef instruction, unsigned *op); // 's'ample, 't'race, ...; 0: no
 
 // validate.c
 void msl_validate(Cg *cg); // nothing unless the request asks for it

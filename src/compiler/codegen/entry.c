@@ -137,7 +137,8 @@ static LLVMValueRef build_builtin(Cg *cg, const RfArg *arg) {
 
 // Its slot holds a number that means something to the runtime, not an address in the kernel's eyes.
 static bool is_handle(const RfArg *arg) {
-    return arg->kind == RF_ARG_TEXTURE || arg->kind == RF_ARG_SAMPLER || arg->kind == RF_ARG_TENSOR;
+    return arg->kind == RF_ARG_TEXTURE || arg->kind == RF_ARG_SAMPLER ||
+           arg->kind == RF_ARG_TENSOR || arg->kind == RF_ARG_ACCELERATION;
 }
 
 // An argument that its function constant switches off: null, or memory that is.
@@ -388,8 +389,10 @@ static void survey_call(Cg *cg, LLVMValueRef call) {
     if (msl_starts(name, "__ingot_log")) cg->uses.log = true;
     if (msl_starts(name, "__ingot_simdgroup_barrier")) cg->uses.meet = cg->uses.packing = true;
     unsigned op, what = msl_texture_call(call, &op);
-    enum { TEXTURE_BYTES = 160 }; // rows, results and the stack of the function called, a lane
-    if (what && cg->private_bytes < TEXTURE_BYTES) cg->private_bytes = TEXTURE_BYTES;
+    // Rows, results and the stack of the function called, a lane.
+    enum { TEXTURE_BYTES = 160, RAY_BYTES = 2048 };
+    uint64_t bytes = what == 't' || what == 'p' || what == 'm' ? RAY_BYTES : TEXTURE_BYTES;
+    if (what && cg->private_bytes < bytes) cg->private_bytes = bytes;
     cg->private_bytes += msl_tensor_stack(call);
     if (what == 's' && (op & CPU_TEX_LOD_MASK) < CPU_TEX_LOD_LEVEL && !(op & CPU_TEX_GATHER))
         cg->uses.quads = cg->uses.packing = true;

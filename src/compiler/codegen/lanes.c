@@ -7,6 +7,7 @@
 //   requires  everything inlined; runs on code that is not optimised further before, so that LLVM's
 //             loop transformations are checked along with the vectoriser
 #include "compiler/codegen/codegen.h"
+#include "abi/cpu_rays.h"
 #include "abi/cpu_texture.h"
 #include "compiler/tensor_call.h"
 #include <stdio.h>
@@ -161,7 +162,7 @@ static LLVMValueRef replace_call(Cg *cg, LLVMValueRef call, const char *name, LL
     return result;
 }
 
-// Rows and results of one texture function at a time: [CPU_TEX_ROWS + 4], shared by all calls.
+// Rows and results of one texture function or trace at a time, shared by all calls.
 static LLVMValueRef texture_memory(Cg *cg, LLVMValueRef lane) {
     static const char name[] = "texture.rows";
     MslContext *cx = &cg->cx;
@@ -170,9 +171,9 @@ static LLVMValueRef texture_memory(Cg *cg, LLVMValueRef lane) {
     size_t n;
     if (LLVMIsAAllocaInst(first) && strcmp(LLVMGetValueName2(first, &n), name) == 0) return first;
     LLVMPositionBuilderBefore(cx->builder, first);
-    LLVMValueRef memory =
-        LLVMBuildAlloca(cx->builder, LLVMArrayType2(msl_int(cx, 32), CPU_TEX_ROWS + 4), name);
-    LLVMSetAlignment(memory, 16);
+    LLVMValueRef memory = LLVMBuildAlloca(
+        cx->builder, LLVMArrayType2(msl_int(cx, 32), CPU_TEX_ROWS + CPU_TRANSFORM_RESULTS), name);
+    LLVMSetAlignment(memory, 64);
     return memory;
 }
 
@@ -185,6 +186,9 @@ static bool replace_texture_call(Cg *cg, LLVMValueRef call, LLVMValueRef lane) {
     const char *name = what == 's'   ? "ingot_lane_texture_sample"
                        : what == 'w' ? "ingot_lane_texture_write"
                        : what == 'a' ? "ingot_lane_texture_atomic"
+                       : what == 't' ? "ingot_lane_texture_trace"
+                       : what == 'p' ? "ingot_lane_texture_path"
+                       : what == 'm' ? "ingot_lane_texture_matrix"
                                      : "ingot_lane_texture_read";
     LLVMTypeRef i32 = msl_int(cx, 32);
     LLVMValueRef rows = texture_memory(cg, lane), first_out = msl_const(cx, 64, CPU_TEX_ROWS);
@@ -202,8 +206,11 @@ static bool replace_texture_call(Cg *cg, LLVMValueRef call, LLVMValueRef lane) {
                                                           rows,
                                                           out};
     LLVMBuildCall2(cx->builder, LLVMGlobalGetValueType(f), f, args, 6, "");
-    if (what != 'w')
-        LLVMReplaceAllUsesWith(call, LLVMBuildLoad2(cx->builder, LLVMTypeOf(call), out, ""));
+    if (what != 'w') {
+        LLVMValueRef results = LLVMBuildLoad2(cx->builder, LLVMTypeOf(call), out, "");
+        LLVMSetAlignment(results, 16);
+        LLVMReplaceAllUsesWith(call, results);
+    }
     LLVMInstructionEraseFromParent(call);
     return true;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// texture.c: texture functions on their way to the vectoriser (passes/emit_texture.c) or to the
-// reference code (lanes.c).
-//   purpose   tells the optimiser what __ingot_texture_*() do to memory: what a texture holds is
-//             memory of its own, that neither buffers nor variables share; and turns size queries
-//             into loads from AbiTexture
+// texture.c: functions of textures and of ray tracing on their way to the vectoriser
+// (passes/emit_texture.c) or to the reference code (lanes.c).
+//   purpose   tells the optimiser what __ingot_texture_*() and __ingot_rays_*() do to memory: what a
+//             texture or an acceleration structure holds is memory of its own, that neither buffers
+//             nor variables share; and turns size queries into loads from AbiTexture
 //   requires  msl_load; the queries: everything inlined
 #include "compiler/codegen/codegen.h"
 #include "abi/cpu_kernel.h"
@@ -14,10 +14,14 @@
 enum { MEMORY_NONE = 0, INACCESSIBLE_READ = 1 << 2, INACCESSIBLE_BOTH = 3 << 2 };
 
 unsigned msl_texture_call(LLVMValueRef i, unsigned *op) {
-    const char *at = LLVMIsACallInst(i) ? strstr(msl_callee(i), "__ingot_texture_") : NULL;
-    char what[16];
-    if (!at || sscanf(at + 16, "%15[a-z_]ILj%uE", what, op) != 2) return 0;
-    return (unsigned char)what[0];
+    static const char *const prefixes[] = {"__ingot_texture_", "__ingot_rays_"};
+    for (size_t k = 0; k < 2 && LLVMIsACallInst(i); k++) {
+        const char *at = strstr(msl_callee(i), prefixes[k]);
+        char what[16];
+        if (at && sscanf(at + strlen(prefixes[k]), "%15[a-z_]ILj%uE", what, op) == 2)
+            return (unsigned char)what[0];
+    }
+    return 0;
 }
 
 void msl_describe_textures(Cg *cg) {
@@ -29,11 +33,13 @@ void msl_describe_textures(Cg *cg) {
         {"__ingot_texture_sample", INACCESSIBLE_READ}, {"__ingot_texture_read", INACCESSIBLE_READ},
         {"__ingot_texture_load", INACCESSIBLE_READ},   {"__ingot_texture_write", INACCESSIBLE_BOTH},
         {"__ingot_texture_atomic", INACCESSIBLE_BOTH}, {"__ingot_texture_info", MEMORY_NONE},
+        {"__ingot_rays_trace", INACCESSIBLE_READ},     {"__ingot_rays_path", INACCESSIBLE_READ},
+        {"__ingot_rays_matrix", INACCESSIBLE_READ},
     };
     static const char *const common[] = {"nounwind", "willreturn", "nofree"};
     for (LLVMValueRef f = LLVMGetFirstFunction(cx->module); f; f = LLVMGetNextFunction(f)) {
         size_t n;
-        const char *at = strstr(LLVMGetValueName2(f, &n), "__ingot_texture_");
+        const char *at = strstr(LLVMGetValueName2(f, &n), "__ingot_");
         for (size_t k = 0; at && k < sizeof table / sizeof *table; k++) {
             if (!msl_starts(at, table[k].name)) continue;
             msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, "memory", table[k].memory);

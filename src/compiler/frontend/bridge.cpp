@@ -537,8 +537,9 @@ void Reflector::record(const CXXRecordDecl *r, BridgeType &b, std::vector<Bridge
                        std::deque<std::vector<BridgeAttr>> &attrs) {
     b.kind = BRIDGE_TYPE_RECORD;
     auto *ns = dyn_cast<NamespaceDecl>(r->getDeclContext()->getEnclosingNamespaceContext());
-    if (ns && (ns->getName() == "metal" || ns->getName().starts_with("__")) &&
-        ns->getParent()->isTranslationUnit()) {
+    bool handle = ns && ns->getName() == "raytracing" && r->getName() == "acceleration_structure";
+    if (handle || (ns && (ns->getName() == "metal" || ns->getName().starts_with("__")) &&
+                   ns->getParent()->isTranslationUnit())) {
         b.kind = BRIDGE_TYPE_METAL;
         b.template_name = job.keep(r->getNameAsString());
         if (auto *s = dyn_cast<ClassTemplateSpecializationDecl>(r))

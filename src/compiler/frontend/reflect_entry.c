@@ -247,10 +247,11 @@ static void add_arguments(ReflectBuilder *b, BridgeJob *job, RfFunction *f, cons
     arg->member = member, arg->offset = offset;
 }
 
-// Tables of functions and tensors take the places of buffers.
+// Tables of functions, tensors and acceleration structures take the places of buffers.
 static bool takes_index(const RfArg *a, uint8_t kind) {
-    return a->kind == kind || (kind == RF_ARG_BUFFER &&
-                               (a->kind == RF_ARG_FUNCTION_TABLE || a->kind == RF_ARG_TENSOR));
+    return a->kind == kind ||
+           (kind == RF_ARG_BUFFER && (a->kind == RF_ARG_FUNCTION_TABLE ||
+                                      a->kind == RF_ARG_TENSOR || a->kind == RF_ARG_ACCELERATION));
 }
 
 // Explicit indices may not overlap; the rest take the first that is free, in order of declaration.

@@ -63,6 +63,8 @@ bool reflect_handle_argument(const ReflectBuilder *b, RfArg *arg, uint32_t type)
         arg->kind = RF_ARG_TENSOR;
         arg->space = t->space;
         break;
+    case DT_ACCELERATION:
+    case DT_INSTANCE_ACCELERATION: arg->kind = RF_ARG_ACCELERATION; break;
     default: return false;
     }
     arg->type = type;

@@ -400,7 +400,7 @@ static Class class_of_clamp(Vec *x, Value i, int clamp) {
 static Class class_of_call(Vec *x, Value i) {
     Builtin which = msl_builtin_of(i);
     if (which.op == OP_POSITION) return msl_position_class(x, i);
-    if (which.op >= OP_TEX_SAMPLE && which.op <= OP_TEX_ATOMIC) return msl_texture_class(x, i);
+    if (msl_is_texture_op(which.op)) return msl_texture_class(x, i);
     if (which.op != OP_NONE) return msl_builtin_class(x, i, which);
     int clamp = msl_assumed_clamp(x, i);
     const char *name = callee_of(i);

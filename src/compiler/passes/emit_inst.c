@@ -425,7 +425,7 @@ void msl_emit_instruction(Vec *x, Value i) {
     msl_set_part(x, 0);
     Builtin which = op == LLVMCall ? msl_builtin_of(i) : (Builtin){OP_NONE, false, false};
     if (op == LLVMCall && msl_is_dropped(callee_of(i))) return;
-    if (which.op >= OP_TEX_SAMPLE && which.op <= OP_TEX_ATOMIC) {
+    if (msl_is_texture_op(which.op)) {
         msl_emit_texture(x, i, o);
         return;
     }

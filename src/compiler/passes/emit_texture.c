@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// emit_texture.c: texture functions. A call of the thread function,
+// emit_texture.c: texture functions, and those of ray tracing. A call of the thread function,
 //     <4 x i32> __ingot_texture_<what><op>(i64 texture, i64 sampler, i32 row0, ..., i32 row15)
-// becomes one call of CpuLaunch.textures for all lanes of the step: the rows that the operation
-// needs are stored as arrays of lanes on the stack, the mask as bits, and the results are loaded
-// back (src/abi/cpu_texture.h). Where texture or sampler differ between lanes, a loop runs over the
-// distinct pairs. A call whose inputs are all uniform is made for one lane.
+//     <n x i32> __ingot_rays_<what><op>(i64 acceleration structure, i64 0, i32 row0, ..., i32 row15)
+// becomes one call of CpuLaunch.textures or .rays for all lanes of the step: the rows that the
+// operation needs are stored as arrays of lanes on the stack, the mask as bits, and the results are
+// loaded back (src/abi/cpu_texture.h, cpu_rays.h). Where texture or sampler differ between lanes, a
+// loop runs over the distinct pairs. A call whose inputs are all uniform is made for one lane.
 // Lanes that do not take part hold any value in the rows; an implicit level of detail of a quad
 // that is not complete is undefined in Metal too.
 #include "compiler/passes/passes_int.h"
@@ -12,24 +13,28 @@
 #include "abi/texture_layout.h"
 #include <stdio.h>
 
-enum { ROW0 = 2, N_COMPONENTS = 4 }; // first operand that is a row
+enum { ROW0 = 2, MAX_COMPONENTS = CPU_TRANSFORM_RESULTS }; // first operand that is a row
 
 static bool is_call_of(Value i, const char *what, unsigned *op) {
-    const char *at = strstr(callee_of(i), "__ingot_texture_");
-    size_t n = strlen(what);
-    if (!at || strncmp(at + 16, what, n)) return false;
-    return sscanf(at + 16 + n, "ILj%uE", op) == 1;
+    const char *at = strstr(callee_of(i), what);
+    return at && sscanf(at + strlen(what), "ILj%uE", op) == 1;
 }
 
 Op msl_texture_op(Value i, unsigned *op) {
     unsigned none;
     if (!op) op = &none;
-    if (is_call_of(i, "sample", op)) return OP_TEX_SAMPLE;
-    if (is_call_of(i, "sample_at", op)) return OP_TEX_SAMPLE;
-    if (is_call_of(i, "read", op)) return OP_TEX_READ;
-    if (is_call_of(i, "load", op)) return OP_TEX_READ;
-    if (is_call_of(i, "write", op)) return OP_TEX_WRITE;
-    if (is_call_of(i, "atomic", op)) return OP_TEX_ATOMIC;
+    static const struct {
+        const char *name;
+        Op op;
+    } table[] = {
+        {"__ingot_texture_sample", OP_TEX_SAMPLE}, {"__ingot_texture_sample_at", OP_TEX_SAMPLE},
+        {"__ingot_texture_read", OP_TEX_READ},     {"__ingot_texture_load", OP_TEX_READ},
+        {"__ingot_texture_write", OP_TEX_WRITE},   {"__ingot_texture_atomic", OP_TEX_ATOMIC},
+        {"__ingot_rays_trace", OP_RAY_TRACE},      {"__ingot_rays_path", OP_RAY_PATH},
+        {"__ingot_rays_matrix", OP_RAY_MATRIX},
+    };
+    for (size_t k = 0; k < sizeof table / sizeof *table; k++)
+        if (is_call_of(i, table[k].name, op)) return table[k].op;
     return OP_NONE;
 }
 
@@ -54,8 +59,19 @@ static unsigned coordinate_rows(unsigned op, bool sampling) {
     }
 }
 
+static unsigned needed_ray_rows(Op which, unsigned op) {
+    if (which == OP_RAY_PATH) return (1u << CPU_PATH_ROWS) - 1;
+    if (which == OP_RAY_MATRIX) return (1u << CPU_TRANSFORM_ROWS) - 1;
+    unsigned rows = ((1u << CPU_RAY_MASK) - 1) | 1u << CPU_RAY_FLAGS;
+    if (op & CPU_RAY_MASKED) rows |= 1u << CPU_RAY_MASK;
+    if (op & CPU_RAY_TIME) rows |= 1u << CPU_RAY_AT;
+    if (op & CPU_RAY_AFTER) rows |= 31u << CPU_RAY_LAST;
+    return rows;
+}
+
 // The rows an operation reads. A constant offset of nothing is none: *op says so afterwards.
 static unsigned needed_rows(Value i, Op which, unsigned *op) {
+    if (which >= OP_RAY_TRACE) return needed_ray_rows(which, *op);
     unsigned at = coordinate_rows(*op, which == OP_TEX_SAMPLE), dims = at & 7, rows = at,
              type = *op & CPU_TEX_TYPE_MASK;
     bool multisample = type == ABI_TEXTURE_2D_MS || type == ABI_TEXTURE_2D_MS_ARRAY;
@@ -93,7 +109,7 @@ Class msl_texture_class(Vec *x, Value i) {
 // ---- emission ----
 
 typedef struct Call {
-    unsigned op, rows, n_lanes;
+    unsigned op, rows, n_lanes, n_components;
     Op which;
     Value at_rows, at_out, at_mask; // stack memory
 } Call;
@@ -122,9 +138,12 @@ static void begin_call(Vec *x, Value i, Call *c, unsigned n_lanes) {
     c->which = msl_texture_op(i, &c->op);
     c->rows = needed_rows(i, c->which, &c->op);
     c->n_lanes = n_lanes;
+    Type type = LLVMTypeOf(i);
+    c->n_components = LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetVectorSize(type) : 0;
     unsigned last = 31 - (unsigned)__builtin_clz(c->rows), align = stack_align(n_lanes);
     c->at_rows = msl_entry_alloca(x, LLVMArrayType2(x->i32, (last + 1) * n_lanes), align);
-    c->at_out = msl_entry_alloca(x, LLVMArrayType2(x->i32, N_COMPONENTS * n_lanes), align);
+    c->at_out =
+        msl_entry_alloca(x, LLVMArrayType2(x->i32, (uint64_t)c->n_components * n_lanes), align);
     c->at_mask = msl_entry_alloca(x, LLVMArrayType2(x->i32, (n_lanes + 31) / 32), 64);
     LLVMSetValueName2(c->at_rows, "texture.rows", 12); // codegen/wrap.c knows them by name
     LLVMSetValueName2(c->at_out, "texture.out", 11);
@@ -132,15 +151,18 @@ static void begin_call(Vec *x, Value i, Call *c, unsigned n_lanes) {
     lifetime(x, c, "llvm.lifetime.start");
 }
 
-// launch->textures->fn(texture[, sampler], op, n_lanes, mask, rows, out)
+// launch->textures->fn(texture[, sampler], op, n_lanes, mask, rows, out), or launch->rays
 static void emit_call(Vec *x, const Call *c, Value texture, Value sampler) {
-    static const unsigned slot[] = {offsetof(CpuTextureOps, sample), offsetof(CpuTextureOps, read),
-                                    offsetof(CpuTextureOps, write),
-                                    offsetof(CpuTextureOps, atomic)};
+    static const unsigned slot[] = {
+        offsetof(CpuTextureOps, sample), offsetof(CpuTextureOps, read),
+        offsetof(CpuTextureOps, write),  offsetof(CpuTextureOps, atomic),
+        offsetof(CpuRayOps, trace),      offsetof(CpuRayOps, path),
+        offsetof(CpuRayOps, transform)};
+    size_t ops =
+        c->which >= OP_RAY_TRACE ? offsetof(CpuLaunch, rays) : offsetof(CpuLaunch, textures);
     unsigned kind = LLVMGetMDKindIDInContext(x->llvm, "invariant.load", 14), n = 0;
     Value empty = LLVMMetadataAsValue(x->llvm, LLVMMDNodeInContext2(x->llvm, NULL, 0));
-    Value table = LLVMBuildLoad2(x->b, x->ptr, address(x, x->launch, offsetof(CpuLaunch, textures)),
-                                 "textures");
+    Value table = LLVMBuildLoad2(x->b, x->ptr, address(x, x->launch, ops), "textures");
     LLVMSetMetadata(table, kind, empty);
     Value f =
         LLVMBuildLoad2(x->b, x->ptr, address(x, table, slot[c->which - OP_TEX_SAMPLE]), "texture");
@@ -207,10 +229,10 @@ static void store_mask(Vec *x, const Call *c, Value *bits) {
 
 // Lanes with the texture and the sampler of the first lane that is left take part in one round.
 static void emit_rounds(Vec *x, Value i, const Call *c, Val *o) {
-    enum { MAX_RESULTS = MAX_PARTS * N_COMPONENTS };
+    enum { MAX_RESULTS = MAX_PARTS * MAX_COMPONENTS };
     Value left0[MAX_PARTS], left[MAX_PARTS], now[MAX_PARTS], rest[MAX_PARTS], handles[2],
         acc[MAX_RESULTS], next[MAX_RESULTS];
-    unsigned parts = x->parts, n_results = o ? parts * N_COMPONENTS : 0;
+    unsigned parts = x->parts, n = c->n_components, n_results = o ? parts * n : 0;
     for (unsigned h = 0; h < 2; h++) {
         handles[h] = msl_entry_alloca(x, LLVMArrayType2(x->i64, x->lanes), 64);
         LLVMSetValueName2(handles[h], "texture.handles", 15);
@@ -256,9 +278,9 @@ static void emit_rounds(Vec *x, Value i, const Call *c, Val *o) {
     store_mask(x, c, now);
     emit_call(x, c, one[0], one[1]);
     for (unsigned k = 0; k < n_results; k++) {
-        unsigned p = k / N_COMPONENTS;
+        unsigned p = k / n;
         Value on = LLVMBuildBitCast(x->b, now[p], x->mask_type, "");
-        next[k] = LLVMBuildSelect(x->b, on, result_of(x, c, p, k % N_COMPONENTS), acc[k], "");
+        next[k] = LLVMBuildSelect(x->b, on, result_of(x, c, p, k % n), acc[k], "");
         LLVMAddIncoming(acc[k], (Value[]){LLVMGetPoison(LLVMTypeOf(acc[k])), next[k]},
                         (Block[]){before, loop}, 2);
         o->all[k] = next[k];
@@ -280,8 +302,8 @@ static void emit_all_lanes(Vec *x, Value i, Val *o) {
         for (unsigned p = 0; p < x->parts; p++) bits[p] = msl_mask_bits(x, x->masks[p]);
         store_mask(x, &c, bits);
         emit_call(x, &c, msl_scalar(x, operand(i, 0)), msl_scalar(x, operand(i, 1)));
-        for (unsigned k = 0; o && k < x->parts * N_COMPONENTS; k++)
-            o->all[k] = result_of(x, &c, k / N_COMPONENTS, k % N_COMPONENTS);
+        for (unsigned k = 0; o && k < x->parts * c.n_components; k++)
+            o->all[k] = result_of(x, &c, k / c.n_components, k % c.n_components);
     }
     lifetime(x, &c, "llvm.lifetime.end");
     msl_set_part(x, 0);

@@ -214,6 +214,9 @@ typedef enum Op { // the calls the vectoriser itself lowers
     OP_TEX_READ,
     OP_TEX_WRITE,
     OP_TEX_ATOMIC,
+    OP_RAY_TRACE, // in the order of CpuRayOps
+    OP_RAY_PATH,
+    OP_RAY_MATRIX,
     OP_SUM,
     OP_PRODUCT,
     OP_MIN,
@@ -306,7 +309,8 @@ Value msl_prefix_sum_exclusive(Vec *x, Value v); // over lanes of the current ma
 Value msl_reduce_int(Vec *x, LLVMAtomicRMWBinOp op, Value v); // over active lanes, to a scalar
 
 // emit_texture.c
-Op msl_texture_op(Value call, unsigned *op); // OP_NONE if it is no texture function
+Op msl_texture_op(Value call, unsigned *op); // OP_NONE if it is no function of textures or rays
+static inline bool msl_is_texture_op(Op op) { return op >= OP_TEX_SAMPLE && op <= OP_RAY_MATRIX; }
 Class msl_texture_class(Vec *x, Value i);
 void msl_emit_texture(Vec *x, Value i, Val *o); // all parts
 

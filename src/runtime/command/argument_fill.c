@@ -4,6 +4,7 @@
 // which a release build's dispatch hardly ever does.
 #include "runtime/command/argument_table.h"
 #include "runtime/memory/spans.h"
+#include "runtime/memory/acceleration.h"
 #include "runtime/memory/tensor.h"
 #include "runtime/program/link.h"
 
@@ -63,15 +64,19 @@ static bool fill_resource(const RtFill *fill, const RfArg *arg, RtSlot *slot, ui
     *slot = (RtSlot){.address = (char *)(uintptr_t)value, .n_bytes = SIZE_MAX};
     // Function tables are found again by their memory; of tensors only the debug layer wants to
     // know.
-    bool is_table = arg->kind == RF_ARG_FUNCTION_TABLE;
+    bool is_table = arg->kind == RF_ARG_FUNCTION_TABLE, rays = arg->kind == RF_ARG_ACCELERATION;
     if (!is_table && !commands->notes_resources) return true;
     Found found;
     find(commands->device, value, &found);
-    if (!rt_is(found.resource, is_table ? &rt_function_table_class : &rt_tensor_class)) {
+    if (!rt_is(found.resource, is_table ? &rt_function_table_class
+                               : rays   ? &rt_acceleration_class
+                                        : &rt_tensor_class)) {
         rt_misuse_at(fill->site, RT_RULE_metal4_resource_id,
                      "0x%llx in table '%s' for '%s' is no %s", (unsigned long long)value,
                      rt_label(&fill->table->label), arg->name,
-                     is_table ? "visible function table" : "tensor");
+                     is_table ? "visible function table"
+                     : rays   ? "acceleration structure"
+                              : "tensor");
         return false;
     }
     if (is_table) {
@@ -166,7 +171,7 @@ bool rt_table_fill(const RtFill *fill) {
             size_t index = (size_t)arg->index + k;
             bool ok = true;
             if (arg->kind == RF_ARG_BUFFER || arg->kind == RF_ARG_FUNCTION_TABLE ||
-                arg->kind == RF_ARG_TENSOR)
+                arg->kind == RF_ARG_TENSOR || arg->kind == RF_ARG_ACCELERATION)
                 ok = fill_slot(fill, arg, index, search);
             else if (arg->kind == RF_ARG_TEXTURE)
                 ok = fill_texture(fill, index);

@@ -15,6 +15,7 @@ typedef struct RtSlot {             // a buffer binding
     char *address;                  // with the offset; NULL: nothing bound
     size_t n_bytes;                 // from the address on
     MTLVisibleFunctionTable *table; // bound in place of a buffer
+    MTLAccelerationStructure *acceleration; // likewise; the address is its handle
 } RtSlot;
 
 typedef struct RtTextureSlot {
@@ -82,4 +83,12 @@ typedef struct RtTake {
 // is noted. False after a message.
 bool rt_take_textures(const RtTake *t, const RfArg *arg, bool required);
 bool rt_take_samplers(const RtTake *t, const RfArg *arg, bool required);
+
+// ---- Acceleration structures (acceleration_bind.c) ----
+
+bool rt_valid_acceleration(const RtSite *site, const MTLAccelerationStructure *structure,
+                           const char *argument);
+void rt_bind_acceleration(RtBindings *b, const RtSite *site, MTLAccelerationStructure *structure,
+                          size_t index);
+bool rt_take_accelerations(const RtTake *t, const RfArg *arg, bool required); // as textures
 #endif

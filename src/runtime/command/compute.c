@@ -81,31 +81,15 @@ void mtl_compute_command_encoder_set_threadgroup_memory_length(MTLComputeCommand
         encoder->bound.threadgroup_bytes[index] = rt_threadgroup_length(length);
 }
 
-static void use_resources(MTLComputeCommandEncoder *e, const char *call,
-                          MTLResource *const *resources, size_t count, MTLResourceUsage usage) {
-    if (!rt_valid_encoder(e, call)) return;
-    if (!resources && count > 1) count = 1; // one message for a list that is not there
-    for (size_t i = 0; i < count; i++) {
-        MTLResource *resource = resources ? resources[i] : NULL;
-        if (!resource)
-            rt_misuse_encoding(e->encoder.buffer, RT_RULE_null_argument, call, "resource");
-        else if (!rt_is_resource(resource))
-            rt_misuse_encoding(e->encoder.buffer, RT_RULE_wrong_class, call, "a %s",
-                               mtl_class_name(resource));
-        else
-            rt_cb_use(e->encoder.buffer, resource, (usage & MTLResourceUsageWrite) != 0);
-    }
-}
-
 void mtl_compute_command_encoder_use_resource(MTLComputeCommandEncoder *encoder,
                                               MTLResource *resource, MTLResourceUsage usage) {
-    use_resources(encoder, __func__, &resource, 1, usage);
+    rt_encoder_use_resources(encoder, &rt_compute_encoder_class, &resource, 1, usage, __func__);
 }
 
 void mtl_compute_command_encoder_use_resources(MTLComputeCommandEncoder *encoder,
                                                MTLResource *const *resources, size_t count,
                                                MTLResourceUsage usage) {
-    use_resources(encoder, __func__, resources, count, usage);
+    rt_encoder_use_resources(encoder, &rt_compute_encoder_class, resources, count, usage, __func__);
 }
 
 // ---- Dispatch ----
@@ -145,7 +129,7 @@ static RtValidated *new_validated(MTLComputeCommandEncoder *e) {
     return v;
 }
 
-// Of argument i: a texture or sampler.
+// Of argument i: a texture, sampler or acceleration structure.
 static bool take_handles(MTLComputeCommandEncoder *e, RtDispatch *d, uint32_t i, const char *call) {
     const MTLComputePipelineState *p = e->pipeline;
     const RtSite site = {p->device, e->encoder.buffer, call};
@@ -158,8 +142,9 @@ static bool take_handles(MTLComputeCommandEncoder *e, RtDispatch *d, uint32_t i,
                       .args = d->args};
     const RfArg *arg = &t.f->args[i];
     bool required = p->arg_use[i] == RT_ARG_REQUIRED;
-    return arg->kind == RF_ARG_TEXTURE ? rt_take_textures(&t, arg, required)
-                                       : rt_take_samplers(&t, arg, required);
+    return arg->kind == RF_ARG_TEXTURE        ? rt_take_textures(&t, arg, required)
+           : arg->kind == RF_ARG_ACCELERATION ? rt_take_accelerations(&t, arg, required)
+                                              : rt_take_samplers(&t, arg, required);
 }
 
 // The snapshot: addresses per slot, lengths of threadgroup arguments, and who writes what.
@@ -178,14 +163,16 @@ static bool snapshot(MTLComputeCommandEncoder *e, RtDispatch *d, const char *cal
                 d->validated->lengths[arg->slot] = e->bound.threadgroup_bytes[arg->index];
         } else if (arg->kind == RF_ARG_STRIDE && arg->index < RT_MAX_BUFFERS) {
             d->args[arg->slot] = (void *)(uintptr_t)e->strides[arg->index];
-        } else if (arg->kind == RF_ARG_TEXTURE || arg->kind == RF_ARG_SAMPLER) {
+        } else if (arg->kind == RF_ARG_TEXTURE || arg->kind == RF_ARG_SAMPLER ||
+                   arg->kind == RF_ARG_ACCELERATION) {
             if (!take_handles(e, d, i, call)) return false;
         } else if (arg->kind == RF_ARG_BUFFER || arg->kind == RF_ARG_FUNCTION_TABLE ||
                    arg->kind == RF_ARG_TENSOR) {
             for (uint32_t k = 0; k < arg->count && arg->slot + k < f->n_slots; k++) {
                 size_t index = (size_t)arg->index + k;
                 const RtSlot *slot = index < RT_MAX_BUFFERS ? &e->bound.slots[index] : NULL;
-                bool fits = slot && (arg->kind == RF_ARG_FUNCTION_TABLE) == (slot->table != NULL);
+                bool fits = slot && !slot->acceleration &&
+                            (arg->kind == RF_ARG_FUNCTION_TABLE) == (slot->table != NULL);
                 if (arg->kind == RF_ARG_BUFFER && p->arg_use[i] == RT_ARG_REQUIRED &&
                     (!fits || !slot->address)) {
                     d->args[arg->slot + k] = os_zeros(); // read as such; a store is a fault

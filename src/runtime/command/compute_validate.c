@@ -85,7 +85,7 @@ static bool valid_buffer_arg(MTLComputeCommandEncoder *e, const char *call, cons
     const char *kernel = rt_pipeline_function(p)->name;
     size_t index = (size_t)arg->index + k;
     const RtSlot *slot = index < RT_MAX_BUFFERS ? &e->bound.slots[index] : NULL;
-    if (!slot || !slot->address || slot->table)
+    if (!slot || !slot->address || slot->table || slot->acceleration)
         return rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_missing_buffer, call,
                                   "'%s' needs a buffer at index %zu for '%s'", kernel, index,
                                   arg->name);

@@ -38,6 +38,9 @@ void rt_encoder_push_debug_group(void *encoder, const RtClass *cls, const char *
 void rt_encoder_pop_debug_group(void *encoder, const RtClass *cls, const char *call);
 
 // use_heap.c
+// Bodies of use_resource and use_resources of encoders of a class.
+void rt_encoder_use_resources(void *encoder, const RtClass *cls, MTLResource *const *resources,
+                              size_t count, MTLResourceUsage usage, const char *call);
 // Bodies of use_heap and use_heaps of encoders of a class.
 void rt_encoder_use_heaps(void *encoder, const RtClass *cls, MTLHeap *const *heaps, size_t count,
                           const char *call);

@@ -87,8 +87,9 @@ static bool take_handles(Take *t, const RfArg *arg, bool required) {
                          .no_texture = RT_RULE_draw_missing_texture,
                          .no_sampler = RT_RULE_draw_missing_sampler,
                          .args = t->args};
-    return arg->kind == RF_ARG_TEXTURE ? rt_take_textures(&take, arg, required)
-                                       : rt_take_samplers(&take, arg, required);
+    return arg->kind == RF_ARG_TEXTURE        ? rt_take_textures(&take, arg, required)
+           : arg->kind == RF_ARG_ACCELERATION ? rt_take_accelerations(&take, arg, required)
+                                              : rt_take_samplers(&take, arg, required);
 }
 
 // Offsets of threadgroup memory: the function's own comes first.
@@ -170,7 +171,8 @@ static bool take_stage(Take *t, size_t n_more) {
         bool ok = true;
         if (arg->kind == RF_ARG_BUFFER)
             ok = take_buffer(t, arg, required);
-        else if (arg->kind == RF_ARG_TEXTURE || arg->kind == RF_ARG_SAMPLER)
+        else if (arg->kind == RF_ARG_TEXTURE || arg->kind == RF_ARG_SAMPLER ||
+                 arg->kind == RF_ARG_ACCELERATION)
             ok = take_handles(t, arg, required);
         else if (arg->kind == RF_ARG_FUNCTION_TABLE || arg->kind == RF_ARG_TENSOR)
             ok = take_resource(t, arg, required);

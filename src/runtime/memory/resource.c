@@ -37,7 +37,8 @@ bool rt_is_resource(const void *object) {
     const char *name = mtl_class_name(object);
     return strcmp(name, "MTLBuffer") == 0 || strcmp(name, "MTLTexture") == 0 ||
            strcmp(name, "MTLTensor") == 0 || strcmp(name, "MTLIndirectCommandBuffer") == 0 ||
-           strcmp(name, "MTLVisibleFunctionTable") == 0;
+           strcmp(name, "MTLVisibleFunctionTable") == 0 ||
+           strcmp(name, "MTLAccelerationStructure") == 0;
 }
 
 bool rt_resource_is_tracked(const MTLResource *resource) {

@@ -259,8 +259,13 @@ bool mtl_device_supports_function_pointers(const MTLDevice *device) {
 }
 
 bool mtl_device_supports_raytracing(const MTLDevice *device) {
-    (void)device;
-    return false;
+    char why[RT_RAYS_WHY];
+    return device && rt_device_rays(device, why) != NULL;
+}
+
+const DevRays *rt_device_rays(const MTLDevice *device, char why[RT_RAYS_WHY]) {
+    snprintf(why, RT_RAYS_WHY, "the device has none");
+    return device->table->rays ? device->table->rays(device->context, why, RT_RAYS_WHY) : NULL;
 }
 
 bool mtl_device_supports_32_bit_float_filtering(const MTLDevice *device) {

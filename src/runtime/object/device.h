@@ -58,6 +58,9 @@ struct MTLDevice {
 };
 
 // The same, for a call that needs them: says what is missing if not.
+#define RT_RAYS_WHY 256
+// The device's functions of ray tracing. NULL and a sentence: it has none.
+const DevRays *rt_device_rays(const MTLDevice *device, char why[RT_RAYS_WHY]);
 bool rt_device_needs(MTLDevice *device, uint32_t features, const char *call);
 // The same as an error; NULL: they are there.
 struct MTLError *rt_device_lacks(const MTLDevice *device, uint32_t features);

@@ -275,7 +275,7 @@ static bool fits_indirect(const MTLComputePipelineState *state) {
     for (uint32_t i = 0; i < f->n_args; i++)
         if (state->arg_use[i] == RT_ARG_REQUIRED &&
             (f->args[i].kind == RF_ARG_TEXTURE || f->args[i].kind == RF_ARG_SAMPLER ||
-             f->args[i].kind == RF_ARG_TENSOR))
+             f->args[i].kind == RF_ARG_TENSOR || f->args[i].kind == RF_ARG_ACCELERATION))
             return false;
     return true;
 }

@@ -207,6 +207,12 @@ MTLBindingType mtl_binding_type(const MTLBinding *binding) {
     case RF_ARG_SAMPLER: return MTLBindingTypeSampler;
     case RF_ARG_FUNCTION_TABLE: return MTLBindingTypeVisibleFunctionTable;
     case RF_ARG_TENSOR: return MTLBindingTypeTensor;
+    case RF_ARG_ACCELERATION: {
+        const RfType *type = binding_rf_type(binding);
+        return type && type->data_type == MTLDataTypeInstanceAccelerationStructure
+                   ? MTLBindingTypeInstanceAccelerationStructure
+                   : MTLBindingTypePrimitiveAccelerationStructure;
+    }
     case RF_ARG_IMAGEBLOCK: return MTLBindingTypeImageblock;
     case RF_ARG_PAYLOAD: return MTLBindingTypeObjectPayload;
     default: return MTLBindingTypeBuffer;

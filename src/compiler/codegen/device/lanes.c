@@ -57,6 +57,9 @@ typedef enum Op {
     OP_texture_read,
     OP_texture_write,
     OP_texture_atomic,
+    OP_texture_trace, // of ray tracing
+    OP_texture_path,
+    OP_texture_matrix,
 } Op;
 
 typedef struct Lane Lane;
@@ -80,7 +83,7 @@ struct Lane {
         u64 texture, sampler;
         u32 op;
         const u32 *rows; // [CPU_TEX_ROWS]
-        u32 *out;        // [4]
+        u32 *out;        // [4], of ray tracing more
     } texel;
     u32 n_key, key[2 * MAX_DEPTH + 2];
 };
@@ -303,14 +306,18 @@ void ingot_lane_log(Lane *l, u32 type, const char *category, const char *format,
 // ---- textures ----
 
 // The device's function for one thread (n 1) or a quad.
-static void call_texture(const CpuTextureOps *ops, Op op, const Lane *l, u32 n, u32 on,
+static void call_texture(const CpuLaunch *launch, Op op, const Lane *l, u32 n, u32 on,
                          const u32 *rows, u32 *out) {
+    const CpuTextureOps *ops = launch->textures;
     u64 t = l->texel.texture, s = l->texel.sampler;
     u32 what = l->texel.op;
     switch (op) {
     case OP_texture_sample: ops->sample(t, s, what, n, &on, rows, out); break;
     case OP_texture_read: ops->read(t, what, n, &on, rows, out); break;
     case OP_texture_write: ops->write(t, what, n, &on, rows, out); break;
+    case OP_texture_trace: launch->rays->trace(t, what, n, &on, rows, out); break;
+    case OP_texture_path: launch->rays->path(t, what, n, &on, rows, out); break;
+    case OP_texture_matrix: launch->rays->transform(t, what, n, &on, rows, out); break;
     default: ops->atomic(t, what, n, &on, rows, out); break;
     }
 }
@@ -326,7 +333,7 @@ static void texture(Lane *l, Op op, u64 t, u64 s, u32 what, const u32 *rows, u32
     l->texel.texture = t, l->texel.sampler = s, l->texel.op = what;
     l->texel.rows = rows, l->texel.out = out;
     if (!ingot_suspends)
-        call_texture(l->group->launch->textures, op, l, 1, 1, rows, out);
+        call_texture(l->group->launch, op, l, 1, 1, rows, out);
     else
         operate(l, op, T_u32, (u32)needs_quad(l), 0, 0, 0, 0);
 }
@@ -340,6 +347,9 @@ TEXTURE(sample)
 TEXTURE(read)
 TEXTURE(write)
 TEXTURE(atomic)
+TEXTURE(trace)
+TEXTURE(path)
+TEXTURE(matrix)
 // clang-format on
 // clang-format on
 
@@ -356,8 +366,7 @@ static void sample_quad(Lane **lane, u32 on) {
             if (left >> i & 1 && lane[i]->texel.texture == model->texel.texture &&
                 lane[i]->texel.sampler == model->texel.sampler)
                 now |= 1u << i;
-        call_texture(model->group->launch->textures, OP_texture_sample, model, 4, now, rows[0],
-                     out[0]);
+        call_texture(model->group->launch, OP_texture_sample, model, 4, now, rows[0], out[0]);
         for (u32 i = 0; i < 4; i++)
             for (u32 c = 0; now >> i & 1 && c < 4; c++) lane[i]->texel.out[c] = out[c][i];
         left &= ~now;
@@ -555,7 +564,7 @@ static void advance(Lane *l) {
             write_log(l->group->launch, (u32)l->in[0], l->text[0], l->text[1], l->text[2],
                       (u32)l->in[1]);
         else
-            call_texture(l->group->launch->textures, l->op, l, 1, 1, l->texel.rows, l->texel.out);
+            call_texture(l->group->launch, l->op, l, 1, 1, l->texel.rows, l->texel.out);
     } while (1);
 }
 

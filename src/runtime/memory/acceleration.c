@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// acceleration.c: MTLAccelerationStructure: making one, its properties and its end. What is built
+// into it is the device's and lies in memory of the device's own; `size` is what the program said
+// it keeps for it.
+#include "runtime/memory/acceleration.h"
+
+static void acceleration_destroy(void *self) {
+    MTLAccelerationStructure *structure = self;
+    MTLDevice *device = structure->resource.device;
+    char why[RT_RAYS_WHY];
+    const DevRays *rays = rt_device_rays(device, why);
+    rt_span_remove(&structure->span);
+    rt_span_remove(&structure->data_span);
+    if (rays && structure->handle.value) rays->free(device->context, &structure->handle);
+    rt_resource_clear(&structure->resource);
+    rt_free(structure);
+}
+
+RT_CLASS rt_acceleration_class = {.name = "MTLAccelerationStructure",
+                                  .destroy = acceleration_destroy,
+                                  .label_at = offsetof(MTLAccelerationStructure, resource.label)};
+
+// The device's functions. NULL after a message.
+static const DevRays *rays_of(MTLDevice *device, const char *call) {
+    char why[RT_RAYS_WHY];
+    if (!device) {
+        rt_misuse(NULL, RT_RULE_null_object, call, "device");
+        return NULL;
+    }
+    const DevRays *rays = rt_device_rays(device, why);
+    if (!rays)
+        rt_misuse(device, RT_RULE_device_feature, call, "'%s' has no ray tracing: %s",
+                  device->facts.name, why);
+    return rays;
+}
+
+static MTLAccelerationStructure *new_structure(MTLDevice *device, size_t size, const char *call) {
+    const DevRays *rays = rays_of(device, call);
+    if (!rays) return NULL;
+    if (!size || size > device->facts.memory_bytes) {
+        rt_misuse(device, RT_RULE_acceleration_size, call, "%zu bytes", size);
+        return NULL;
+    }
+    MTLAccelerationStructure *structure = rt_new(&rt_acceleration_class, sizeof *structure);
+    if (!structure) return NULL;
+    rt_resource_init(&structure->resource, device, MTLResourceStorageModePrivate, size);
+    structure->size = size;
+    if (!rays->make(device->context, &structure->handle)) {
+        mtl_release(structure);
+        return NULL;
+    }
+    rt_span_add(&structure->span, &structure->resource,
+                (const void *)(uintptr_t)structure->handle.value,
+                structure->handle.n_bytes ? structure->handle.n_bytes : 1);
+    return structure;
+}
+
+void rt_acceleration_built(MTLAccelerationStructure *structure, const DevRays *rays) {
+    uint64_t n_bytes = 0;
+    const void *data =
+        rays->data(structure->resource.device->context, structure->handle.value, &n_bytes);
+    rt_span_remove(&structure->data_span);
+    if (data) rt_span_add(&structure->data_span, &structure->resource, data, n_bytes);
+}
+
+MTLAccelerationStructure *mtl_device_new_acceleration_structure(MTLDevice *device, size_t size) {
+    return new_structure(device, size, __func__);
+}
+
+MTLAccelerationStructure *mtl_device_new_acceleration_structure_with_descriptor(
+    MTLDevice *device, const MTLAccelerationStructureDescriptor *descriptor) {
+    size_t size =
+        mtl_device_acceleration_structure_sizes(device, descriptor).acceleration_structure_size;
+    return size ? new_structure(device, size, __func__) : NULL;
+}
+
+// ---- Sizes ----
+
+// Memory until the end of a call: blocks in a list.
+typedef struct Block {
+    struct Block *next;
+    _Alignas(16) char data[];
+} Block;
+
+static void *alloc_block(void *context, size_t n_bytes) {
+    Block **first = context, *block = rt_alloc(sizeof *block + n_bytes);
+    if (!block) return NULL;
+    block->next = *first;
+    *first = block;
+    return block->data;
+}
+
+static bool use_nothing(void *context, MTLResource *resource) {
+    (void)context, (void)resource;
+    return true;
+}
+
+MTLAccelerationStructureSizes mtl_device_acceleration_structure_sizes(
+    MTLDevice *device, const MTLAccelerationStructureDescriptor *descriptor) {
+    MTLAccelerationStructureSizes sizes = {0};
+    const RtSite site = {device, NULL, __func__};
+    const DevRays *rays = rays_of(device, __func__);
+    if (!rays || !rt_given(device, descriptor, "descriptor", __func__)) return sizes;
+    Block *blocks = NULL;
+    RtRayBuild build = {.alloc = alloc_block, .use = use_nothing, .context = &blocks};
+    if (rt_ray_build(&build, descriptor, &site)) {
+        DevRaySizes need = rays->sizes(device->context, &build.build);
+        sizes = (MTLAccelerationStructureSizes){need.structure, need.scratch, need.refit_scratch};
+    }
+    for (Block *next; blocks; blocks = next) {
+        next = blocks->next;
+        rt_free(blocks);
+    }
+    return sizes;
+}
+
+// ---- Properties ----
+
+size_t mtl_acceleration_structure_size(const MTLAccelerationStructure *structure) {
+    return structure ? structure->size : 0;
+}
+
+MTLResourceID mtl_acceleration_structure_gpu_resource_id(
+    const MTLAccelerationStructure *structure) {
+    return (MTLResourceID){structure ? structure->handle.value : 0};
+}
+
+MTLDevice *mtl_acceleration_structure_device(const MTLAccelerationStructure *structure) {
+    return structure ? structure->resource.device : NULL;
+}
+
+const char *mtl_acceleration_structure_label(const MTLAccelerationStructure *structure) {
+    return structure ? rt_label(&structure->resource.label) : "";
+}
+
+void mtl_acceleration_structure_set_label(MTLAccelerationStructure *structure, const char *label) {
+    if (structure) rt_label_set(&structure->resource.label, label);
+}
