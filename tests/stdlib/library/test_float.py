@@ -166,6 +166,22 @@ def test_geometric(element, count):
             assert first.size == 0, (width, name, x[first[0]], y[first[0]], got[first[0]])
 
 
+def test_refract_of_long_vectors():
+    """What is not normalised keeps its digits, also where eta * dot and the root nearly cancel."""
+    rng = np.random.default_rng(21)
+    n, count, eta = 256, 3, 0.75
+    a, b = (rng.uniform(-100, 100, n * count).astype(np.float32) for _ in range(2))
+    x, y = (v.astype(np.float64).reshape(n, count) for v in (a, b))
+    along = eta * (x * y).sum(1, keepdims=True)
+    total = along + np.sqrt(1 - eta * eta + along * along)
+    want, scale = eta * x - total * y, np.abs(eta * x) + np.abs(total * y)
+    clear = np.abs(along[:, 0]) > 0.1 * eta * np.linalg.norm(x, axis=1) * np.linalg.norm(y, axis=1)
+    assert clear.sum() > n / 2 and (along[clear] < 0).sum() > n / 5
+    for width, rows in evaluate("float", count, ["refract(x, y, 0.75f)"], [a, b], np.float32, "float"):
+        error = np.abs(rows[0].astype(np.float64).reshape(n, count) - want) / scale
+        assert error[clear].max() < 1e-5, (width, error[clear].max())
+
+
 INTS = {"char": np.int8, "uchar": np.uint8, "short": np.int16, "ushort": np.uint16,
         "int": np.int32, "uint": np.uint32, "long": np.int64, "ulong": np.uint64}
 

@@ -95,9 +95,12 @@ METAL_FUNC auto refract(A i, B n, __element_t<__joint<A, B>> ratio) {
     using V = __joint<A, B>;
     auto p = __wide_arg<V>(i), q = __wide_arg<V>(n);
     using N = decltype(p);
-    float eta = ratio, c = __do_dot(q, p);
-    float k = 1.0f - eta * eta * (1.0f - c * c);
-    N r = p * (N)eta - q * (N)(eta * c + __root(k < 0 ? 0.0f : k));
+    // k = 1 - eta^2 (1 - c^2), and eta c + sqrt(k) without the difference of two large numbers that
+    // it is where vectors are long and face each other.
+    float eta = ratio, along = eta * __do_dot(q, p);
+    float rest = (1.0f - eta) * (1.0f + eta), k = rest + along * along;
+    float root = __root(k < 0 ? 0.0f : k);
+    N r = p * (N)eta - q * (N)(along < 0 ? rest / (root - along) : along + root);
     return __narrow<V>(k < 0 ? (N)0 : r);
 }
 } // namespace metal
