@@ -468,8 +468,10 @@ TEST(pipelines_from_descriptors) {
         ADD_ONE
         "[[max_total_threads_per_threadgroup(96)]] kernel void few(device uint *x) {"
         " x[0] = 1; }\n"
+        "constant bool more [[function_constant(0)]];\n" // the size is the pipeline's to know
         "kernel void big(device uint *x, uint i [[thread_index_in_threadgroup]]) {"
-        " threadgroup uint t[9000]; t[i] = i; threadgroup_barrier(mem_flags::mem_threadgroup);"
+        " threadgroup uint t[9000]; t[i] = is_function_constant_defined(more) ? 0 : i;"
+        " threadgroup_barrier(mem_flags::mem_threadgroup);"
         " x[i] = t[(i * 7) % 1000]; }\n");
     MTLFunction *add = mtl_library_new_function(library, "add_one");
     MTLFunction *few = mtl_library_new_function(library, "few");
