@@ -381,6 +381,12 @@ struct SpaceChecker : RecursiveASTVisitor<SpaceChecker> {
         if (f) object(e->getArg(0)->IgnoreParenImpCasts(), f, e->getOperatorLoc());
         return true;
     }
+    bool VisitLambdaExpr(LambdaExpr *e) {
+        if (job.client->version < 32 && !bridge_in_system(&job, e->getBeginLoc().getRawEncoding()))
+            bridge_report(&job, 3, e->getBeginLoc().getRawEncoding(),
+                          "lambda expressions need Metal 3.2");
+        return true;
+    }
     // Only braces may give a vector fewer components than it has.
     bool VisitCXXConstructExpr(CXXConstructExpr *e) {
         const FunctionDecl *f = e->getConstructor(), *t = f->getTemplateInstantiationPattern();

@@ -127,6 +127,7 @@ typedef struct BridgeJob BridgeJob; // a running job, for the calls below that c
 
 typedef struct BridgeClient {
     void *context;
+    unsigned version; // of the language, 10 * major + minor
     // Edits the tokens of the translation unit. The result must live until the job ends; NULL
     // stops.
     const MslToken *(*tokens)(void *context, BridgeJob *job, const MslToken *in, size_t n,

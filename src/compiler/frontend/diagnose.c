@@ -64,6 +64,11 @@ void diagnose(Diagnoser *g, BridgeJob *job, const BridgeDiagnostic *d) {
         g->failed = true;
         return;
     }
+    char *reason = d->severity >= 3 ? version_reason(message, g->version) : NULL;
+    if (reason) {
+        free(message);
+        message = reason;
+    }
     g->n_errors += d->severity >= 3;
     if (d->severity == 1) {
         if (g->pending && !d->in_system && d->location) {

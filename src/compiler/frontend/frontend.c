@@ -29,7 +29,8 @@ static const MslToken *on_tokens(void *context, BridgeJob *job, const MslToken *
                                  size_t *n_out) {
     Round *r = context;
     if (!r->bare && !r->library) return NULL; // its names are not there: again, without them
-    if (!tokens_edit(job, &r->arena, in, n, &r->tokens) || !repairs_apply(r->repairs, &r->tokens)) {
+    if (!tokens_edit(job, &r->arena, version_asked(r->source), in, n, &r->tokens) ||
+        !repairs_apply(r->repairs, &r->tokens)) {
         r->failed = true;
         return NULL;
     }
@@ -125,6 +126,7 @@ static bool run_round(Round *r, const Options *dialect, const char *pch) {
     for (size_t i = 0; i < r->source->n_extra; i++) options_push(&o, r->source->extra[i]);
     options_push(&o, r->source->name);
     const BridgeClient client = {.context = r,
+                                 .version = version_asked(r->source),
                                  .tokens = on_tokens,
                                  .diagnostic = on_diagnostic,
                                  .file = on_file,
@@ -196,6 +198,7 @@ bool msl_frontend(const MslSource *given, MslLibrary *out) {
     const char *pch = dialect.failed || bare ? NULL : pch_find(&source, &dialect, &arena);
     for (int i = 0; i < MAX_ROUNDS; i++) {
         Round r = {.source = &source, .repairs = &repairs, .bare = bare};
+        r.diagnoser.version = version_asked(&source);
         ok = !dialect.failed && run_round(&r, &dialect, pch);
         bool no_library = !ok && !r.failed && !bare && !r.library && r.diagnoser.n_errors == 0;
         bool again = !ok && !r.failed && i + 1 < MAX_ROUNDS &&

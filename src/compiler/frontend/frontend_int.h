@@ -47,7 +47,16 @@ bool repairs_learn(Repairs *r, const BridgeDiagnostic *d);
 bool repairs_apply(const Repairs *r, TokenList *tokens);
 
 // ---- tokens.c: MSL tokens -> tokens of the dialect. False without memory ----
-bool tokens_edit(BridgeJob *job, BaseArena *arena, const MslToken *in, size_t n, TokenList *out);
+bool tokens_edit(BridgeJob *job, BaseArena *arena, unsigned version, const MslToken *in, size_t n,
+                 TokenList *out);
+
+// ---- versions.c: versions of the language are 10 * major + minor ----
+enum { VERSION_NEWEST = 40, VERSION_BFLOAT = 31 };
+unsigned version_asked(const MslSource *source);      // of a source
+unsigned version_of_name(const char *name, size_t n); // that brought it; 0: the first
+unsigned version_of_attribute(const char *name);
+// What to say instead of "undeclared" when a name is of a later version, malloc'd; else NULL.
+char *version_reason(const char *message, unsigned version);
 
 // ---- words.c: Clang's words -> Metal's. NULL without memory ----
 char *words_metal(const char *message);
@@ -134,6 +143,7 @@ typedef struct Diagnoser {
     Text log;
     char *pending; // error inside our headers, waiting for a note that names the user's line
     char pending_at[512];
+    unsigned version;    // of the language
     bool drop_notes;     // notes that belong to a diagnostic not shown
     bool broken_prelude; // the precompiled headers could not be read
     bool failed;         // out of memory

@@ -117,7 +117,8 @@ static bool image_is_good(const char *path, const char *sum_path) {
 static const MslToken *prelude_tokens(void *context, BridgeJob *job, const MslToken *in, size_t n,
                                       size_t *n_out) {
     TokenList *out = ((void **)context)[0];
-    if (!tokens_edit(job, ((void **)context)[1], in, n, out)) return NULL;
+    if (!tokens_edit(job, ((void **)context)[1], *(unsigned *)((void **)context)[2], in, n, out))
+        return NULL;
     *n_out = out->n;
     return out->at;
 }
@@ -152,7 +153,8 @@ static bool build_image(const MslSource *source, const Options *dialect, const c
         options_push(&o, strcmp(dialect->at[i], "cl") == 0 ? "cl-header" : dialect->at[i]);
     const char *const more[] = {"-w", "-emit-pch", "-o", temporary, pch_source.path};
     for (size_t i = 0; i < sizeof more / sizeof *more; i++) options_push(&o, more[i]);
-    void *context[] = {&tokens, arena};
+    unsigned version = version_asked(source);
+    void *context[] = {&tokens, arena, &version};
     const BridgeClient client = {.context = context,
                                  .tokens = prelude_tokens,
                                  .diagnostic = ignore_diagnostic,

@@ -202,6 +202,11 @@ size_t tp_attributes(TokenPass *p, size_t i) {
         size_t stop = attribute_end(p, k, last);
         Treatment how = treatment(&p->in[k]);
         uint32_t at = p->in[k].location;
+        unsigned since = how == UNKNOWN ? 0 : version_of_attribute(p->in[k].text);
+        if (since > p->version)
+            tp_report(p, k,
+                      "'%s' attribute needs Metal %u.%u: the source is compiled as Metal %u.%u",
+                      p->in[k].text, since / 10, since % 10, p->version / 10, p->version % 10);
         bool constant = how == TEXT && strcmp(p->in[k].text, "function_constant") == 0;
         bool global = constant && !p->paren && !tp_in_function(p) &&
                       (!p->n_scopes || p->scopes[p->n_scopes - 1].kind == SCOPE_NAMESPACE);

@@ -341,6 +341,9 @@ static bool bfloat_literal(TokenPass *p, size_t i) {
     for (const char *c = t->text; c < suffix; c++)
         floating = floating || (hex ? *c == 'p' || *c == 'P' : *c == '.' || *c == 'e' || *c == 'E');
     if (!floating) return false;
+    if (p->version < VERSION_BFLOAT)
+        tp_report(p, i, "a literal of type bfloat needs Metal %d.%d", VERSION_BFLOAT / 10,
+                  VERSION_BFLOAT % 10);
     char *number = arena_format(p->arena, "%.*sf", (int)(t->n_text - 2), t->text);
     if (!number) {
         p->failed = true;
@@ -418,10 +421,12 @@ static void walk(TokenPass *p) {
     }
 }
 
-bool tokens_edit(BridgeJob *job, BaseArena *arena, const MslToken *in, size_t n, TokenList *out) {
-    TokenPass p = {.job = job, .arena = arena, .in = in, .n = n, .out = out};
+bool tokens_edit(BridgeJob *job, BaseArena *arena, unsigned version, const MslToken *in, size_t n,
+                 TokenList *out) {
+    TokenPass p = {.job = job, .arena = arena, .in = in, .n = n, .out = out, .version = version};
     MslToken *tokens = n > 0 && n < UINT32_MAX ? tp_function_parameters(&p) : NULL;
     if (!tokens) goto done;
+    tp_hide_later(&p, tokens);
     tp_vector_sizes(&p, tokens);
     if (!match_brackets(&p) || (tp_drop_twins(&p, tokens) && !match_brackets(&p))) goto done;
     if (p.too_deep)

@@ -33,6 +33,7 @@ typedef struct TokenPass {
         *methods; // member functions given the thread space, for definitions outside the class
     size_t n_methods, capacity_methods;
     unsigned next_id; // for names we invent
+    unsigned version; // of the language (versions.c)
     bool too_deep;    // brackets nest beyond the limit: reported, not parsed
     bool failed;      // out of memory
 } TokenPass;
@@ -78,6 +79,8 @@ size_t tp_threadgroup_variable(TokenPass *p, size_t i);
 void tp_method_space(TokenPass *p, size_t close);
 // Template parameters that are sizes of vectors become int. `tokens` is p->in.
 void tp_vector_sizes(TokenPass *p, MslToken *tokens);
+// versions.c: in our headers, names of later versions are spelt another way. `tokens` is p->in.
+void tp_hide_later(TokenPass *p, MslToken *tokens);
 // Empties member functions that differ from another only by a space the dialect does not tell
 // apart. Brackets must be matched before, and again if it returns true.
 bool tp_drop_twins(TokenPass *p, MslToken *tokens);

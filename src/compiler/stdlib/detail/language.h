@@ -29,7 +29,7 @@
 #define __INGOT_FAST_MATH 0
 #endif
 #endif
-#ifndef __HAVE_BFLOAT__
+#if __METAL_VERSION__ >= 310 && !defined(__HAVE_BFLOAT__)
 #define __HAVE_BFLOAT__ 1
 #endif
 #if __METAL_VERSION__ >= 400
