@@ -217,6 +217,15 @@ def test_types(kernels, t):
 
 
 @pytest.mark.parametrize("way", MAIN)
+def test_sums_start_at_zero(kernels, way):
+    """multiply_accumulate into a cooperative tensor that nobody has set."""
+    for groups in (2, 0):
+        body = COOPERATIVE.format(t="float", before="", after="")
+        source = matmul_source("fresh", F16, m=16, n=29, groups=groups, accumulate=True, body=body)
+        check_matmul(kernels, source, "fresh", F16, [(29, 31, 17)], way, 16, 29, groups, threads=32 * groups or 1)
+
+
+@pytest.mark.parametrize("way", MAIN)
 @pytest.mark.parametrize("ta", [False, True])
 @pytest.mark.parametrize("tb", [False, True])
 def test_transposed(kernels, ta, tb, way):

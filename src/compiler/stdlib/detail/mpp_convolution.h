@@ -86,7 +86,10 @@ public:
     get_destination_cooperative_tensor() const {
         cooperative_tensor_destination_t<ActivationOperandType, WeightsOperandType, ElementType,
                                          CoordType>
-            t; // elements are not set
+            t; // elements are not set, unless they are added to
+        if constexpr (Descriptor.conv2d_mode ==
+                      convolution2d_descriptor::mode::multiply_accumulate)
+            t.fill(0);
         return t;
     }
 

@@ -133,8 +133,11 @@ public:
                                          __ops::code_of<RightOperandType>,
                                          __ops::type_code<metal::__bare<ElementType>>),
                       "matmul2d does not support this combination of element types");
-        return __fresh<cooperative_tensor_destination_t<LeftOperandType, RightOperandType,
-                                                        ElementType, CoordType>>();
+        auto t = __fresh<cooperative_tensor_destination_t<LeftOperandType, RightOperandType,
+                                                          ElementType, CoordType>>();
+        // Programs add up from the first run() on without setting anything: they start at 0.
+        if constexpr (__accumulates) t.fill(0);
+        return t;
     }
 
 #define __MSL_INPUT(SIDE, ROWS, COLS, TRANSPOSED, ELEMENT) \
