@@ -10,6 +10,7 @@ CHECKS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "checks")
 SETTINGS = ("-DGGML_METAL=ON -DGGML_METAL_EMBED_LIBRARY=OFF -DGGML_BLAS=OFF -DGGML_OPENMP=OFF -DLLAMA_CURL=OFF "
             "-DLLAMA_OPENSSL=OFF -DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF -DLLAMA_BUILD_TOOLS=OFF "
             "-DLLAMA_BUILD_SERVER=OFF -DBUILD_SHARED_LIBS=ON -DCMAKE_BUILD_TYPE=Release")
+TENSORS = {"GGML_METAL_TENSOR_ENABLE": "1"}
 # What takes longest stands alone; the rest is one line.
 GROUPS = {"MUL_MAT": "products of matrices", "MUL_MAT_ID": "products chosen by experts",
           "FLASH_ATTN_EXT": "flash attention"}
@@ -30,34 +31,42 @@ def build(p, llama):
     return made.status == 0
 
 
-def operators(p, environment):
-    out = p.folder / ("operators-all.json" if p.all else "operators.json")
+def operators(p, environment, only="", way=""):
+    """The operators (or `only` some), as rows whose names end in `way`."""
+    out = p.folder / f"operators{way.replace(' ', '-')}{'-all' * p.all}.json"
     out.unlink(missing_ok=True)
-    p.sh(f"python3 '{CHECKS}/ggml_ops.py' ./test-backend-ops '{out}' --jobs {os.cpu_count()} "
-         + ("--all --limit 20000" if p.all else "--limit 400"), timeout=100000, log="operators",
+    p.sh(f"python3 '{CHECKS}/ggml_ops.py' ./test-backend-ops '{out}' --jobs {os.cpu_count()} --op '{only}' "
+         + ("--all --limit 20000" if p.all else "--limit 400"), timeout=100000, log=out.stem,
          env={**environment, "LD_PRELOAD": str(p.folder / "ggml_threads.so")})
     rows = json.loads(out.read_text())
     for name, what in [*GROUPS.items(), (None, "its other operators")]:
         chosen = {n: r for n, r in rows.items() if n == name or (name is None and n not in GROUPS)}
+        if not chosen:
+            continue
         sampled = any(r["sample"] for r in chosen.values())
         unfinished = [f"{n}: {r['ended']}" for n, r in chosen.items() if r["ended"] != "yes"]
         passed, failed, unsupported = (sum(r[k] for r in chosen.values()) for k in ("passed", "failed", "unsupported"))
-        p.row(f"test-backend-ops: {what}{' (a sample)' * sampled}", passed, failed + len(unfinished), unsupported,
+        p.row(f"test-backend-ops: {what}{' (a sample)' * sampled}{way}", passed, failed + len(unfinished), unsupported,
               seconds=sum(r["seconds"] for r in chosen.values()), note="; ".join(unfinished))
 
 
+def speed(p, device, kind, environment):
+    """GFLOP/s of a product of kind with 512 columns, by ggml's own measure; None if it has none."""
+    r = p.sh(["./test-backend-ops", "perf", "-b", device, "-o", "MUL_MAT", "-p",
+              f"type_a={kind},type_b=f32,m=4096,n=512,k=14336"], env=environment, log=f"perf-{kind}-{device}")
+    found = re.search(r"([\d.]+) ([TG])FLOPS", re.sub(r"\x1b\[[0-9;]*m", "", r.text))
+    return found and float(found[1]) * (1000 if found[2] == "T" else 1)
+
+
 def products(p, environment):
-    """ggml's own figures of a large product, on its Metal back end and on its CPU back end."""
+    """On its Metal back end with simdgroup matrices (its choice for chips it does not know) and with Metal's tensors
+    (its choice for the newest), and on its CPU back end, to which the test program gives half of the processors."""
     for kind in ("f32", "f16", "q4_0"):
-        flops = {}
-        for device in ("MTL0", "CPU"):
-            r = p.sh(["./test-backend-ops", "perf", "-b", device, "-o", "MUL_MAT", "-p",
-                      f"type_a={kind},type_b=f32,m=4096,n=512,k=14336"], env=environment, log=f"perf-{kind}-{device}")
-            found = re.search(r"([\d.]+) ([TG])FLOPS", re.sub(r"\x1b\[[0-9;]*m", "", r.text))
-            flops[device] = float(found[1]) * (1000 if found[2] == "T" else 1) if found else None
-        ok = all(flops.values())
-        p.row(f"test-backend-ops perf: product of 4096 x 14336 {kind} weights with 512 columns", passed=ok, failed=not ok,
-              note=f"{flops['MTL0']:.3g} GFLOP/s, its CPU {flops['CPU']:.3g} (half of the processors)" if ok else "")
+        figures = {"simdgroup matrices": speed(p, "MTL0", kind, environment),
+                   "tensors": speed(p, "MTL0", kind, {**environment, **TENSORS}), "its CPU": speed(p, "CPU", kind, environment)}
+        ok = all(figures.values())
+        p.row(f"perf: 4096 x 14336 weights of {kind}, 512 columns", passed=ok, failed=not ok,
+              note=", ".join(f"{what} {gflops:.3g}" for what, gflops in figures.items() if gflops) + " GFLOP/s")
 
 
 def model(p, environment):
@@ -81,3 +90,4 @@ def run(p):
     model(p, environment)
     products(p, environment)
     operators(p, environment)
+    operators(p, {**environment, **TENSORS}, "MUL_MAT,MUL_MAT_ID", " with tensors")

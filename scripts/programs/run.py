@@ -44,8 +44,8 @@ class Result:
 class Program:
     """What a program's file is given: where to work, how to fetch, how to run, where to put results."""
 
-    def __init__(self, name, build, everything=False):
-        self.name, self.build, self.all = name, build, everything
+    def __init__(self, name, build, everything=False, keep=lambda program: None):
+        self.name, self.build, self.all, self.keep = name, build, everything, keep
         self.folder = build / "programs" / name
         self.folder.mkdir(parents=True, exist_ok=True)
         self.ingot = build / "bin" / "ingot"
@@ -109,7 +109,8 @@ class Program:
         """A line of the report. seconds: on Ingot; cpu_seconds: the same on the program's own CPU path."""
         self.rows.append(dict(what=what, passed=int(passed), failed=int(failed), unsupported=int(unsupported), seconds=seconds,
                               cpu_seconds=cpu_seconds, note=note))
-        print(f"{self.name}: {what}: {passed} passed, {failed} failed, {unsupported} unsupported", flush=True)
+        print(f"{self.name}: {what}: {int(passed)} passed, {int(failed)} failed, {unsupported} unsupported; {note}", flush=True)
+        self.keep(self)
 
 
 def processor():
@@ -148,8 +149,14 @@ def main():
         sys.exit(f"programs: there is no {', '.join(sorted(unknown))}; there are {', '.join(there)}")
     store = build / "programs" / "results.json"
     results = json.loads(store.read_text()) if store.exists() else {}
+
+    def keep(program): # row by row: what an interrupted run found is not lost
+        results[program.name] = dict(version=program.version, rows=program.rows,
+                                     machine=f"{processor()}, {os.cpu_count()} processors, load {os.getloadavg()[2]:.1f}")
+        store.write_text(json.dumps(results, indent=1))
+        write_report(results, ROOT / "docs" / "programs.md")
     for name in chosen:
-        program = Program(name, build, "--all" in sys.argv)
+        program = Program(name, build, "--all" in sys.argv, keep)
         spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
         module = importlib.util.module_from_spec(spec)
         try:
@@ -158,10 +165,6 @@ def main():
         except Exception as error:  # the other programs still run
             traceback.print_exc()
             program.row("the attempt to run it", failed=1, note=str(error).split("\n")[0][:120])
-        results[name] = dict(version=program.version, rows=program.rows,
-                             machine=f"{processor()}, {os.cpu_count()} processors, load {os.getloadavg()[2]:.1f}")
-        store.write_text(json.dumps(results, indent=1))
-    write_report(results, ROOT / "docs" / "programs.md")
     sys.exit(any(row["failed"] for name in chosen for row in results[name]["rows"]))
 
 
