@@ -21,6 +21,17 @@ def run(p):
         return first, again, cpu
 
     cache = {"CACHEDB": str(p.folder / "cache.db")}
+    for part, what, env in [("graph", "TinyJit graphs through indirect command buffers", {}),
+                            ("train", "a CNN trained with Adam", {}),
+                            ("matmul", "matrix products with simdgroup matrices (TC=1)", {"TC": "1"}),
+                            ("ops", "operations against NumPy", {}), ("beam", "BEAM=2 search", {"BEAM": "2"}),
+                            ("matmul", "matrix products without (TC=0)", {"TC": "0"})]:
+        first, again, cpu = both([python, CHECKS, part], {**cache, **env}, f"{part}{env.get('TC', '')}")
+        failed = max(r.count("^FAIL") + (r.status not in (0, 1)) for r in (first, again))
+        times = re.findall(r"^time of (.*)", again.text, re.MULTILINE)
+        cpu_times = [t.split(": ")[1] for t in re.findall(r"^time of (.*)", cpu.text, re.MULTILINE)]
+        p.row(what, again.count("^PASS"), failed, 0, again.seconds, cpu.seconds, "; ".join(
+            [f"first run {first.seconds:.3g} s"] + [f"{metal} (its CPU {own})" for metal, own in zip(times, cpu_times)]))
     first, again, cpu = both([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rN", tests], cache, "tiny")
 
     def tally(result, word):
@@ -28,14 +39,3 @@ def run(p):
     failed = max(tally(r, "failed") + tally(r, "error") + (r.status not in (0, 1)) for r in (first, again))
     p.row("its own test_tiny.py", tally(again, "passed"), failed, tally(again, "skipped"), again.seconds, cpu.seconds,
           f"first run {first.seconds:.3g} s")
-    for part, what, env in [("ops", "operations against NumPy", {}), ("train", "a CNN trained with Adam", {}),
-                            ("matmul", "matrix products with simdgroup matrices (TC=1)", {"TC": "1"}),
-                            ("matmul", "matrix products without (TC=0)", {"TC": "0"}),
-                            ("graph", "TinyJit graphs through indirect command buffers", {}),
-                            ("beam", "BEAM=2 search", {"BEAM": "2"})]:
-        first, again, cpu = both([python, CHECKS, part], {**cache, **env}, f"{part}{env.get('TC', '')}")
-        failed = max(r.count("^FAIL") + (r.status not in (0, 1)) for r in (first, again))
-        times = re.findall(r"^time of (.*)", again.text, re.MULTILINE)
-        cpu_times = [t.split(": ")[1] for t in re.findall(r"^time of (.*)", cpu.text, re.MULTILINE)]
-        p.row(what, again.count("^PASS"), failed, 0, again.seconds, cpu.seconds, "; ".join(
-            [f"first run {first.seconds:.3g} s"] + [f"{metal} (its CPU {own})" for metal, own in zip(times, cpu_times)]))
