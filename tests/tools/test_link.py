@@ -61,6 +61,32 @@ kernel void {name}(device float *x [[buffer(0)]]) {{ lib::Sum<float> s; s.add(x[
 
 
 @pytest.mark.skipif(not shutil.which("ar"), reason="no ar")
+def in_parts(ingot, name):
+    """Whether the library keeps a module for each of its files (src/abi/modules.h)."""
+    return b"INGOTMDS" in (ingot.folder / name).read_bytes()
+
+
+def test_files_that_do_not_call_each_other_stay_apart(ingot):
+    """A pipeline then opens one of them: with hundreds of kernels in each that is most of its time."""
+    for name in "abc":
+        ingot.write(name + ".metal", f"""#include <metal_stdlib>
+constant float k [[function_constant(0)]];
+static float add(float x) {{ return x + {ord(name)}; }}
+[[visible]] float {name}_seen(float x) {{ return add(x); }}
+kernel void {name}(device float *x [[buffer(0)]]) {{ x[0] = add(x[0]) * k; }}
+""")
+    ingot("build", "a.metal", "b.metal", "-o", "ab.metallib")
+    ingot("build", "ab.metallib", "c.metal", "-o", "abc.metallib")  # linked once more
+    assert in_parts(ingot, "ab.metallib") and in_parts(ingot, "abc.metallib")
+    for name in "abc":
+        assert value(ingot, "abc.metallib", name, "--constant", "0=2") == str(2 * (5 + ord(name)))
+    ingot.write("helper.metal", HELPER)
+    ingot.write("user.metal", USER)
+    ingot("build", "user.metal", "helper.metal", "a.metal", "-o", "all.metallib")
+    assert not in_parts(ingot, "all.metallib")
+    assert value(ingot, "all.metallib", "run") == "11"
+
+
 def test_archive_of_objects(ingot):
     ingot.write("a_name_of_more_than_sixteen_letters.metal", HELPER)
     ingot.write("user.metal", USER)

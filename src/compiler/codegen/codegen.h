@@ -87,6 +87,8 @@ void msl_loosen(Cg *cg);
 // load.c
 void msl_load(Cg *cg);
 LLVMModuleRef msl_open_lazily(Cg *cg, const void *bitcode, size_t n_bytes);
+// One module of a library's code (abi/modules.h).
+LLVMModuleRef msl_open_code(Cg *cg, const void *code, size_t n_bytes, uint32_t number);
 void msl_hide_all_but(LLVMModuleRef m, bool (*keep)(LLVMValueRef f, void *context), void *context);
 void msl_join(Cg *cg, LLVMModuleRef library); // into the kernel's module; the library is gone then
 

@@ -10,6 +10,7 @@
 //             function to function, and threadgroup memory
 // What is still undefined afterwards is reported only if the kernel calls it (entry.c).
 #include "compiler/codegen/codegen.h"
+#include "abi/modules.h"
 #include "compiler/frontend/bridge.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,11 +35,15 @@ static const RfLibrary *reflection_of(const Cg *cg, uint32_t library) {
     return library ? cg->request->parts[library - 1].reflection : cg->lib;
 }
 
-static LLVMModuleRef open_part(Cg *cg, uint32_t library) {
+static AbiModule code_of(const Cg *cg, uint32_t library) {
     const MslKernelRequest *q = cg->request;
-    return library ? msl_open_lazily(cg, q->parts[library - 1].bitcode,
-                                     q->parts[library - 1].bitcode_bytes)
-                   : msl_open_lazily(cg, q->bitcode, q->bitcode_bytes);
+    return library ? (AbiModule){q->parts[library - 1].bitcode, q->parts[library - 1].bitcode_bytes}
+                   : (AbiModule){q->bitcode, q->bitcode_bytes};
+}
+
+static LLVMModuleRef open_part(Cg *cg, uint32_t library, uint32_t number) {
+    AbiModule code = code_of(cg, library);
+    return msl_open_code(cg, code.bitcode, code.n_bytes, number);
 }
 
 // Declarations with an identity get the part's number.
@@ -72,9 +77,19 @@ static bool same_text(const char *a, const char *b) {
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+// The module that a linked function is in. 0 for one that is not there: link_function says so.
+static uint32_t module_of(const Cg *cg, const MslLinkedFunction *l) {
+    const RfLibrary *lib = reflection_of(cg, l->library);
+    const RfFunction *fn = rf_find_function(lib, l->function);
+    AbiModule code = code_of(cg, l->library);
+    return fn ? abi_module_of(code.bitcode, code.n_bytes, (uint32_t)(fn - lib->functions)) : 0;
+}
+
 // Whether two linked functions can share one copy of their library.
-static bool same_part(const MslLinkedFunction *a, const MslLinkedFunction *b) {
-    if (a->library != b->library || a->n_constants != b->n_constants) return false;
+static bool same_part(const Cg *cg, const MslLinkedFunction *a, const MslLinkedFunction *b) {
+    if (a->library != b->library || a->n_constants != b->n_constants ||
+        module_of(cg, a) != module_of(cg, b))
+        return false;
     for (size_t i = 0; i < a->n_constants; i++) {
         const MslConstantValue *x = &a->constants[i], *y = &b->constants[i];
         if (!same_text(x->name, y->name) || x->index != y->index || x->data_type != y->data_type ||
@@ -113,13 +128,13 @@ static void link_functions(Cg *cg) {
     const MslKernelRequest *q = cg->request;
     for (size_t i = 0; i < q->n_linked; i++) {
         bool done = false;
-        for (size_t k = 0; k < i && !done; k++) done = same_part(&q->linked[k], &q->linked[i]);
+        for (size_t k = 0; k < i && !done; k++) done = same_part(cg, &q->linked[k], &q->linked[i]);
         if (done) continue; // with the first of its part
         uint32_t part =
             add_part(cg, q->linked[i].library, q->linked[i].constants, q->linked[i].n_constants);
-        LLVMModuleRef m = open_part(cg, q->linked[i].library);
+        LLVMModuleRef m = open_part(cg, q->linked[i].library, module_of(cg, &q->linked[i]));
         for (size_t k = i; k < q->n_linked; k++)
-            if (same_part(&q->linked[i], &q->linked[k])) link_function(cg, m, k);
+            if (same_part(cg, &q->linked[i], &q->linked[k])) link_function(cg, m, k);
         rename_declarations(cg, m, part);
         msl_hide_all_but(m, keep_linked, NULL);
         msl_join(cg, m);
@@ -215,7 +230,7 @@ static bool keep_wanted(LLVMValueRef f, void *context) {
 
 // What one dynamic library has of what is missing. True if that was something.
 static bool link_dynamic(Cg *cg, uint32_t library, uint32_t *part) {
-    LLVMModuleRef m = open_part(cg, library);
+    LLVMModuleRef m = open_part(cg, library, 0); // dynamic ones have one
     bool found = false;
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f && !found; f = LLVMGetNextFunction(f))
         found = !LLVMIsDeclaration(f) && keep_wanted(f, cg);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // load.c: the bitcode of a library -> a module with one kernel and what it reaches.
-// A library may hold hundreds of kernels. Its bitcode is opened lazily (function bodies stay
+// A library may hold hundreds of kernels. The module of this one (abi/modules.h) is opened lazily (function bodies stay
 // unread), everything but the wanted kernel is made internal, and then it is linked into an empty
 // module: the linker reads an internal function only when something refers to it. LLVM-C cannot
 // materialise a function otherwise.
 #include "compiler/codegen/codegen.h"
+#include "abi/modules.h"
 #include "abi/stage_in.h"
 #include <llvm-c/BitReader.h>
 #include <llvm-c/Linker.h>
@@ -38,6 +39,11 @@ void msl_hide_all_but(LLVMModuleRef m, bool (*keep)(LLVMValueRef f, void *contex
     }
 }
 
+LLVMModuleRef msl_open_code(Cg *cg, const void *code, size_t n_bytes, uint32_t number) {
+    AbiModule m = abi_module_at(code, n_bytes, number);
+    return msl_open_lazily(cg, m.n_bytes ? m.bitcode : code, m.n_bytes);
+}
+
 static bool is_kernel(LLVMValueRef f, void *kernel) { return f == kernel; }
 
 static void check_link(Cg *cg, bool failed) {
@@ -59,6 +65,8 @@ void msl_load(Cg *cg) {
     MslContext *cx = &cg->cx;
     cg->fn = rf_find_function(cg->lib, cg->request->function);
     if (!cg->fn) msl_fail(cx, "the library has no function '%s'", cg->request->function);
+    uint32_t number = abi_module_of(cg->request->bitcode, cg->request->bitcode_bytes,
+                                    (uint32_t)(cg->fn - cg->lib->functions));
     if (cg->fn->stage > RF_MESH)
         msl_fail(cx, "'%s' is not an entry point of a pipeline", cg->request->function);
     if (cg->fn->stage == RF_KERNEL && cg->request->vertex) {
@@ -66,7 +74,8 @@ void msl_load(Cg *cg) {
         if (!cg->stage_in) msl_fail(cx, "out of memory");
         cg->fn = cg->stage_in;
     }
-    LLVMModuleRef library = msl_open_lazily(cg, cg->request->bitcode, cg->request->bitcode_bytes);
+    LLVMModuleRef library =
+        msl_open_code(cg, cg->request->bitcode, cg->request->bitcode_bytes, number);
     LLVMValueRef kernel = LLVMGetNamedFunction(library, cg->fn->symbol);
     if (!kernel || LLVMIsDeclaration(kernel)) {
         LLVMDisposeModule(library);

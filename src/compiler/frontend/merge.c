@@ -10,10 +10,13 @@
 //             function constants that have a symbol in common and nothing else, instances of one
 //             kernel template under different host names
 //   requires  modules as module.c finished them
+//   result    a module for each object if none needs another one (abi/modules.h), else all in one
 // Two entry points of one name are an error, and so are two definitions of a function that is not
 // inline. At the end the checks of module.c look at the whole: recursion, functions without a body.
 #include "compiler/frontend/frontend_int.h"
+#include "abi/modules.h"
 #include <llvm-c/BitReader.h>
+#include <llvm-c/BitWriter.h>
 #include <llvm-c/Comdat.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/Linker.h>
@@ -24,10 +27,12 @@
 typedef struct Merge {
     const MslObject *objects;
     LLVMContextRef context;
-    LLVMModuleRef module; // all so far
-    RfLibrary *lib;       // of all so far
-    uint32_t *owners;     // of lib's functions: the object
+    LLVMModuleRef module;         // all so far
+    RfLibrary *lib;               // of all so far
+    uint32_t *owners;             // of lib's functions: the object
+    LLVMMemoryBufferRef *modules; // each as it was before it joined; NULL: not asked for
     Text *log;
+    bool joined; // one calls another: they stay one module
     bool failed; // said why, but for memory
 } Merge;
 
@@ -141,13 +146,36 @@ static RfFunction *entry_of(RfLibrary *rf, const char *symbol) {
     return NULL;
 }
 
+static LLVMModuleRef parse(Merge *g, AbiModule from) {
+    LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRange((const char *)from.bitcode,
+                                                                       from.n_bytes, "object", 0);
+    LLVMModuleRef m = NULL;
+    bool bad = LLVMParseBitcodeInContext2(g->context, buffer, &m);
+    LLVMDisposeMemoryBuffer(buffer);
+    return bad ? NULL : m;
+}
+
+// All of an object, which may have been linked itself; NULL if it is damaged.
+static LLVMModuleRef parse_all(Merge *g, const MslObject *o) {
+    uint32_t n = abi_modules_count(o->bitcode, o->bitcode_bytes);
+    LLVMModuleRef all = NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        LLVMModuleRef m = parse(g, abi_module_at(o->bitcode, o->bitcode_bytes, i));
+        if (m && (!all || !LLVMLinkModules2(all, m))) {
+            all = all ? all : m;
+            continue;
+        }
+        if (all) LLVMDisposeModule(all);
+        return NULL;
+    }
+    return all;
+}
+
 // The object before this one that defines the symbol, for a message.
 static const char *definer(Merge *g, const char *symbol, uint32_t number) {
     for (uint32_t i = 0; i < number; i++) {
-        LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRange(
-            (const char *)g->objects[i].bitcode, g->objects[i].bitcode_bytes, "object", 0);
-        LLVMModuleRef m = NULL;
-        if (LLVMGetBitcodeModuleInContext2(g->context, buffer, &m)) continue;
+        LLVMModuleRef m = parse_all(g, &g->objects[i]);
+        if (!m) continue;
         LLVMValueRef f = LLVMGetNamedFunction(m, symbol);
         bool found = f && is_strong(f);
         LLVMDisposeModule(m);
@@ -250,13 +278,24 @@ static void take_reflection(Merge *g, RfLibrary *rf, uint32_t number) {
 
 // ---- The whole ----
 
+// Something that another object, or nobody, has a body or a value for.
+static bool needs_others(LLVMModuleRef m, const RfLibrary *rf) {
+    size_t n;
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
+        if (LLVMIsDeclaration(f) && !LLVMGetIntrinsicID(f) && LLVMGetFirstUse(f) &&
+            !strstr(LLVMGetValueName2(f, &n), "__ingot_"))
+            return true;
+    for (LLVMValueRef v = LLVMGetFirstGlobal(m); v; v = LLVMGetNextGlobal(v))
+        if (LLVMIsDeclaration(v) && LLVMGetFirstUse(v) &&
+            !find_constant(rf, LLVMGetValueName2(v, &n)))
+            return true;
+    return false;
+}
+
 static void add(Merge *g, uint32_t number) {
     const MslObject *o = &g->objects[number];
-    LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRange(
-        (const char *)o->bitcode, o->bitcode_bytes, "object", 0);
-    LLVMModuleRef m = NULL;
-    bool bad = LLVMParseBitcodeInContext2(g->context, buffer, &m);
-    LLVMDisposeMemoryBuffer(buffer);
+    LLVMModuleRef m = parse_all(g, o);
+    bool bad = !m;
     RfLibrary *rf = copy_reflection(o->reflection);
     if (bad || !rf) {
         if (bad) wrong(g, "'%s': its code is damaged%s%s", o->name, "", "");
@@ -276,8 +315,27 @@ static void add(Merge *g, uint32_t number) {
     }
     if (!number) LLVMSetTarget(g->module, LLVMGetTarget(m));
     if (!number) LLVMSetDataLayout(g->module, LLVMGetDataLayoutStr(m));
+    g->joined = g->joined || needs_others(m, rf);
+    if (!g->joined) g->modules[number] = LLVMWriteBitcodeToMemoryBuffer(m);
     take_reflection(g, rf, number);
     g->failed |= LLVMLinkModules2(g->module, m);
+}
+
+static bool pack(const Merge *g, uint32_t n, MslLibrary *out) {
+    AbiModule *modules = calloc(n + 1, sizeof *modules);
+    WireOut w = {.failed = !modules};
+    for (uint32_t i = 0; modules && i < n; i++)
+        modules[i] = (AbiModule){(const unsigned char *)LLVMGetBufferStart(g->modules[i]),
+                                 LLVMGetBufferSize(g->modules[i])};
+    if (modules) abi_modules_encode(modules, n, g->owners, g->lib->n_functions, &w);
+    free(modules);
+    if (w.failed) {
+        wire_free(&w);
+        return false;
+    }
+    out->bitcode = w.data;
+    out->bitcode_bytes = w.n_bytes;
+    return true;
 }
 
 bool msl_merge(const MslObject *objects, size_t n, bool allow_undefined, MslLibrary *out) {
@@ -288,10 +346,14 @@ bool msl_merge(const MslObject *objects, size_t n, bool allow_undefined, MslLibr
     LLVMContextSetDiagnosticHandler(g.context, on_llvm, &g);
     g.module = LLVMModuleCreateWithNameInContext("library", g.context);
     g.lib = calloc(1, sizeof *g.lib);
-    g.failed = !g.lib;
+    g.modules = calloc(n + 1, sizeof *g.modules);
+    g.failed = !g.lib || !g.modules;
+    g.joined = allow_undefined || n < 2;
     for (uint32_t i = 0; i < n && !g.failed; i++) add(&g, i);
-    out->ok = !g.failed && module_finish_linked(g.module, &log, g.lib, allow_undefined,
-                                                &out->bitcode, &out->bitcode_bytes);
+    out->ok =
+        !g.failed && module_finish_linked(g.module, &log, g.lib, allow_undefined,
+                                          g.joined ? &out->bitcode : NULL, &out->bitcode_bytes);
+    if (out->ok && !g.joined) out->ok = pack(&g, (uint32_t)n, out);
     if (out->ok)
         out->reflection = g.lib;
     else if (g.lib)
@@ -300,6 +362,9 @@ bool msl_merge(const MslObject *objects, size_t n, bool allow_undefined, MslLibr
     out->log = text_take(&log);
     LLVMDisposeModule(g.module);
     LLVMContextDispose(g.context);
+    for (size_t i = 0; g.modules && i < n; i++)
+        if (g.modules[i]) LLVMDisposeMemoryBuffer(g.modules[i]);
+    free(g.modules);
     free(g.owners);
     return out->ok;
 }

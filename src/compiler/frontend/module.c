@@ -524,6 +524,8 @@ static bool finish(LLVMModuleRef m, const Report *to, RfLibrary *lib, bool allow
     mark_nodes(&g, m, lib);
     bool called = check_calls(&g, to), defined = check_defined(&g, to, allow_undefined);
     if (!called || !defined || !reach(&g, m, lib) || !check_entries(&g, m, to, lib)) goto done;
+    ok = !bitcode; // then the checks are all
+    if (ok) goto done;
     LLVMMemoryBufferRef buffer = LLVMWriteBitcodeToMemoryBuffer(m);
     size_t n = LLVMGetBufferSize(buffer);
     *bitcode = malloc(n ? n : 1);
