@@ -106,6 +106,25 @@ static bool take_arguments(Strings *s, const MacPlaces *p, int argc, char **argv
     return links;
 }
 
+// A Mac's C++ library is libc++, whose headers bring more of each other along than libstdc++'s do:
+// programs rely on it. It is Clang's own, beside the compiler where it is installed.
+static bool has_libcxx(const char *compiler) {
+    const char *path = getenv("PATH");
+    char name[PATH_MAX], real[PATH_MAX];
+    if (strchr(compiler, '/')) path = "", snprintf(name, sizeof name, "%s", compiler);
+    for (const char *at = path ? path : ""; at;) {
+        const size_t n = strcspn(at, ":");
+        if (*path) snprintf(name, sizeof name, "%.*s/%s", (int)n, at, compiler);
+        char *slash = realpath(name, real) && access(real, X_OK) == 0 ? strrchr(real, '/') : NULL;
+        if (slash) {
+            snprintf(slash, sizeof real - (size_t)(slash - real), "/../include/c++/v1/version");
+            return access(real, R_OK) == 0;
+        }
+        at = at[n] ? at + n + 1 : NULL;
+    }
+    return false;
+}
+
 static int compile(int argc, char **argv, const char *compiler, const char *command) {
     MacPlaces places;
     Strings all = {0};
@@ -118,8 +137,12 @@ static int compile(int argc, char **argv, const char *compiler, const char *comm
         return complain(EXIT_INPUT, command,
                         "the headers and libraries for macOS programs are not here");
     const char *other = getenv("INGOT_CLANG");
-    add(&all, other && *other ? other : compiler);
+    if (other && *other) compiler = other;
+    add(&all, compiler);
     add_compile_flags(&all, &places);
+    bool chosen = strcmp(command, "c++") != 0;
+    for (int i = 1; i < argc; i++) chosen |= strncmp(argv[i], "-stdlib=", 8) == 0;
+    if (!chosen && has_libcxx(compiler)) add(&all, "-stdlib=libc++");
     bool links = show || take_arguments(&all, &places, argc, argv);
     if (links) add_link_flags(&all, &places);
     if (show) {
