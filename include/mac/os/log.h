@@ -24,6 +24,9 @@ enum {
 #ifdef __cplusplus
 extern "C" {
 #endif
+#ifdef __OBJC__
+__attribute__((ns_returns_retained))
+#endif
 OBJC_EXPORT os_log_t os_log_create(const char *subsystem, const char *category);
 OBJC_EXPORT bool os_log_type_enabled(os_log_t log, os_log_type_t type);
 OBJC_EXPORT void ingot_os_log(const void *log, os_log_type_t type, const char *format, ...);
