@@ -47,7 +47,7 @@ typedef struct MTL4RenderPassDescriptor { // begin with mtl4_render_pass_descrip
     size_t default_raster_sample_count;
     size_t sample_position_count;
     MTLSamplePosition sample_positions[8];
-    bool support_color_attachment_mapping; // refused: there is no mapping here
+    bool support_color_attachment_mapping;
     // Of tile functions: as in MTLRenderPassDescriptor.
     size_t tile_width, tile_height, imageblock_sample_length, threadgroup_memory_length;
     MTLRasterizationRateMap *rasterization_rate_map; // NULL: every pixel
@@ -86,6 +86,11 @@ typedef struct MTL4RenderPipelineColorAttachmentDescriptor {
     bool write_nothing;           // MTLColorWriteMaskNone
 } MTL4RenderPipelineColorAttachmentDescriptor;
 
+typedef enum MTL4LogicalToPhysicalColorAttachmentMappingState {
+    MTL4LogicalToPhysicalColorAttachmentMappingStateIdentity = 0,
+    MTL4LogicalToPhysicalColorAttachmentMappingStateInherited = 1, // as the encoder's map says
+} MTL4LogicalToPhysicalColorAttachmentMappingState;
+
 typedef struct MTL4RenderPipelineDescriptor {
     const char *label; // NULL: none
     MTL4PipelineOptions options;
@@ -104,6 +109,7 @@ typedef struct MTL4RenderPipelineDescriptor {
     const MTL4StaticLinkingDescriptor *vertex_static_linking_descriptor;
     const MTL4StaticLinkingDescriptor *fragment_static_linking_descriptor;
     bool support_vertex_binary_linking, support_fragment_binary_linking;
+    MTL4LogicalToPhysicalColorAttachmentMappingState color_attachment_mapping_state;
 } MTL4RenderPipelineDescriptor;
 
 typedef struct MTL4MeshRenderPipelineDescriptor { // metal_mesh.h says more
@@ -129,6 +135,7 @@ typedef struct MTL4MeshRenderPipelineDescriptor { // metal_mesh.h says more
     const MTL4StaticLinkingDescriptor *fragment_static_linking_descriptor;
     bool support_object_binary_linking, support_mesh_binary_linking;
     bool support_fragment_binary_linking;
+    MTL4LogicalToPhysicalColorAttachmentMappingState color_attachment_mapping_state;
 } MTL4MeshRenderPipelineDescriptor;
 
 typedef struct MTL4TileRenderPipelineDescriptor { // metal_tile.h says more
@@ -310,6 +317,8 @@ MTL_API void mtl4_render_command_encoder_set_depth_bias(MTL4RenderCommandEncoder
                                                         float clamp);
 MTL_API void mtl4_render_command_encoder_set_triangle_fill_mode(MTL4RenderCommandEncoder *encoder,
                                                                 MTLTriangleFillMode mode);
+MTL_API void mtl4_render_command_encoder_set_color_attachment_map(
+    MTL4RenderCommandEncoder *encoder, const MTLLogicalToPhysicalColorAttachmentMap *mapping);
 MTL_API void mtl4_render_command_encoder_set_blend_color(MTL4RenderCommandEncoder *encoder,
                                                          float red, float green, float blue,
                                                          float alpha);

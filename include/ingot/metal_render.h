@@ -406,7 +406,24 @@ typedef struct MTLRenderPassDescriptor {
     size_t imageblock_sample_length;  // bytes of the largest explicit imageblock for a sample
     size_t threadgroup_memory_length; // of each tile, a multiple of 16
     MTLRasterizationRateMap *rasterization_rate_map; // NULL: every pixel
+    bool support_color_attachment_mapping;           // encoders may map colours to attachments
 } MTLRenderPassDescriptor;
+
+// Which attachment each colour of a function ([[color(i)]], and attachment i of its pipeline) is
+// of. {0}: attachment i.
+typedef struct MTLLogicalToPhysicalColorAttachmentMap {
+    uint8_t places[8]; // plus 1; 0: the same. Set by the function below.
+} MTLLogicalToPhysicalColorAttachmentMap;
+static inline void mtl_logical_to_physical_color_attachment_map_set_physical_index(
+    MTLLogicalToPhysicalColorAttachmentMap *map, size_t physical_index, size_t logical_index) {
+    if (logical_index < 8)
+        map->places[logical_index] = (uint8_t)(physical_index < 8 ? physical_index + 1 : 9);
+}
+static inline uint32_t mtl_logical_to_physical_color_attachment_map_physical_index(
+    const MTLLogicalToPhysicalColorAttachmentMap *map, size_t logical_index) {
+    if (logical_index >= 8 || !map->places[logical_index]) return (uint32_t)logical_index;
+    return map->places[logical_index] - 1u;
+}
 
 // Apple's defaults: colours are stored, opaque black where they are cleared; depth (to 1) and
 // stencil (to 0) are cleared and not stored.
@@ -527,6 +544,10 @@ MTL_API void mtl_render_command_encoder_set_depth_bias(MTLRenderCommandEncoder *
                                                        float clamp);
 MTL_API void mtl_render_command_encoder_set_triangle_fill_mode(MTLRenderCommandEncoder *encoder,
                                                                MTLTriangleFillMode mode);
+// Of passes with support_color_attachment_mapping: for the draws and tile functions that follow.
+// NULL: every colour goes to the attachment of its number.
+MTL_API void mtl_render_command_encoder_set_color_attachment_map(
+    MTLRenderCommandEncoder *encoder, const MTLLogicalToPhysicalColorAttachmentMap *mapping);
 MTL_API void mtl_render_command_encoder_set_blend_color(MTLRenderCommandEncoder *encoder, float red,
                                                         float green, float blue, float alpha);
 // Samples that pass all tests are counted (or noted as 1) in the 8 bytes at `offset` of the pass's

@@ -177,7 +177,13 @@ typedef struct DevState {
     DevStencil front, back;
     DevBlend blend[ABI_MAX_COLORS];
     float blend_color[4];
+    // Which attachment the function's colour i is of, plus 1; 0: attachment i.
+    uint8_t color_map[ABI_MAX_COLORS];
 } DevState;
+
+static inline uint32_t dev_color_place(const DevState *s, uint32_t i) {
+    return s->color_map[i] ? s->color_map[i] - 1u : i;
+}
 
 // ---- Functions ----
 

@@ -226,6 +226,35 @@ void face_after_MTLFunctionStitchingGraph(const O_MTLFunctionStitchingGraph *fro
 SAMPLE_POSITIONS(MTLRenderPassDescriptor)
 SAMPLE_POSITIONS(MTL4RenderPassDescriptor)
 
+// The map is in one word, a byte for each colour (MTLLogicalToPhysicalColorAttachmentMap.places).
+MTLLogicalToPhysicalColorAttachmentMap *face_fill_MTLLogicalToPhysicalColorAttachmentMap(
+    MTLLogicalToPhysicalColorAttachmentMap *to, id from, FaceArena *arena) {
+    (void)arena;
+    if (!from) return NULL;
+    memcpy(to->places, &((O_MTLLogicalToPhysicalColorAttachmentMap *)from)->places,
+           sizeof to->places);
+    return to;
+}
+
+unsigned long face_MTLLogicalToPhysicalColorAttachmentMap_getPhysicalIndexForLogicalIndex_(
+    id self, SEL _cmd, unsigned long logicalIndex) {
+    MTLLogicalToPhysicalColorAttachmentMap map;
+    (void)_cmd;
+    face_fill_MTLLogicalToPhysicalColorAttachmentMap(&map, self, NULL);
+    return mtl_logical_to_physical_color_attachment_map_physical_index(&map, logicalIndex);
+}
+
+void face_MTLLogicalToPhysicalColorAttachmentMap_setPhysicalIndex_forLogicalIndex_(
+    id self, SEL _cmd, unsigned long physicalIndex, unsigned long logicalIndex) {
+    MTLLogicalToPhysicalColorAttachmentMap map;
+    (void)_cmd;
+    face_fill_MTLLogicalToPhysicalColorAttachmentMap(&map, self, NULL);
+    mtl_logical_to_physical_color_attachment_map_set_physical_index(&map, physicalIndex,
+                                                                    logicalIndex);
+    memcpy(&((O_MTLLogicalToPhysicalColorAttachmentMap *)self)->places, map.places,
+           sizeof map.places);
+}
+
 void face_after_MTLRenderPipelineColorAttachmentDescriptor(
     const O_MTLRenderPipelineColorAttachmentDescriptor *from,
     MTLRenderPipelineColorAttachmentDescriptor *to, FaceArena *arena) {

@@ -484,9 +484,6 @@ static void rules(void **state) {
     d.color_attachments[0].level = 5;
     REFUSED(d, "render_attachment_range");
     d = pass4(texture);
-    d.support_color_attachment_mapping = true;
-    REFUSED(d, "metal4_color_mapping");
-    d = pass4(texture);
     d.visibility_result_type = (MTLVisibilityResultType)7;
     REFUSED(d, "encoder_option");
 

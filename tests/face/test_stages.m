@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // test_stages.m: what the stages of render pipelines can besides drawing vertices: functions linked
-// into them, by exact pixels.
+// into them, meshes in indirect commands, colours that go elsewhere, by exact pixels.
 #include "face_test.h"
 
 enum { SIDE = 16 };
@@ -14,6 +14,7 @@ static NSString *const source =
      "  return float4(i & 1 ? 3 : -1, i & 2 ? 3 : -1, 0, 1); }\n"
      "fragment float4 shaded(float4 p [[position]], constant uint &which [[buffer(0)]],\n"
      "    visible_function_table<Shade> t [[buffer(1)]]) { return t[which](p.xy - 0.5); }\n"
+     "fragment float4 white() { return 1; }\n"
      "struct M { float4 p [[position]]; float4 color; };\n"
      "[[mesh]] void quad(mesh<M, void, 4, 2, topology::triangle> m,\n"
      "    constant float4 &color [[buffer(3)]], uint i [[thread_index_in_threadgroup]]) {\n"
@@ -303,6 +304,50 @@ static void commands(id<MTLDevice> device, id<MTLLibrary> library, id<MTLCommand
     RELEASE(plain);
 }
 
+// Colour 0 of the function goes to attachment 1.
+static void mapped(id<MTLDevice> device, id<MTLLibrary> library, id<MTLCommandQueue> queue) {
+    NSError *error = nil;
+    MTLLogicalToPhysicalColorAttachmentMap *map = [MTLLogicalToPhysicalColorAttachmentMap new];
+    CHECK_EQUAL([map getPhysicalIndexForLogicalIndex:2], 2);
+    [map setPhysicalIndex:1 forLogicalIndex:0];
+    [map setPhysicalIndex:0 forLogicalIndex:1];
+    CHECK_EQUAL([map getPhysicalIndexForLogicalIndex:0], 1);
+    id<MTLFunction> whole = named(library, @"whole", NO), white = named(library, @"white", NO);
+    MTLRenderPipelineDescriptor *descriptor = [MTLRenderPipelineDescriptor new];
+    descriptor.vertexFunction = whole;
+    descriptor.fragmentFunction = white;
+    descriptor.colorAttachments[0].pixelFormat = MTLPixelFormatRGBA8Unorm;
+    id<MTLRenderPipelineState> state = [device newRenderPipelineStateWithDescriptor:descriptor
+                                                                              error:&error];
+    id<MTLTexture> first = target(device), second = target(device);
+    MTLRenderPassDescriptor *pass = [MTLRenderPassDescriptor renderPassDescriptor];
+    pass.colorAttachments[0].texture = first;
+    pass.colorAttachments[1].texture = second;
+    pass.colorAttachments[0].loadAction = MTLLoadActionClear;
+    pass.colorAttachments[1].loadAction = MTLLoadActionClear;
+    pass.supportColorAttachmentMapping = YES;
+    id<MTLCommandBuffer> work = [queue commandBuffer];
+    id<MTLRenderCommandEncoder> encoder = [work renderCommandEncoderWithDescriptor:pass];
+    [encoder setColorAttachmentMap:map];
+    [encoder setRenderPipelineState:state];
+    [encoder drawPrimitives:MTLPrimitiveTypeTriangle vertexStart:0 vertexCount:3];
+    [encoder endEncoding];
+    [work commit];
+    [work waitUntilCompleted];
+    CHECK(work.error == nil);
+    CHECK_EQUAL(pixel(first, 4, 4), 0xff000000u);
+    CHECK_EQUAL(pixel(second, 4, 4), 0xffffffffu);
+    [map reset];
+    CHECK_EQUAL([map getPhysicalIndexForLogicalIndex:0], 0);
+    RELEASE(first);
+    RELEASE(second);
+    RELEASE(state);
+    RELEASE(descriptor);
+    RELEASE(whole);
+    RELEASE(white);
+    RELEASE(map);
+}
+
 static void reflections(id<MTLLibrary> library) {
     MTLFunctionReflection *reflection = [library reflectionForFunctionWithName:@"through"];
     CHECK_EQUAL(reflection.bindings.count, 2);
@@ -316,6 +361,7 @@ static void stages(id<MTLDevice> device, id<MTLLibrary> library, id<MTLCommandQu
     tiles(device, library, queue);
     compiled(device, library, queue);
     commands(device, library, queue);
+    mapped(device, library, queue);
     reflections(library);
 }
 

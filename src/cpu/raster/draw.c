@@ -97,6 +97,16 @@ static bool changes_stencil(const DevStencil *s) {
            (s->write_mask && (s->fail | s->depth_fail | s->pass) != DEV_STENCIL_KEEP);
 }
 
+// Those colours of a function that are of an attachment.
+static uint32_t shown_colors(const Pass *p, const DevState *state, uint32_t colors) {
+    uint32_t shown = 0;
+    for (uint32_t left = colors & ((1u << ABI_MAX_COLORS) - 1); left; left &= left - 1) {
+        uint32_t a = (uint32_t)__builtin_ctz(left);
+        shown |= (p->color_mask >> dev_color_place(state, a) & 1) << a;
+    }
+    return shown;
+}
+
 static uint32_t draw_flags(const Pass *p, const DrawInfo *d) {
     const DevState *state = d->state;
     const AbiStageInfo *f = d->fragment_info;
@@ -128,7 +138,7 @@ static uint32_t draw_flags(const Pass *p, const DrawInfo *d) {
     }
     // Nothing to see of it, and nobody waits for what it drops or counts: the function need not
     // run.
-    uint32_t outputs = f->colors & p->color_mask;
+    uint32_t outputs = shown_colors(p, d->state, f->colors);
     if ((f->flags & ABI_STAGE_IMAGEBLOCK_OUT) && p->imageblock_stride)
         flags |= DRAW_SHADES | DRAW_IMAGEBLOCK;
     if (outputs || drops || (f->flags & (ABI_STAGE_EFFECTS | ABI_STAGE_DEPTH | ABI_STAGE_STENCIL)))
@@ -179,13 +189,15 @@ bool raster_draw_info(Pass *p, size_t draw) {
             d->n_planes += 4;
             d->n_rows += 2;
         }
-        d->outputs = d->fragment_info->colors & p->color_mask;
+        d->outputs = shown_colors(p, d->state, d->fragment_info->colors);
     }
     d->record_bytes = (uint32_t)((sizeof(Triangle) + d->n_planes * sizeof(CpuPlane) + 7) / 8 * 8);
     for (uint32_t a = 0; a < ABI_MAX_COLORS; a++) {
-        if (!(p->color_mask >> a & 1)) continue;
-        d->formats[a] = p->colors[a].format;
-        d->output[a] = p->code->choose_output(p->colors[a].format, &d->state->blend[a]);
+        uint32_t place = dev_color_place(d->state, a);
+        d->places[a] = (uint8_t)place;
+        if (!(p->color_mask >> place & 1)) continue;
+        d->formats[a] = p->colors[place].format;
+        d->output[a] = p->code->choose_output(p->colors[place].format, &d->state->blend[a]);
         if (d->state->blend[a].write_mask == 0) d->outputs &= ~(1u << a);
     }
     p->n_infos++;

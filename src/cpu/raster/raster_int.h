@@ -59,7 +59,8 @@ typedef void OutputFn(const struct DrawInfo *d, uint32_t attachment, const uint3
 typedef struct DrawInfo {
     // What a tile asks of every triangle stands together: draws may be as many as triangles.
     uint32_t flags;
-    uint32_t outputs; // bit a: attachment a is written
+    uint32_t outputs;               // bit a: colour a of the function is written, to the attachment
+    uint8_t places[ABI_MAX_COLORS]; // [a]
     const DevState *state;
     const AbiStageInfo *fragment_info; // NULL: no function
     CpuFragmentFn *run;

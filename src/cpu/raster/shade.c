@@ -284,10 +284,11 @@ static void prepare_rows(TileState *s, const Triangle *t, const Block *b, uint32
             s->coverage[l] = mask;
         }
     }
-    for (uint32_t left = info->colors_in & s->pass->color_mask; left; left &= left - 1) {
-        uint32_t a = (uint32_t)__builtin_ctz(left);
-        ISA(raster_read)(s->pass->colors[a].format, color_at(s, a, b->index, sample),
-                         s->color_in[4 * a]);
+    for (uint32_t left = info->colors_in; left; left &= left - 1) {
+        uint32_t a = (uint32_t)__builtin_ctz(left), place = s->d->places[a];
+        if (s->pass->color_mask >> place & 1)
+            ISA(raster_read)(s->pass->colors[place].format, color_at(s, place, b->index, sample),
+                             s->color_in[4 * a]);
     }
 }
 
@@ -412,7 +413,7 @@ INLINE void finish(TileState *s, const Block *b, uint32_t sample, uint32_t lanes
     if (d->counts) s->visible += (uint32_t)__builtin_popcount(lanes);
     for (uint32_t left = d->outputs; left; left &= left - 1) {
         uint32_t a = (uint32_t)__builtin_ctz(left);
-        d->output[a](d, a, s->colors[4 * a], lanes, color_at(s, a, b->index, sample));
+        d->output[a](d, a, s->colors[4 * a], lanes, color_at(s, d->places[a], b->index, sample));
     }
     if (d->flags & DRAW_IMAGEBLOCK) finish_store(s, b, sample, lanes);
 }

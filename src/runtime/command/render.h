@@ -67,6 +67,7 @@ typedef struct RtRenderPass {
     RtOp op;
     DevPass dev;
     bool accumulates;                  // visibility results are not set to 0
+    bool maps_colors;                  // colours of functions may be of other attachments
     bool suspends, resumes;            // Metal 4
     struct RtRenderPass *continuation; // draws of this one follow (metal4/suspend.c)
     const struct RtRenderPass *first;  // not NULL: it has its draws, there is nothing to run here
@@ -134,6 +135,8 @@ void rt_render_set_depth_bounds(MTLRenderCommandEncoder *e, float low, float hig
 void rt_render_set_depth_bias(MTLRenderCommandEncoder *e, float depth_bias, float slope_scale,
                               float clamp, const char *call);
 void rt_render_set_blend_color(MTLRenderCommandEncoder *e, const float color[4], const char *call);
+void rt_render_set_color_map(MTLRenderCommandEncoder *e,
+                             const MTLLogicalToPhysicalColorAttachmentMap *map, const char *call);
 void rt_render_set_viewports(MTLRenderCommandEncoder *e, const MTLViewport *v, size_t count,
                              const char *call);
 void rt_render_set_scissors(MTLRenderCommandEncoder *e, const MTLScissorRect *r, size_t count,
@@ -179,8 +182,8 @@ bool rt_render_begin_indexed(MTLRenderCommandEncoder *e, MTLPrimitiveType type, 
 void rt_render_add_draw(MTLRenderCommandEncoder *e, const RtSite *site, MTLPrimitiveType type,
                         const DevDraw *draw, const char *indirect);
 // What does not fit, in `text`; RT_N_RULES: the pipeline may draw in the pass.
-RtRule rt_render_misfit(const MTLRenderPipelineState *p, const DevPass *pass, char *text,
-                        size_t n_text);
+RtRule rt_render_misfit(const MTLRenderPipelineState *p, const DevPass *pass, const DevState *state,
+                        char *text, size_t n_text);
 const char *rt_render_pipeline_name(const MTLRenderPipelineState *p); // its label, or a function
 // State but for what the pipeline fixes. False after a message: an attachment is missing.
 bool rt_render_take_fixed(MTLRenderCommandEncoder *e, const RtSite *site, bool discard_all,

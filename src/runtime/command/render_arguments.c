@@ -261,11 +261,27 @@ static bool take_meshes(MTLRenderCommandEncoder *e, const RtSite *site, RtDrawAr
     return take_mesh_function(e, site, RT_MESH, a, &a->mesh.mesh);
 }
 
+// An implicit imageblock has the colours of the attachments that the encoder maps to.
+static bool map_values(const Take *t, DevTileStage *tile) {
+    bool mapped = false;
+    for (unsigned i = 0; i < ABI_MAX_COLORS; i++) mapped |= t->e->state.color_map[i] != 0;
+    if (!mapped || tile->is_explicit) return true;
+    DevMeshValue *values = rt_cb_alloc(t->site->commands, (tile->n_values + 1) * sizeof *values);
+    if (!values) return false;
+    for (uint32_t i = 0; i < tile->n_values; i++) {
+        values[i] = tile->values[i];
+        values[i].row = (uint16_t)dev_color_place(&t->e->state, tile->values[i].row);
+    }
+    tile->values = values;
+    return true;
+}
+
 static bool take_tile(MTLRenderCommandEncoder *e, const RtSite *site, RtDrawArguments *a) {
     Take t = take(e, site, RT_TILE);
     t.threadgroup_bytes = (t.stage->code->threadgroup_bytes + 127) / 128 * 128;
     if (!take_stage(&t, 0)) return false;
     a->tile = e->pipeline->tile->stage;
+    if (!map_values(&t, &a->tile)) return no_memory(&t);
     a->tile.function.arguments = arguments_of(&t);
     a->tile.function.threadgroup_bytes = t.threadgroup_bytes;
     a->shorts[RT_TILE] = t.shorts;

@@ -22,12 +22,21 @@ const char *rt_render_pipeline_name(const MTLRenderPipelineState *p) {
     return *label ? label : p->vertex.function->function->name;
 }
 
-RtRule rt_render_misfit(const MTLRenderPipelineState *p, const DevPass *pass, char *text,
-                        size_t n_text) {
+// Whether the colours of the pipeline go where the encoder says.
+static bool maps(const MTLRenderPipelineState *p, const DevState *state) {
+    static const uint8_t identity[ABI_MAX_COLORS];
+    return !p->identity_colors && memcmp(state->color_map, identity, sizeof identity) != 0;
+}
+
+RtRule rt_render_misfit(const MTLRenderPipelineState *p, const DevPass *pass, const DevState *state,
+                        char *text, size_t n_text) {
     // Tile functions are made for the formats they name.
     bool any = p->discard_all || (!p->tile && rt_tolerates(p->device, RT_RULE_draw_formats));
+    bool mapped = maps(p, state);
     for (unsigned i = 0; !any && i < ABI_MAX_COLORS + 2; i++) {
-        uint32_t has = i < ABI_MAX_COLORS    ? format_of(&pass->colors[i].view)
+        if (mapped && i < ABI_MAX_COLORS && !p->color_formats[i]) continue;
+        unsigned at = mapped && i < ABI_MAX_COLORS ? dev_color_place(state, i) : i;
+        uint32_t has = i < ABI_MAX_COLORS    ? format_of(&pass->colors[at].view)
                        : i == ABI_MAX_COLORS ? format_of(&pass->depth.view)
                                              : format_of(&pass->stencil.view);
         if (i >= ABI_MAX_COLORS && p->any_depth_stencil) break;
@@ -63,7 +72,7 @@ static bool valid_pipeline(MTLRenderCommandEncoder *e, const RtSite *site) {
         return false;
     }
     if (e->pipeline_fits) return true;
-    RtRule rule = rt_render_misfit(e->pipeline, &e->pass->dev, text, sizeof text);
+    RtRule rule = rt_render_misfit(e->pipeline, &e->pass->dev, &e->state, text, sizeof text);
     if (rule != RT_N_RULES) {
         rt_misuse_at(site, rule, "%s", text);
         return false;
@@ -144,10 +153,13 @@ void rt_render_add_pipeline(DevState *s, const MTLRenderPipelineState *p, const 
     s->discard_all = p->discard_all;
     s->alpha_to_coverage = p->alpha_to_coverage;
     s->alpha_to_one = p->alpha_to_one;
+    bool mapped = maps(p, s);
+    if (!mapped) memset(s->color_map, 0, sizeof s->color_map);
     for (unsigned i = 0; i < ABI_MAX_COLORS; i++) {
         s->blend[i] = p->blend[i];
-        if (!fits_format(p->color_formats[i], format_of(&pass->colors[i].view),
-                         s->blend[i].enabled))
+        if (!fits_format(p->color_formats[i], format_of(&pass->colors[dev_color_place(s, i)].view),
+                         s->blend[i].enabled) ||
+            (mapped && !p->color_formats[i]))
             s->blend[i].write_mask = 0;
     }
 }

@@ -50,6 +50,7 @@ void *rt_render_open(MTLCommandBuffer *buffer, const RtClass *cls, size_t n_byte
                      (int)descriptor->visibility_result_type);
         goto fail;
     }
+    e->pass->maps_colors = descriptor->support_color_attachment_mapping;
     e->pass->accumulates = descriptor->visibility_result_type == MTLVisibilityResultTypeAccumulate;
     rt_inspector.begin_pass(e, descriptor->sample_buffer_attachments, call);
     return e;
@@ -252,6 +253,39 @@ void mtl_render_command_encoder_set_blend_color(MTLRenderCommandEncoder *encoder
                                                 float green, float blue, float alpha) {
     const float color[4] = {red, green, blue, alpha};
     rt_render_set_blend_color(encoder, color, __func__);
+}
+
+// ---- Where colours go ----
+
+void rt_render_set_color_map(MTLRenderCommandEncoder *e,
+                             const MTLLogicalToPhysicalColorAttachmentMap *map, const char *call) {
+    RtSite site;
+    uint8_t to[ABI_MAX_COLORS] = {0};
+    if (!rt_render_valid(e, call, &site)) return;
+    for (unsigned i = 0; map && i < ABI_MAX_COLORS; i++) {
+        uint32_t place = mtl_logical_to_physical_color_attachment_map_physical_index(map, i);
+        to[i] = (uint8_t)(place == i ? 0 : place + 1);
+        if (!e->pass->maps_colors || place >= ABI_MAX_COLORS) {
+            rt_misuse_at(&site, RT_RULE_color_attachment_map, "colour %u to attachment %u%s", i,
+                         place, e->pass->maps_colors ? "" : ": the pass has no mapping");
+            return;
+        }
+        for (unsigned k = 0; k < i; k++)
+            if (to[i] && to[i] == to[k]) {
+                rt_misuse_at(&site, RT_RULE_color_attachment_map,
+                             "colours %u and %u go to attachment %u", k, i, place);
+                return;
+            }
+    }
+    memcpy(e->state.color_map, to, sizeof to);
+    e->drawn = NULL;
+    e->arguments = NULL; // tile functions name attachments
+    e->pipeline_fits = false;
+}
+
+void mtl_render_command_encoder_set_color_attachment_map(
+    MTLRenderCommandEncoder *encoder, const MTLLogicalToPhysicalColorAttachmentMap *mapping) {
+    rt_render_set_color_map(encoder, mapping, __func__);
 }
 
 static bool valid_count(const RtSite *site, const void *list, size_t n, RtRule rule,

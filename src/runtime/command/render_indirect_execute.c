@@ -192,7 +192,7 @@ static MTLRenderPipelineState *pipeline_of(Command *k, char *text, size_t n_text
                : !p           ? "has a pipeline that does not exist (any more)"
                : !p->indirect ? "has a pipeline made without support_indirect_command_buffers"
                               : NULL;
-    if (!k->wrong && rt_render_misfit(p, k->c->pass, text, n_text) != RT_N_RULES)
+    if (!k->wrong && rt_render_misfit(p, k->c->pass, &k->c->state, text, n_text) != RT_N_RULES)
         k->wrong = "has a pipeline that does not fit the pass";
     if (k->wrong) {
         mtl_release(p);
@@ -373,8 +373,9 @@ static bool inherit(MTLRenderCommandEncoder *e, RtDrawCommands *c, const RtSite 
         c->pipeline = e->pipeline;
         bool usable = c->pipeline && c->pipeline->indirect && !c->pipeline->tile;
         RtRule rule = !c->pipeline ? RT_RULE_draw_without_pipeline
-                      : !usable    ? RT_RULE_indirect_pipeline
-                                   : rt_render_misfit(c->pipeline, c->pass, text, sizeof text);
+                      : !usable
+                          ? RT_RULE_indirect_pipeline
+                          : rt_render_misfit(c->pipeline, c->pass, &e->state, text, sizeof text);
         if (rule != RT_N_RULES) {
             rt_misuse_at(site, rule, "the commands of '%s' inherit it%s%s",
                          rt_label(&icb->resource.label), usable ? ": " : "", usable ? text : "");

@@ -47,6 +47,7 @@ static MTLRenderCommandEncoder *new_part(MTLParallelRenderCommandEncoder *p,
     const RtSite site = {record->device, record, call};
     if (!e || !rt_render_init(e, &site)) return NULL;
     e->pass->dev = p->render.pass->dev;
+    e->pass->maps_colors = p->render.pass->maps_colors;
     e->visibility_buffer = p->render.visibility_buffer;
     e->parallel = p;
     return e;

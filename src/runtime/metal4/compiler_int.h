@@ -47,7 +47,7 @@ typedef struct RtResolved {
     MTLBinaryArchive **archives; // retained
     char *label;
     // Of a render pipeline: this instead of the descriptor above, and its functions retained.
-    bool is_render, archives_only;
+    bool is_render, archives_only, identity_colors;
     MTLRenderPipelineDescriptor render;
     MTLVertexDescriptor vertices;
     bool is_mesh;

@@ -35,7 +35,9 @@ static MTLRenderPassDescriptor plain(const MTL4RenderPassDescriptor *d) {
                                   .tile_width = d->tile_width,
                                   .tile_height = d->tile_height,
                                   .imageblock_sample_length = d->imageblock_sample_length,
-                                  .threadgroup_memory_length = d->threadgroup_memory_length};
+                                  .threadgroup_memory_length = d->threadgroup_memory_length,
+                                  .support_color_attachment_mapping =
+                                      d->support_color_attachment_mapping};
     for (int i = 0; i < 8; i++) {
         to.color_attachments[i] = d->color_attachments[i];
         to.sample_positions[i] = d->sample_positions[i];
@@ -48,9 +50,8 @@ static MTL4RenderCommandEncoder *open(MTL4CommandBuffer *buffer, const MTL4Rende
     MTLCommandBuffer *commands = rt_mtl4_recording(buffer, call);
     if (!commands) return NULL;
     const RtSite site = {commands->device, commands, call};
-    if (options > 3 || (d && d->support_color_attachment_mapping)) {
-        rt_misuse_at(&site, options > 3 ? RT_RULE_encoder_option : RT_RULE_metal4_color_mapping,
-                     "options 0x%x", options);
+    if (options > 3) {
+        rt_misuse_at(&site, RT_RULE_encoder_option, "options 0x%x", options);
         return NULL;
     }
     MTLRenderPassDescriptor descriptor = {0};
@@ -455,6 +456,11 @@ void mtl4_render_command_encoder_set_triangle_fill_mode(MTL4RenderCommandEncoder
                                                         MTLTriangleFillMode mode) {
     rt_render_set_option((void *)encoder, offsetof(DevState, fill), mode, MTLTriangleFillModeLines,
                          __func__);
+}
+
+void mtl4_render_command_encoder_set_color_attachment_map(
+    MTL4RenderCommandEncoder *encoder, const MTLLogicalToPhysicalColorAttachmentMap *mapping) {
+    rt_render_set_color_map((void *)encoder, mapping, __func__);
 }
 
 void mtl4_render_command_encoder_set_blend_color(MTL4RenderCommandEncoder *encoder, float red,

@@ -93,16 +93,20 @@ static MTL4RenderPipelineDescriptor common(const MTL4MeshRenderPipelineDescripto
         .vertex_static_linking_descriptor = d->mesh_static_linking_descriptor,
         .fragment_static_linking_descriptor = d->fragment_static_linking_descriptor,
         .support_vertex_binary_linking = d->support_mesh_binary_linking,
-        .support_fragment_binary_linking = d->support_fragment_binary_linking};
+        .support_fragment_binary_linking = d->support_fragment_binary_linking,
+        .color_attachment_mapping_state = d->color_attachment_mapping_state};
     for (int i = 0; i < 8; i++) to.color_attachments[i] = d->color_attachments[i];
     return to;
 }
 
 static MTLError *fill(RtResolved *to, const MTL4RenderPipelineDescriptor *d) {
     if ((unsigned)d->alpha_to_coverage_state > 1 || (unsigned)d->alpha_to_one_state > 1 ||
-        (unsigned)d->support_indirect_command_buffers > 1)
+        (unsigned)d->support_indirect_command_buffers > 1 ||
+        (unsigned)d->color_attachment_mapping_state > 1)
         return invalid("A state of the pipeline '%s' is neither disabled nor enabled.",
                        d->label ? d->label : "");
+    to->identity_colors = d->color_attachment_mapping_state ==
+                          MTL4LogicalToPhysicalColorAttachmentMappingStateIdentity;
     to->render = (MTLRenderPipelineDescriptor){
         .label = to->label,
         .raster_sample_count = d->raster_sample_count,
@@ -201,6 +205,7 @@ RtResolved *rt_resolve_mesh(const RtResolving *r, const MTL4MeshRenderPipelineDe
 void rt_resolved_extra(const RtResolved *resolved, RtRenderExtra *extra, RtLinkWish wishes[3]) {
     for (int i = 0; i < 3; i++) wishes[i] = resolved->links[i].wish;
     *extra = (RtRenderExtra){.any_depth_stencil = true,
+                             .identity_colors = resolved->identity_colors,
                              .mesh = resolved->is_mesh ? &resolved->mesh : NULL,
                              .links = wishes,
                              .options = resolved->archives_only

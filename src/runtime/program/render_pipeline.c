@@ -438,6 +438,7 @@ MTLRenderPipelineState *rt_render_pipeline_create(MTLDevice *device,
     extra->validate = rt_wants_validation(device, d->label, d->shader_validation);
     state->validate = extra->validate;
     state->any_depth_stencil = extra->any_depth_stencil;
+    state->identity_colors = extra->identity_colors;
     rt_label_set(&state->label, d->label);
     if ((wrong = rt_device_lacks(device, DEV_RENDER | validation_needs(d)))) goto fail;
     if ((wrong = check_functions(d, extra))) goto fail;

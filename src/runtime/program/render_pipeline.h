@@ -57,6 +57,7 @@ struct MTLRenderPipelineState {
     bool indirect;
     bool validate;          // vertex and fragment functions are checked
     bool any_depth_stencil; // of Metal 4: it fits all depth and stencil attachments
+    bool identity_colors;   // of Metal 4: the encoder's map of colours is not for it
     bool discard_all;       // rasterization is disabled
     bool alpha_to_coverage, alpha_to_one;
     DevBlend blend[ABI_MAX_COLORS];
@@ -67,7 +68,7 @@ extern RtClass rt_render_pipeline_class;
 
 typedef struct RtRenderExtra { // what descriptors of metal.h do not say
     MTLPipelineOption options;
-    bool any_depth_stencil;
+    bool any_depth_stencil, identity_colors;
     bool validate;                               // filled in by rt_render_pipeline_create
     const MTLMeshRenderPipelineDescriptor *mesh; // NULL: none; vertex_function is the mesh function
     const struct RtLinkWish *links; // of vertex or mesh, fragment and object function; NULL: as the
