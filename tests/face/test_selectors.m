@@ -71,6 +71,14 @@ static const struct {
     {"MTLHeapDescriptor", "setSize: setResourceOptions: setStorageMode:"},
     {"MTLIndirectCommandBufferDescriptor",
      "setCommandTypes: setInheritBuffers: setInheritPipelineState: setMaxKernelBufferBindCount:"},
+    {"MTLComputePipelineReflection", "arguments bindings"},
+    // what they send to Foundation's
+    {"NSObject", "retain release autorelease respondsToSelector: methodSignatureForSelector:"},
+    {"NSString", "+stringWithCString:encoding: +stringWithUTF8String: UTF8String length"},
+    {"NSError", "localizedDescription domain code"},
+    {"NSArray", "+arrayWithObjects:count: objectAtIndex: count"},
+    {"NSURL", "+fileURLWithPath: +URLWithString: path"},
+    {"NSProcessInfo", "+processInfo arguments physicalMemory"},
 };
 
 static void body(id<MTLDevice> device) {

@@ -322,8 +322,8 @@ void msl_emit_tensor(Vec *x, Value i);
 
 // emit_helper.c
 void msl_begin_helpers(Vec *x); // at the entry
-// The mask for an access through p, so many bytes behind it and of so many, at addresses that differ
-// between lanes.
+// The mask for an access through p, so many bytes behind it and of so many, at addresses that
+// differ between lanes.
 Value msl_helper_mask(Vec *x, Value p, int64_t behind, int bytes);
 
 // emit_check.c
