@@ -391,7 +391,7 @@ static void anything(void **state) {
     MTLIndirectCommandBuffer *icb = new_commands(false, false);
     MTLBuffer *arguments = arguments_of(icb);
     MTLComputePipelineState *kernel = pipeline_of(library, "scribble");
-    for (uint32_t seed = 0; seed < 60; seed++) {
+    for (uint32_t seed = 0; seed < 16; seed++) {
         for (int i = 0; i < 4; i++)
             encode(mtl_indirect_command_buffer_indirect_render_command_at_index(icb, (size_t)i), i,
                    true, true);
