@@ -141,10 +141,10 @@ void rt_blit_copy_buffer(const RtSite *site, MTLBuffer *source, size_t source_of
     if (!valid_range(site, source, "source", source_offset, &size) ||
         !valid_range(site, destination, "destination", destination_offset, &size))
         return;
+    if (size == 0) return; // the offsets may lie anywhere then
     // By address: buffers of a heap or over one memory may be the same bytes under two names.
     const char *from = source->memory + source_offset;
     char *to = destination->memory + destination_offset;
-    if (size == 0) return;
     if (from < to + size && to < from + size) {
         rt_misuse_at(site, RT_RULE_blit_copy_overlap, "'%s' at %zu, '%s' at %zu, %zu bytes",
                      rt_label(&source->resource.label), source_offset,
