@@ -391,7 +391,7 @@ static void anything(void **state) {
     MTLIndirectCommandBuffer *icb = new_commands(false, false);
     MTLBuffer *arguments = arguments_of(icb);
     MTLComputePipelineState *kernel = pipeline_of(library, "scribble");
-    for (uint32_t seed = 0; seed < 16; seed++) {
+    for (uint32_t seed = 0; seed < 32; seed++) {
         for (int i = 0; i < 4; i++)
             encode(mtl_indirect_command_buffer_indirect_render_command_at_index(icb, (size_t)i), i,
                    true, true);
@@ -402,12 +402,14 @@ static void anything(void **state) {
         mtl_compute_command_encoder_set_buffer(c, arguments, 0, 0);
         mtl_compute_command_encoder_set_bytes(c, &seed, 4, 1);
         mtl_compute_command_encoder_use_resource(c, (MTLResource *)icb, MTLResourceUsageWrite);
-        mtl_compute_command_encoder_dispatch_threads(c, mtl_size_make(30, 1, 1),
+        // All words of the four records, so that every kind of draw is spoilt.
+        mtl_compute_command_encoder_dispatch_threads(c, mtl_size_make(160, 1, 1),
                                                      mtl_size_make(32, 1, 1));
         mtl_compute_command_encoder_end_encoding(c);
         finish(commands);
         MTLRenderCommandEncoder *e = open_pass(got, &commands);
-        mtl_render_command_encoder_execute_commands_in_buffer(e, icb, mtl_range_make(0, 4));
+        // One alone: the first that is wrong ends the pass.
+        mtl_render_command_encoder_execute_commands_in_buffer(e, icb, mtl_range_make(seed % 4, 1));
         mtl_render_command_encoder_end_encoding(e);
         commit_and_wait(commands);
         mtl_release(commands), mtl_release(got);
