@@ -5,7 +5,7 @@ import sys
 import time
 
 import numpy as np
-from tinygrad import Tensor, TinyJit, device, dtypes, nn
+from tinygrad import Context, Tensor, TinyJit, device, dtypes, nn
 from tinygrad.nn import optim
 
 METAL = os.environ["DEV"] == "METAL"
@@ -114,7 +114,7 @@ def ops():
             np.einsum("abij,cbkl->acijkl", q[:, :, :3, :3], r), atol=2e-3)
 
     def gradient():
-        w = Tensor(x).requires_grad_(True)
+        w = Tensor(x)
         (w.tanh() * u).sum().backward()
         return w.grad
     attempt("gradient", gradient, y / np.cosh(x) ** 2, rtol=1e-3, atol=1e-3)
@@ -144,7 +144,7 @@ def train():
 
     @TinyJit
     def step():
-        with Tensor.train():
+        with Context(TRAINING=1):
             opt.zero_grad()
             loss = net(X).sparse_categorical_crossentropy(Y).backward()
             return loss.realize(*opt.schedule_step())
