@@ -83,7 +83,7 @@ static void arguments_that_are_not_bound(void **state) {
     static const uint32_t one[4] = {0, 1, 0, 0};
     for (int reads = 0; reads < 2; reads++) {
         MTLBuffer *x = words(16);
-        MTLCommandBuffer *commands = mtl_retain(mtl_command_queue_command_buffer(queue));
+        MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
         MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(commands);
         mtl_compute_command_encoder_set_compute_pipeline_state(e, p);
         mtl_compute_command_encoder_set_buffer(e, x, 0, 0);

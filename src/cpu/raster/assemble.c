@@ -5,6 +5,7 @@
 //
 // The first vertex of a primitive is the provoking one, Metal's rule. Odd triangles of a strip swap
 // the other two, so that all wind the same way.
+#include <string.h>
 #include "cpu/raster/raster_int.h"
 
 #define TURNED 0x80000000u
@@ -20,8 +21,11 @@ bool raster_is_strip(uint8_t primitive) {
 
 static inline uint32_t index_at(const DevDraw *draw, uint64_t i) {
     if ((i + 1) * draw->index_bytes > draw->indices_bytes) return 0;
-    return draw->index_bytes == 2 ? ((const uint16_t *)draw->indices)[i]
-                                  : ((const uint32_t *)draw->indices)[i];
+    uint16_t half;
+    uint32_t index;
+    const char *at = (const char *)draw->indices + i * draw->index_bytes; // aligned or not
+    if (draw->index_bytes != 2) return memcpy(&index, at, sizeof index), index;
+    return memcpy(&half, at, sizeof half), half;
 }
 
 uint32_t raster_strip(const DevDraw *draw, Cursor *cursor, uint32_t max, uint32_t *starts) {
