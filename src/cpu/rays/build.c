@@ -42,14 +42,18 @@ static bool add_triangles(Scene *scene, uint32_t number, const DevGeometry *g) {
     if (!geometry) return false;
     uint32_t *indices = rtcSetNewGeometryBuffer(geometry, RTC_BUFFER_TYPE_INDEX, 0,
                                                 RTC_FORMAT_UINT3, 12, n ? n : 1);
-    for (uint64_t i = 0; indices && i < n * 3; i++) {
-        uint32_t index = rays_index(g, i);
-        if (index < limit && index >= n_vertices) n_vertices = (uint64_t)index + 1;
-        indices[i] = index;
+    if (indices) rays_read_indices(indices, n * 3, g);
+    uint32_t last = 0;
+    for (uint64_t i = 0; indices && i < n * 3; i++) last = indices[i] > last ? indices[i] : last;
+    if (last < limit) {
+        n_vertices = (uint64_t)last + 1;
+    } else { // the last vertex is none: what has no other refers to it
+        for (uint64_t i = 0; indices && i < n * 3; i++)
+            if (indices[i] < limit && indices[i] >= n_vertices)
+                n_vertices = (uint64_t)indices[i] + 1;
+        for (uint64_t i = 0; indices && i < n * 3; i++)
+            if (indices[i] >= n_vertices) indices[i] = (uint32_t)n_vertices;
     }
-    // The last vertex is none: what has no other refers to it.
-    for (uint64_t i = 0; indices && i < n * 3; i++)
-        if (indices[i] >= n_vertices) indices[i] = (uint32_t)n_vertices;
     if (indices && !n) memset(indices, 0, 12);
     rtcSetGeometryTimeStepCount(geometry, n_frames);
     Matrix m;
@@ -160,7 +164,10 @@ Scene *rays_build_primitives(const DevRayBuild *build) {
     }
     ok = ok && copy_data(scene, build);
     (void)rtcGetDeviceError(rays_device);
-    if (ok) rtcCommitScene(scene->rtc);
+    if (ok) {
+        rtcCommitScene(scene->rtc);
+        rays_scene_measure(scene);
+    }
     if (ok && rtcGetDeviceError(rays_device) == RTC_ERROR_NONE) return scene;
     rays_scene_release(scene);
     return NULL;

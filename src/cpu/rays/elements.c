@@ -51,6 +51,11 @@ void rays_read_elements(float *to, size_t to_stride, unsigned n_components, uint
     const DevRange *r = &from->frames[frame];
     size_t each = (size_t)f.n * f.bits / 8, common = f.n < n_components ? f.n : n_components;
     bool known = f.n && f.kind != PACKED && r->at, plain = f.kind == FLOAT && f.bits == 32;
+    bool packed = from->stride == n_components * sizeof *to && to_stride == n_components;
+    if (known && plain && packed && common == n_components && n <= r->n_bytes / from->stride) {
+        memcpy(to, r->at, n * from->stride);
+        return;
+    }
     for (uint64_t i = 0; i < n; i++, to += to_stride) {
         const char *p = r->at + i * from->stride;
         bool inside =
@@ -64,11 +69,18 @@ void rays_read_elements(float *to, size_t to_stride, unsigned n_components, uint
     }
 }
 
-uint32_t rays_index(const DevGeometry *g, uint64_t i) {
-    if (!g->indices.at) return i < UINT32_MAX ? (uint32_t)i : UINT32_MAX;
-    uint64_t at = i * g->index_bytes;
-    uint32_t index = 0;
-    if (at > g->indices.n_bytes || g->indices.n_bytes - at < g->index_bytes) return UINT32_MAX;
-    memcpy(&index, g->indices.at + at, g->index_bytes);
-    return index;
+void rays_read_indices(uint32_t *to, uint64_t n, const DevGeometry *g) {
+    uint64_t there = g->indices.at ? g->indices.n_bytes / g->index_bytes : n;
+    if (there > n) there = n;
+    if (!g->indices.at)
+        for (uint64_t i = 0; i < there; i++) to[i] = i < UINT32_MAX ? (uint32_t)i : UINT32_MAX;
+    else if (g->index_bytes == sizeof *to)
+        memcpy(to, g->indices.at, there * sizeof *to);
+    else
+        for (uint64_t i = 0; i < there; i++) {
+            uint16_t index;
+            memcpy(&index, g->indices.at + i * sizeof index, sizeof index);
+            to[i] = index;
+        }
+    for (uint64_t i = there; i < n; i++) to[i] = UINT32_MAX;
 }

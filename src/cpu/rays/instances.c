@@ -115,9 +115,8 @@ static bool take_transforms(Instance *to, const DevInstances *in, uint32_t first
     for (uint32_t k = 0; k < to->n_transforms; k++) {
         uint64_t at = ((uint64_t)first + k) * stride;
         float m[12] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-        if (in->transform_type != COMPONENT && (uint64_t)first + k < n_there &&
-            in->transforms.at && at <= in->transforms.n_bytes &&
-            in->transforms.n_bytes - at >= sizeof m) {
+        if (in->transform_type != COMPONENT && (uint64_t)first + k < n_there && in->transforms.at &&
+            at <= in->transforms.n_bytes && in->transforms.n_bytes - at >= sizeof m) {
             memcpy(m, in->transforms.at + at, sizeof m);
             take_matrix(&to->transforms[k], m, in->row_major);
         } else {
@@ -245,6 +244,7 @@ Scene *rays_build_instances(const DevRayBuild *build) {
         rtcAttachGeometry(scene->rtc, geometry);
         rtcReleaseGeometry(geometry);
         rtcCommitScene(scene->rtc);
+        rays_scene_measure(scene);
     }
     if (geometry && rtcGetDeviceError(rays_device) == RTC_ERROR_NONE) return scene;
     rays_scene_release(scene);

@@ -41,6 +41,13 @@ void rays_put(uint64_t handle, Scene *scene) {
     rays_scene_release(atomic_exchange(&acceleration_of(handle)->scene, scene));
 }
 
+void rays_scene_measure(Scene *scene) {
+    struct RTCBounds b;
+    rtcGetSceneBounds(scene->rtc, &b);
+    float x = b.upper_x - b.lower_x, y = b.upper_y - b.lower_y, z = b.upper_z - b.lower_z;
+    scene->reach = 0.02f * (x + y + z); // NaN of an empty one: never near
+}
+
 // ---- Records that are alive ----
 
 enum { N_BUCKETS = 4096 };

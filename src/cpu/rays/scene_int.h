@@ -46,6 +46,7 @@ struct Scene {
     uint32_t n_keyframes;
     float start, end;
     uint32_t start_border, end_border;
+    float reach;      // origins of rays no farther apart are near each other
     uint64_t n_bytes; // roughly
     char *data;       // of all primitives; NULL: none
     uint64_t n_data;
@@ -73,6 +74,7 @@ extern RTCDevice rays_device;
 Scene *rays_scene_new(void); // empty, count 1; NULL: no memory
 Scene *rays_scene_hold(Scene *scene);
 void rays_scene_release(Scene *scene);
+void rays_scene_measure(Scene *scene);        // after its commit
 void rays_put(uint64_t handle, Scene *scene); // takes the reference
 // Held; NULL: nothing there, or no such handle. Records in memory may say anything.
 Scene *rays_scene_behind(uint64_t handle);
@@ -94,7 +96,7 @@ bool rays_motion_at(float start, float end, uint32_t start_border, uint32_t end_
 // `stride` floats apart. What lies outside the range, or has no such format, is NaN.
 void rays_read_elements(float *to, size_t to_stride, unsigned n_components, uint64_t n,
                         const DevElements *from, uint32_t frame);
-uint32_t rays_index(const DevGeometry *g, uint64_t i); // UINT32_MAX: outside
+void rays_read_indices(uint32_t *to, uint64_t n, const DevGeometry *g); // UINT32_MAX: outside
 
 // trace.c
 CpuRayFn rays_trace, rays_path, rays_transform;

@@ -219,6 +219,25 @@ static void trace_one(Trace *t, const Rows *r, const Scene *scene, unsigned from
     rays_through_one(t, scene, &ray);
 }
 
+// Rays that go about the same way from about the same place: Embree then takes the packet as one,
+// which is twice as fast for such rays (and half as fast for others).
+static bool is_coherent(const struct RTCRay16 *r, const int *valid, float reach) {
+    unsigned f = 0;
+    while (f < 15 && !valid[f]) f++;
+    float x = r->dir_x[f], y = r->dir_y[f], z = r->dir_z[f], size = x * x + y * y + z * z;
+    int apart = 0;
+    for (unsigned i = 0; i < 16; i++) {
+        float a = r->dir_x[i], b = r->dir_y[i], c = r->dir_z[i], along = a * x + b * y + c * z;
+        float far =
+            fmaxf(fabsf(r->org_x[i] - r->org_x[f]),
+                  fmaxf(fabsf(r->org_y[i] - r->org_y[f]), fabsf(r->org_z[i] - r->org_z[f])));
+        bool near =
+            along > 0 && along * along > 0.98f * size * (a * a + b * b + c * c) && far <= reach;
+        apart |= valid[i] & (near ? 0 : -1);
+    }
+    return !apart;
+}
+
 // Lanes from .. from + 15 of the rows, those of `mask`.
 static void trace_packet(Trace *t, const Rows *r, const Scene *scene, unsigned from, unsigned n,
                          uint32_t mask) {
@@ -226,6 +245,7 @@ static void trace_packet(Trace *t, const Rows *r, const Scene *scene, unsigned f
     _Alignas(64) int valid[16];
     float *const to[CPU_RAY_MASK] = {rays.ray.org_x, rays.ray.org_y, rays.ray.org_z, rays.ray.dir_x,
                                      rays.ray.dir_y, rays.ray.dir_z, rays.ray.tnear, rays.ray.tfar};
+    if (n < 16) memset(&rays.ray, 0, sizeof rays.ray);
     for (unsigned k = 0; k < CPU_RAY_MASK; k++)
         memcpy(to[k], &r->rows[(size_t)k * r->n + from], n * sizeof(float));
     for (unsigned i = 0; i < 16; i++) {
@@ -238,6 +258,8 @@ static void trace_packet(Trace *t, const Rows *r, const Scene *scene, unsigned f
         rays.ray.flags[i] = 0;
         rays.hit.geomID[i] = RTC_INVALID_GEOMETRY_ID;
     }
+    if (is_coherent(&rays.ray, valid, scene->reach))
+        t->rtc.flags = RTC_INTERSECT_CONTEXT_FLAG_COHERENT;
     rays_through(t, scene, &rays, valid);
 }
 
