@@ -195,8 +195,8 @@ typedef struct MTLAccelerationStructureDescriptor {
     // Primitive
     const MTLAccelerationStructureGeometryDescriptor *geometry_descriptors;
     size_t geometry_descriptor_count;
-    size_t motion_keyframe_count; // 0 or 1: no motion
-    float motion_start_time, motion_end_time;
+    size_t motion_keyframe_count;             // 0 or 1: no motion
+    float motion_start_time, motion_end_time; // both 0: 0 to 1
     MTLMotionBorderMode motion_start_border_mode, motion_end_border_mode;
     // Instance, indirect instance
     MTLBuffer *instance_descriptor_buffer;
@@ -239,6 +239,21 @@ MTL_API MTLAccelerationStructure *mtl_device_new_acceleration_structure(MTLDevic
                                                                         size_t size);
 MTL_API MTLAccelerationStructure *mtl_device_new_acceleration_structure_with_descriptor(
     MTLDevice *device, const MTLAccelerationStructureDescriptor *descriptor);
+
+// What a structure takes of a heap, and at which multiples of an offset it may lie.
+MTL_API MTLSizeAndAlign mtl_device_heap_acceleration_structure_size_and_align(MTLDevice *device,
+                                                                              size_t size);
+MTL_API MTLSizeAndAlign mtl_device_heap_acceleration_structure_size_and_align_with_descriptor(
+    MTLDevice *device, const MTLAccelerationStructureDescriptor *descriptor);
+// In a private heap: it has its place there, the library's memory is elsewhere.
+MTL_API MTLAccelerationStructure *mtl_heap_new_acceleration_structure(MTLHeap *heap, size_t size);
+MTL_API MTLAccelerationStructure *mtl_heap_new_acceleration_structure_with_descriptor(
+    MTLHeap *heap, const MTLAccelerationStructureDescriptor *descriptor);
+// The same at an offset of a placement heap.
+MTL_API MTLAccelerationStructure *mtl_heap_new_acceleration_structure_with_size_offset(
+    MTLHeap *heap, size_t size, size_t offset);
+MTL_API MTLAccelerationStructure *mtl_heap_new_acceleration_structure_with_descriptor_offset(
+    MTLHeap *heap, const MTLAccelerationStructureDescriptor *descriptor, size_t offset);
 
 // ---- MTLAccelerationStructure ----
 
@@ -320,10 +335,19 @@ mtl_acceleration_structure_command_encoder_write_compacted_acceleration_structur
     MTLAccelerationStructureCommandEncoder *encoder, MTLAccelerationStructure *structure,
     MTLBuffer *buffer, size_t offset, MTLDataType size_data_type);
 
-// ---- Kernels ----
+// ---- As arguments, at indices of buffers ----
 
 MTL_API void mtl_compute_command_encoder_set_acceleration_structure(
     MTLComputeCommandEncoder *encoder, MTLAccelerationStructure *structure, size_t buffer_index);
+MTL_API void mtl_render_command_encoder_set_vertex_acceleration_structure(
+    MTLRenderCommandEncoder *encoder, MTLAccelerationStructure *structure, size_t buffer_index);
+MTL_API void mtl_render_command_encoder_set_fragment_acceleration_structure(
+    MTLRenderCommandEncoder *encoder, MTLAccelerationStructure *structure, size_t buffer_index);
+MTL_API void mtl_render_command_encoder_set_tile_acceleration_structure(
+    MTLRenderCommandEncoder *encoder, MTLAccelerationStructure *structure, size_t buffer_index);
+MTL_API void mtl_argument_encoder_set_acceleration_structure(MTLArgumentEncoder *encoder,
+                                                             MTLAccelerationStructure *structure,
+                                                             size_t index);
 
 #ifdef __cplusplus
 }

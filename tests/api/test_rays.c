@@ -24,6 +24,25 @@ static const char *const source = RAYS_HEAD
     "              h.triangle_barycentric_coord.x, h.triangle_barycentric_coord.y,\n"
     "              h.triangle_front_facing, more};\n"
     "}\n"
+    "kernel void moving(acceleration_structure<primitive_motion> s [[buffer(0)]],\n"
+    "    device const Ray *rays [[buffer(1)]], device Hit *out [[buffer(2)]],\n"
+    "    constant float *time [[buffer(3)]], uint i [[thread_position_in_grid]]) {\n"
+    "    intersector<triangle_data, primitive_motion> x;\n"
+    "    auto h = x.intersect(of(rays[i]), s, time[0]);\n"
+    "    out[i] = {uint(h.type), h.distance, h.primitive_id, h.geometry_id, 0, 0,\n"
+    "              h.triangle_barycentric_coord.x, h.triangle_barycentric_coord.y,\n"
+    "              h.triangle_front_facing, h.primitive_id + 0.5f};\n"
+    "}\n"
+    "struct Arguments { primitive_acceleration_structure s; device const Ray *rays; device Hit "
+    "*out; };\n"
+    "kernel void by_arguments(constant Arguments &a [[buffer(0)]],\n"
+    "                         uint i [[thread_position_in_grid]]) {\n"
+    "    auto h = intersector<triangle_data>().intersect(of(a.rays[i]), a.s);\n"
+    "    float more = h.primitive_data ? *(const device float *)h.primitive_data : 0;\n"
+    "    a.out[i] = {uint(h.type), h.distance, h.primitive_id, h.geometry_id, 0, 0,\n"
+    "              h.triangle_barycentric_coord.x, h.triangle_barycentric_coord.y,\n"
+    "              h.triangle_front_facing, more};\n"
+    "}\n"
     // Candidates with even numbers are taken; `more` counts those looked at, `user` adds them up.
     "kernel void look(primitive_acceleration_structure s [[buffer(0)]],\n"
     "    device const Ray *rays [[buffer(1)]], device Hit *out [[buffer(2)]],\n"
@@ -415,6 +434,111 @@ static void watertight(void **state) {
     mtl_release(nearest);
 }
 
+// Keyframes of vertices: between two of them corners move on straight lines.
+static void motion_of_vertices(void **state) {
+    enum { FRAMES = 3 };
+    Soup *s = *state;
+    static float corners[FRAMES][N_TRIANGLES][9];
+    static Soup then;
+    uint32_t seed = 77;
+    for (int f = 0; f < FRAMES; f++)
+        for (int i = 0; i < N_TRIANGLES; i++)
+            for (int k = 0; k < 9; k++)
+                corners[f][i][k] = s->corners[i][k] + (f ? random_float(&seed, -0.5f, 0.5f) : 0);
+    MTLBuffer *vertices = buffer_of(corners, sizeof corners);
+    MTLMotionKeyframeData frames[FRAMES];
+    for (size_t f = 0; f < FRAMES; f++)
+        frames[f] = (MTLMotionKeyframeData){vertices, f * sizeof corners[0]};
+    MTLAccelerationStructureGeometryDescriptor g = {
+        .vertex_buffers = frames, .vertex_buffer_count = FRAMES, .triangle_count = N_TRIANGLES};
+    MTLAccelerationStructure *structure = build(
+        &(MTLAccelerationStructureDescriptor){.geometry_descriptors = &g,
+                                              .geometry_descriptor_count = 1,
+                                              .motion_keyframe_count = FRAMES,
+                                              .motion_start_time = 2,
+                                              .motion_end_time = 4,
+                                              .motion_end_border_mode = MTLMotionBorderModeVanish});
+    MTLComputePipelineState *moving = pipeline_of(library, "moving");
+    static const float times[] = {0, 2, 2.25f, 3.5f, 4, 4.5f};
+    for (size_t k = 0; k < sizeof times / sizeof *times; k++) {
+        float at = fminf(fmaxf(times[k] - 2, 0), 2); // in keyframes
+        int f = at >= 1 ? 1 : 0;
+        for (int i = 0; i < N_TRIANGLES; i++)
+            for (int c = 0; c < 9; c++)
+                then.corners[i][c] =
+                    corners[f][i][c] + (at - (float)f) * (corners[f + 1][i][c] - corners[f][i][c]);
+        trace(moving, structure, s->rays, s->hits, N_RAYS, (const uint32_t *)&times[k], 1);
+        for (size_t r = 0; r < N_RAYS; r++) {
+            Hit h = s->hits[r];
+            const Options plain = {.force = 1};
+            if (times[k] > 4) {
+                assert_int_equal(h.type, 0); // gone
+                continue;
+            }
+            if (h.type && h.primitive >= FIRST) // in the words of build_soup
+                h.primitive -= FIRST, h.geometry = 1, h.more = 0;
+            check_hit(&then, &plain, &s->rays[r], &h);
+        }
+    }
+    mtl_release(moving);
+    mtl_release(structure);
+    mtl_release(vertices);
+}
+
+// A structure in an argument buffer, written by an encoder; built in a heap.
+static void arguments_and_heaps(void **state) {
+    Soup *s = *state;
+    MTLAccelerationStructure *structure = build_soup(s);
+    MTLHeap *heap = mtl_device_new_heap(
+        device, &(MTLHeapDescriptor){.size = 1 << 20, .storage_mode = MTLStorageModePrivate});
+    size_t size = mtl_acceleration_structure_size(structure), before = mtl_heap_used_size(heap);
+    MTLAccelerationStructure *placed = mtl_heap_new_acceleration_structure(heap, size);
+    assert_non_null(placed);
+    assert_true(mtl_heap_used_size(heap) - before >= size);
+    MTLFunction *function = mtl_library_new_function(library, "by_arguments");
+    MTLArgumentEncoder *to = mtl_function_new_argument_encoder(function, 0);
+    MTLBuffer *arguments =
+                  mtl_device_new_buffer(device, mtl_argument_encoder_encoded_length(to), 0),
+              *rays = buffer_of(s->rays, sizeof s->rays),
+              *hits = mtl_device_new_buffer(device, sizeof s->hits, 0);
+    mtl_argument_encoder_set_argument_buffer(to, arguments, 0);
+    mtl_argument_encoder_set_acceleration_structure(to, placed, 0);
+    mtl_argument_encoder_set_buffer(to, rays, 0, 1);
+    mtl_argument_encoder_set_buffer(to, hits, 0, 2);
+    MTLComputePipelineState *trace_all = pipeline_of(library, "by_arguments");
+    MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
+    MTLAccelerationStructureCommandEncoder *a =
+        mtl_command_buffer_acceleration_structure_command_encoder(commands);
+    mtl_acceleration_structure_command_encoder_copy_acceleration_structure(a, structure, placed);
+    mtl_acceleration_structure_command_encoder_end_encoding(a);
+    MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(commands);
+    mtl_compute_command_encoder_set_compute_pipeline_state(e, trace_all);
+    mtl_compute_command_encoder_set_buffer(e, arguments, 0, 0);
+    mtl_compute_command_encoder_use_resource(e, (MTLResource *)placed, MTLResourceUsageRead);
+    mtl_compute_command_encoder_use_resource(e, (MTLResource *)rays, MTLResourceUsageRead);
+    mtl_compute_command_encoder_use_resource(e, (MTLResource *)hits, MTLResourceUsageWrite);
+    mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(N_RAYS, 1, 1),
+                                                 mtl_size_make(64, 1, 1));
+    mtl_compute_command_encoder_end_encoding(e);
+    mtl_command_buffer_commit(commands);
+    mtl_command_buffer_wait_until_completed(commands);
+    assert_completed(commands);
+    memcpy(s->hits, mtl_buffer_contents(hits), sizeof s->hits);
+    const Options plain = {0};
+    for (size_t i = 0; i < N_RAYS; i++) check_hit(s, &plain, &s->rays[i], &s->hits[i]);
+    mtl_release(commands);
+    mtl_release(trace_all);
+    mtl_release(arguments);
+    mtl_release(rays);
+    mtl_release(hits);
+    mtl_release(to);
+    mtl_release(function);
+    mtl_release(placed);
+    assert_int_equal(mtl_heap_used_size(heap), before);
+    mtl_release(heap);
+    mtl_release(structure);
+}
+
 static void rules(void **state) {
     Soup *s = *state;
     MTLAccelerationStructureGeometryDescriptor g = {.vertex_buffer = s->vertices,
@@ -477,6 +601,8 @@ int main(void) {
         cmocka_unit_test(coincident),
         cmocka_unit_test(nothing_to_hit),
         cmocka_unit_test(watertight),
+        cmocka_unit_test(motion_of_vertices),
+        cmocka_unit_test(arguments_and_heaps),
         cmocka_unit_test(rules),
     };
     return cmocka_run_group_tests(tests, open_soup, close_soup);

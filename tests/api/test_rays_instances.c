@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ray tracing through instances: matrices, masks, options, user ids, several levels, motion, records
-// that kernels write; copies, refits, compact sizes. Hits are compared with every triangle of every
+// Ray tracing through instances: matrices, masks, options, user ids, several levels, motion,
+// records that kernels write; copies, refits, compact sizes. Hits are compared with every triangle of every
 // instance in double precision (ray_test.h).
 #include "ray_test.h"
 

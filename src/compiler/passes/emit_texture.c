@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // emit_texture.c: texture functions, and those of ray tracing. A call of the thread function,
 //     <4 x i32> __ingot_texture_<what><op>(i64 texture, i64 sampler, i32 row0, ..., i32 row15)
-//     <n x i32> __ingot_rays_<what><op>(i64 acceleration structure, i64 0, i32 row0, ..., i32 row15)
+//     <n x i32> __ingot_rays_<what><op>(i64 structure, i64 0, i32 row0, ..., i32 row15)
 // becomes one call of CpuLaunch.textures or .rays for all lanes of the step: the rows that the
 // operation needs are stored as arrays of lanes on the stack, the mask as bits, and the results are
 // loaded back (src/abi/cpu_texture.h, cpu_rays.h). Where texture or sampler differ between lanes, a

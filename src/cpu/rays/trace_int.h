@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// trace_int.h: rays on their way: what Embree's callbacks (trace.c, user.c) find behind its context.
+// trace_int.h: rays on their way: what Embree's callbacks (trace.c, user.c) find behind its
+// context.
 #ifndef INGOT_CPU_RAYS_TRACE_H
 #define INGOT_CPU_RAYS_TRACE_H
 #include <stddef.h>

@@ -221,6 +221,9 @@ void rt_render_bind_sampler(MTLRenderCommandEncoder *e, RtStageIndex stage,
                             const char *call);
 void rt_render_bind_samplers(MTLRenderCommandEncoder *e, RtStageIndex stage,
                              MTLSamplerState *const *samplers, MTLRange range, const char *call);
+void rt_render_bind_acceleration(MTLRenderCommandEncoder *e, RtStageIndex stage,
+                                 MTLAccelerationStructure *structure, size_t index,
+                                 const char *call);
 void rt_render_bind_function_table(MTLRenderCommandEncoder *e, RtStageIndex stage,
                                    MTLVisibleFunctionTable *table, size_t index, const char *call);
 void rt_render_bind_function_tables(MTLRenderCommandEncoder *e, RtStageIndex stage,

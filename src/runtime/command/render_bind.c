@@ -98,6 +98,14 @@ void rt_render_bind_function_tables(MTLRenderCommandEncoder *e, RtStageIndex sta
         rt_render_bind_function_table(e, stage, tables[i], range.location + i, call);
 }
 
+void rt_render_bind_acceleration(MTLRenderCommandEncoder *e, RtStageIndex stage,
+                                 MTLAccelerationStructure *structure, size_t index,
+                                 const char *call) {
+    RtSite site;
+    RtBindings *b = bindings(e, stage, call, &site);
+    if (b) rt_bind_acceleration(b, &site, structure, index);
+}
+
 static void use_resources(MTLRenderCommandEncoder *e, MTLResource *const *resources, size_t count,
                           MTLResourceUsage usage, MTLRenderStages stages, const char *call) {
     RtSite site;

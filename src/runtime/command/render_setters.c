@@ -60,6 +60,14 @@ SETTERS_OF_STAGE(tile, RT_TILE)
         rt_render_bind_function_tables(e, STAGE, tables, range, __func__);                         \
     }
 
+#define RAYS_OF_STAGE(NAME, STAGE)                                                                 \
+    SETTER(NAME##_acceleration_structure, MTLAccelerationStructure *structure, size_t index) {     \
+        rt_render_bind_acceleration(e, STAGE, structure, index, __func__);                         \
+    }
+
+RAYS_OF_STAGE(vertex, RT_VERTEX)
+RAYS_OF_STAGE(fragment, RT_FRAGMENT)
+RAYS_OF_STAGE(tile, RT_TILE)
 TABLES_OF_STAGE(vertex, RT_VERTEX)
 TABLES_OF_STAGE(fragment, RT_FRAGMENT)
 TABLES_OF_STAGE(tile, RT_TILE)

@@ -3,6 +3,7 @@
 // into it is the device's and lies in memory of the device's own; `size` is what the program said
 // it keeps for it.
 #include "runtime/memory/acceleration.h"
+#include "runtime/memory/heap.h"
 
 static void acceleration_destroy(void *self) {
     MTLAccelerationStructure *structure = self;
@@ -34,7 +35,8 @@ static const DevRays *rays_of(MTLDevice *device, const char *call) {
     return rays;
 }
 
-static MTLAccelerationStructure *new_structure(MTLDevice *device, size_t size, const char *call) {
+static MTLAccelerationStructure *new_structure(MTLDevice *device, size_t size, size_t own_bytes,
+                                               const char *call) {
     const DevRays *rays = rays_of(device, call);
     if (!rays) return NULL;
     if (!size || size > device->facts.memory_bytes) {
@@ -43,7 +45,7 @@ static MTLAccelerationStructure *new_structure(MTLDevice *device, size_t size, c
     }
     MTLAccelerationStructure *structure = rt_new(&rt_acceleration_class, sizeof *structure);
     if (!structure) return NULL;
-    rt_resource_init(&structure->resource, device, MTLResourceStorageModePrivate, size);
+    rt_resource_init(&structure->resource, device, MTLResourceStorageModePrivate, own_bytes);
     structure->size = size;
     if (!rays->make(device->context, &structure->handle)) {
         mtl_release(structure);
@@ -64,14 +66,14 @@ void rt_acceleration_built(MTLAccelerationStructure *structure, const DevRays *r
 }
 
 MTLAccelerationStructure *mtl_device_new_acceleration_structure(MTLDevice *device, size_t size) {
-    return new_structure(device, size, __func__);
+    return new_structure(device, size, size, __func__);
 }
 
 MTLAccelerationStructure *mtl_device_new_acceleration_structure_with_descriptor(
     MTLDevice *device, const MTLAccelerationStructureDescriptor *descriptor) {
     size_t size =
         mtl_device_acceleration_structure_sizes(device, descriptor).acceleration_structure_size;
-    return size ? new_structure(device, size, __func__) : NULL;
+    return size ? new_structure(device, size, size, __func__) : NULL;
 }
 
 // ---- Sizes ----
@@ -112,6 +114,68 @@ MTLAccelerationStructureSizes mtl_device_acceleration_structure_sizes(
         rt_free(blocks);
     }
     return sizes;
+}
+
+// ---- In heaps ----
+
+enum { HEAP_ALIGNMENT = 256 };
+
+static MTLSizeAndAlign place_for(size_t size) {
+    return (MTLSizeAndAlign){(size + HEAP_ALIGNMENT - 1) & ~(size_t)(HEAP_ALIGNMENT - 1),
+                             HEAP_ALIGNMENT};
+}
+
+MTLSizeAndAlign mtl_device_heap_acceleration_structure_size_and_align(MTLDevice *device,
+                                                                      size_t size) {
+    return rays_of(device, __func__) ? place_for(size) : (MTLSizeAndAlign){0, 0};
+}
+
+MTLSizeAndAlign mtl_device_heap_acceleration_structure_size_and_align_with_descriptor(
+    MTLDevice *device, const MTLAccelerationStructureDescriptor *descriptor) {
+    size_t size =
+        mtl_device_acceleration_structure_sizes(device, descriptor).acceleration_structure_size;
+    return size ? place_for(size) : (MTLSizeAndAlign){0, 0};
+}
+
+static MTLAccelerationStructure *new_in_heap(MTLHeap *heap, MTLHeapType type, size_t size,
+                                             size_t offset, const char *call) {
+    MTLSizeAndAlign need = place_for(size ? size : 1);
+    if (!rt_heap_reserve(heap, type, need, &offset, MTLResourceStorageModePrivate, call))
+        return NULL;
+    MTLAccelerationStructure *structure = new_structure(heap->resource.device, size, 0, call);
+    if (structure)
+        rt_heap_settle(heap, &structure->resource, offset, need.size);
+    else
+        rt_heap_unreserve(heap, offset, need.size);
+    return structure;
+}
+
+MTLAccelerationStructure *mtl_heap_new_acceleration_structure(MTLHeap *heap, size_t size) {
+    return new_in_heap(heap, MTLHeapTypeAutomatic, size, 0, __func__);
+}
+
+MTLAccelerationStructure *mtl_heap_new_acceleration_structure_with_size_offset(MTLHeap *heap,
+                                                                               size_t size,
+                                                                               size_t offset) {
+    return new_in_heap(heap, MTLHeapTypePlacement, size, offset, __func__);
+}
+
+static size_t size_in_heap(const MTLHeap *heap,
+                           const MTLAccelerationStructureDescriptor *descriptor) {
+    MTLDevice *device = rt_is(heap, &rt_heap_class) ? heap->resource.device : NULL;
+    return mtl_device_acceleration_structure_sizes(device, descriptor).acceleration_structure_size;
+}
+
+MTLAccelerationStructure *mtl_heap_new_acceleration_structure_with_descriptor(
+    MTLHeap *heap, const MTLAccelerationStructureDescriptor *descriptor) {
+    size_t size = size_in_heap(heap, descriptor);
+    return size ? new_in_heap(heap, MTLHeapTypeAutomatic, size, 0, __func__) : NULL;
+}
+
+MTLAccelerationStructure *mtl_heap_new_acceleration_structure_with_descriptor_offset(
+    MTLHeap *heap, const MTLAccelerationStructureDescriptor *descriptor, size_t offset) {
+    size_t size = size_in_heap(heap, descriptor);
+    return size ? new_in_heap(heap, MTLHeapTypePlacement, size, offset, __func__) : NULL;
 }
 
 // ---- Properties ----

@@ -135,6 +135,7 @@ static bool take_primitives(Convert *c) {
     size_t n = d->geometry_descriptor_count;
     to->n_keyframes = d->motion_keyframe_count > 1 ? (uint32_t)d->motion_keyframe_count : 1;
     to->start = d->motion_start_time, to->end = d->motion_end_time;
+    if (to->start == 0 && to->end == 0) to->end = 1;
     to->start_border = (uint32_t)d->motion_start_border_mode;
     to->end_border = (uint32_t)d->motion_end_border_mode;
     if (n > MAX_GEOMETRIES || (n && !d->geometry_descriptors))

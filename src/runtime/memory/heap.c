@@ -252,6 +252,20 @@ static MTLTexture *new_texture(MTLHeap *heap, MTLHeapType type, const MTLTexture
     return texture;
 }
 
+bool rt_heap_reserve(MTLHeap *heap, MTLHeapType type, MTLSizeAndAlign need, size_t *offset,
+                     MTLResourceOptions options, const char *call) {
+    return present(heap, call) && options_fit(heap, options, call) &&
+           reserve_place(heap, type, need, offset, call);
+}
+
+void rt_heap_settle(MTLHeap *heap, MTLResource *resource, size_t offset, size_t n_bytes) {
+    settle(heap, resource, offset, n_bytes);
+}
+
+void rt_heap_unreserve(MTLHeap *heap, size_t offset, size_t n_bytes) {
+    return_place(heap, (RtRange){offset, n_bytes}, false);
+}
+
 MTLBuffer *mtl_heap_new_buffer(MTLHeap *heap, size_t length, MTLResourceOptions options) {
     return new_buffer(heap, MTLHeapTypeAutomatic, length, options, 0, __func__);
 }

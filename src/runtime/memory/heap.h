@@ -27,6 +27,12 @@ extern RtClass rt_heap_class;
 
 // Gives the resource's place back: it goes, and nothing of it will be touched again.
 void rt_heap_return(MTLResource *resource);
+// A place for a resource that has memory elsewhere, and the resource in it. `offset`: on a
+// placement heap, where. False after a message.
+bool rt_heap_reserve(MTLHeap *heap, MTLHeapType type, MTLSizeAndAlign need, size_t *offset,
+                     MTLResourceOptions options, const char *call);
+void rt_heap_settle(MTLHeap *heap, MTLResource *resource, size_t offset, size_t n_bytes);
+void rt_heap_unreserve(MTLHeap *heap, size_t offset, size_t n_bytes);
 // Sparse heaps. False: there are not so many left.
 bool rt_heap_take_pages(MTLHeap *heap, size_t n);
 void rt_heap_give_pages(MTLHeap *heap, size_t n);

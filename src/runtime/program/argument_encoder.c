@@ -3,6 +3,7 @@
 // struct has them (argument_layout.c). Memory is unified: what it writes is what a program could
 // store there itself.
 #include <string.h>
+#include "runtime/memory/acceleration.h"
 #include "runtime/program/argument_layout.h"
 #include "runtime/memory/buffer.h"
 #include "runtime/program/indirect.h"
@@ -211,6 +212,8 @@ static const char *kind_name(uint32_t data_type) {
     case MTLDataTypeComputePipeline: return "a compute pipeline";
     case MTLDataTypeIndirectCommandBuffer: return "an indirect command buffer";
     case MTLDataTypeVisibleFunctionTable: return "a visible function table";
+    case MTLDataTypePrimitiveAccelerationStructure: return "a primitive acceleration structure";
+    case MTLDataTypeInstanceAccelerationStructure: return "an instance acceleration structure";
     default: return "data";
     }
 }
@@ -327,6 +330,24 @@ RESOURCES(indirect_command_buffer, indirect_command_buffers, MTLIndirectCommandB
 RESOURCES(visible_function_table, visible_function_tables, MTLVisibleFunctionTable,
           MTLDataTypeVisibleFunctionTable)
 #undef RESOURCES
+
+// Either kind of structure: which one an object holds is known when it is built.
+void mtl_argument_encoder_set_acceleration_structure(MTLArgumentEncoder *encoder,
+                                                     MTLAccelerationStructure *structure,
+                                                     size_t index) {
+    char *at = NULL;
+    if (!present(encoder, __func__)) return;
+    const RtArgLeaf *leaf = leaf_at(encoder, index, &at, __func__);
+    bool instances = leaf && leaf->data_type == MTLDataTypeInstanceAccelerationStructure;
+    if (structure && !rt_is(structure, &rt_acceleration_class))
+        rt_misuse(encoder->device, RT_RULE_wrong_class, __func__, "a %s",
+                  mtl_class_name(structure));
+    else if (leaf)
+        store(encoder, index,
+              instances ? MTLDataTypeInstanceAccelerationStructure
+                        : MTLDataTypePrimitiveAccelerationStructure,
+              mtl_acceleration_structure_gpu_resource_id(structure).impl, __func__);
+}
 
 void *mtl_argument_encoder_constant_data(MTLArgumentEncoder *encoder, size_t index) {
     char *at = NULL;

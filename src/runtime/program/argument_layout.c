@@ -13,7 +13,9 @@ bool rt_data_type_is_resource(uint32_t t) {
     return t == MTLDataTypeTexture || t == MTLDataTypeSampler || t == MTLDataTypePointer ||
            t == MTLDataTypeRenderPipeline || t == MTLDataTypeComputePipeline ||
            t == MTLDataTypeDepthStencilState || t == MTLDataTypeIndirectCommandBuffer ||
-           t == MTLDataTypeVisibleFunctionTable || t == MTLDataTypeTensor;
+           t == MTLDataTypeVisibleFunctionTable || t == MTLDataTypeTensor ||
+           t == MTLDataTypePrimitiveAccelerationStructure ||
+           t == MTLDataTypeInstanceAccelerationStructure;
 }
 
 bool rt_type_is_argument_buffer(const RfLibrary *lib, uint32_t type) {

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_rays.m: ray tracing through Objective-C: descriptors of all kinds become structures, which a
+// kernel looks at; sizes, copies, refits, heaps.
+#include "face_test.h"
+
+static NSString *const source =
+    @"#include <metal_stdlib>\n#include <metal_raytracing>\nusing namespace metal;\n"
+     "using namespace metal::raytracing;\n"
+     "kernel void look(instance_acceleration_structure s [[buffer(0)]],\n"
+     "    device float4 *out [[buffer(1)]], uint i [[thread_position_in_grid]]) {\n"
+     "    intersector<instancing, triangle_data> x;\n"
+     "    auto h = x.intersect(ray(float3(i, 0, -5), float3(0, 0, 1)), s, 1);\n"
+     "    out[i] = float4(float(h.type), h.distance, h.instance_id, h.user_instance_id);\n"
+     "}\n";
+
+static id<MTLAccelerationStructure> build(id<MTLDevice> device, id<MTLCommandQueue> queue,
+                                          MTLAccelerationStructureDescriptor *d) {
+    MTLAccelerationStructureSizes sizes = [device accelerationStructureSizesWithDescriptor:d];
+    CHECK(sizes.accelerationStructureSize > 0);
+    id<MTLAccelerationStructure> s =
+        [device newAccelerationStructureWithSize:sizes.accelerationStructureSize];
+    id<MTLBuffer> scratch = [device newBufferWithLength:sizes.buildScratchBufferSize
+                                                options:MTLResourceStorageModePrivate];
+    CHECK_EQUAL(s.size, sizes.accelerationStructureSize);
+    id<MTLCommandBuffer> commands = [queue commandBuffer];
+    id<MTLAccelerationStructureCommandEncoder> e = [commands accelerationStructureCommandEncoder];
+    [e buildAccelerationStructure:s descriptor:d scratchBuffer:scratch scratchBufferOffset:0];
+    [e endEncoding];
+    [commands commit];
+    [commands waitUntilCompleted];
+    CHECK_EQUAL(commands.status, MTLCommandBufferStatusCompleted);
+    RELEASE(scratch);
+    return s;
+}
+
+static void body(id<MTLDevice> device) {
+    CHECK(device.supportsRaytracing);
+    const float corners[] = {-0.25f, -1, 0, 0.25f, -1, 0, 0, 1, 0};
+    id<MTLCommandQueue> queue = [device newCommandQueue];
+    id<MTLBuffer> vertices = [device newBufferWithBytes:corners length:sizeof corners options:0];
+
+    MTLAccelerationStructureTriangleGeometryDescriptor *triangles =
+        [MTLAccelerationStructureTriangleGeometryDescriptor descriptor];
+    CHECK(triangles.opaque && triangles.vertexStride == 12);
+    CHECK_EQUAL(triangles.vertexFormat, MTLAttributeFormatFloat3);
+    triangles.vertexBuffer = vertices;
+    triangles.triangleCount = 1;
+    MTLMotionKeyframeData *frame = [MTLMotionKeyframeData data];
+    frame.buffer = vertices;
+    MTLAccelerationStructureMotionTriangleGeometryDescriptor *moving =
+        [MTLAccelerationStructureMotionTriangleGeometryDescriptor descriptor];
+    moving.vertexBuffers = @[ frame, frame ];
+    moving.triangleCount = 1;
+    MTLPrimitiveAccelerationStructureDescriptor *primitive =
+        [MTLPrimitiveAccelerationStructureDescriptor descriptor];
+    CHECK_EQUAL(primitive.motionKeyframeCount, 1);
+    primitive.geometryDescriptors = @[ triangles ];
+    primitive.usage = MTLAccelerationStructureUsageRefit;
+    id<MTLAccelerationStructure> still = build(device, queue, primitive);
+    primitive.geometryDescriptors = @[ moving ];
+    primitive.motionKeyframeCount = 2;
+    id<MTLAccelerationStructure> in_motion = build(device, queue, primitive);
+
+    MTLAccelerationStructureUserIDInstanceDescriptor records[2] = {{0}};
+    for (int i = 0; i < 2; i++) {
+        for (int k = 0; k < 3; k++) ((float *)&records[i].transformationMatrix)[k * 4] = 1;
+        records[i].transformationMatrix.columns[3].x = (float)(2 * i);
+        records[i].mask = 1, records[i].accelerationStructureIndex = (uint32_t)i;
+        records[i].userID = (uint32_t)(40 + i);
+    }
+    id<MTLBuffer> list = [device newBufferWithBytes:records length:sizeof records options:0];
+    MTLInstanceAccelerationStructureDescriptor *instances =
+        [MTLInstanceAccelerationStructureDescriptor descriptor];
+    instances.instanceDescriptorBuffer = list;
+    instances.instanceDescriptorType = MTLAccelerationStructureInstanceDescriptorTypeUserID;
+    instances.instanceCount = 2;
+    instances.instancedAccelerationStructures = @[ still, in_motion ];
+    id<MTLAccelerationStructure> scene = build(device, queue, instances);
+
+    NSError *error = nil;
+    id<MTLLibrary> library = [device newLibraryWithSource:source options:nil error:&error];
+    id<MTLFunction> function = [library newFunctionWithName:@"look"];
+    id<MTLComputePipelineState> state = [device newComputePipelineStateWithFunction:function
+                                                                              error:&error];
+    CHECK(state != nil);
+    id<MTLBuffer> out = [device newBufferWithLength:64 options:0];
+    id<MTLCommandBuffer> commands = [queue commandBuffer];
+    id<MTLComputeCommandEncoder> e = [commands computeCommandEncoder];
+    [e setComputePipelineState:state];
+    [e setAccelerationStructure:scene atBufferIndex:0];
+    [e setBuffer:out offset:0 atIndex:1];
+    [e useResource:still usage:MTLResourceUsageRead];
+    [e dispatchThreads:MTLSizeMake(4, 1, 1) threadsPerThreadgroup:MTLSizeMake(4, 1, 1)];
+    [e endEncoding];
+    [commands commit];
+    [commands waitUntilCompleted];
+    const float *h = out.contents;
+    CHECK_EQUAL(h[0], 1); // the ray at 0 hits the first, that at 2 the second, others nothing
+    CHECK_EQUAL(h[1], 5);
+    CHECK_EQUAL(h[3], 40);
+    CHECK_EQUAL(h[4], 0);
+    CHECK_EQUAL(h[8], 1);
+    CHECK_EQUAL(h[10], 1);
+    CHECK_EQUAL(h[11], 41);
+    CHECK_EQUAL(h[12], 0);
+
+    MTLHeapDescriptor *where = [MTLHeapDescriptor new];
+    where.size = 1 << 20;
+    where.storageMode = MTLStorageModePrivate;
+    id<MTLHeap> heap = [device newHeapWithDescriptor:where];
+    id<MTLAccelerationStructure> placed = [heap newAccelerationStructureWithSize:still.size];
+    CHECK(placed != nil && placed.heap == heap);
+    CHECK(placed.gpuResourceID._impl != 0);
+    CHECK([device heapAccelerationStructureSizeAndAlignWithSize:1000].size == 1024);
+    commands = [queue commandBuffer];
+    id<MTLAccelerationStructureCommandEncoder> a = [commands accelerationStructureCommandEncoder];
+    id<MTLBuffer> size = [device newBufferWithLength:8 options:0];
+    [a copyAccelerationStructure:still toAccelerationStructure:placed];
+    [a writeCompactedAccelerationStructureSize:still toBuffer:size offset:0];
+    primitive.geometryDescriptors = @[ triangles ];
+    primitive.motionKeyframeCount = 1;
+    [a refitAccelerationStructure:still
+                       descriptor:primitive
+                      destination:nil
+                    scratchBuffer:vertices
+              scratchBufferOffset:0];
+    [a endEncoding];
+    [commands commit];
+    [commands waitUntilCompleted];
+    CHECK_EQUAL(commands.status, MTLCommandBufferStatusCompleted);
+    CHECK(*(uint32_t *)size.contents > 0);
+    RELEASE(size), RELEASE(placed), RELEASE(heap), RELEASE(where), RELEASE(out), RELEASE(state);
+    RELEASE(function), RELEASE(library), RELEASE(scene), RELEASE(list), RELEASE(in_motion);
+    RELEASE(still), RELEASE(vertices), RELEASE(queue);
+}
+
+int main(void) { return run_tests(body); }
