@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ggml_threads.c: preloaded into ggml's operator tests. Their reference, ggml's CPU back end, takes
-// four threads whatever the machine has, and its threads spin where they wait for each other: on two
+// four threads whatever the machine has, which spin where they wait for each other: on two
 // processors a case with thousands of small products takes minutes instead of milliseconds. Here it
 // takes half of the processors, the test program's own rule for the back ends it tests.
 #define _GNU_SOURCE
