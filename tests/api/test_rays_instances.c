@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ray tracing through instances: matrices, masks, options, user ids, several levels, motion,
-// records that kernels write; copies, refits, compact sizes. Hits are compared with every triangle of every
-// instance in double precision (ray_test.h).
+// records that kernels write; copies, refits, compact sizes. Hits are compared with every triangle
+// of every instance in double precision (ray_test.h).
 #include "ray_test.h"
 
 enum { N_TRIANGLES = 40, N_RAYS = 1500, N_INSTANCES = 12 };

@@ -2,8 +2,8 @@
 // texture.c: functions of textures and of ray tracing on their way to the vectoriser
 // (passes/emit_texture.c) or to the reference code (lanes.c).
 //   purpose   tells the optimiser what __ingot_texture_*() and __ingot_rays_*() do to memory: what
-//             a texture or an acceleration structure holds is memory of its own, that neither buffers
-//             nor variables share; and turns size queries into loads from AbiTexture
+//             a texture or an acceleration structure holds is memory of its own, that neither
+//             buffers nor variables share; and turns size queries into loads from AbiTexture
 //   requires  msl_load; the queries: everything inlined
 #include "compiler/codegen/codegen.h"
 #include "abi/cpu_kernel.h"
