@@ -2,8 +2,8 @@
 // load.c: the bitcode of a library -> a module with one kernel and what it reaches.
 // A library may hold hundreds of kernels. The module of this one (abi/modules.h) is opened lazily
 // (function bodies stay unread), everything but the wanted kernel is made internal, and then it is
-// linked into an empty module: the linker reads an internal function only when something refers to it. LLVM-C cannot
-// materialise a function otherwise.
+// linked into an empty module: the linker reads an internal function only when something refers to
+// it. LLVM-C cannot materialise a function otherwise.
 #include "compiler/codegen/codegen.h"
 #include "abi/modules.h"
 #include "abi/stage_in.h"
