@@ -16,7 +16,7 @@ import subprocess
 import sys
 
 
-def make(folder: pathlib.Path, source: pathlib.Path, mslc: str, programs: list[str]) -> None:
+def make(folder: pathlib.Path, source: pathlib.Path, mslc: str, programs: list[str], layer: list[str]) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     environment = {**os.environ, "INGOT_MSLC": mslc, "INGOT_CACHE_DIR": str(folder / "cache")}
@@ -24,7 +24,9 @@ def make(folder: pathlib.Path, source: pathlib.Path, mslc: str, programs: list[s
                    check=True, env=environment)
     subprocess.run([programs[0], "make", folder], check=True, env=environment)
     for program in programs[1:]:
-        done = subprocess.run([program], cwd=folder, env=environment, capture_output=True, text=True)
+        name = pathlib.Path(program).name.removeprefix("test_api_")
+        settings = {"MTL_DEBUG_LAYER": "1"} if name in layer else {}
+        done = subprocess.run([program], cwd=folder, env={**environment, **settings}, capture_output=True, text=True)
         if done.returncode:
             sys.exit(f"{program} fails with a compiler, too:\n{done.stdout}{done.stderr}")
 
@@ -54,11 +56,12 @@ def check_no_llvm(folder: pathlib.Path, source: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in "source", "cmake", "generator", "mslc", "llvm", "compiler", "folder", "build":
+    for name in "source", "cmake", "generator", "mslc", "llvm", "compiler", "layer", "folder", "build":
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("programs", nargs="+")
     options = parser.parse_args()
-    make(pathlib.Path(options.folder), pathlib.Path(options.source), options.mslc, options.programs)
+    make(pathlib.Path(options.folder), pathlib.Path(options.source), options.mslc, options.programs,
+         options.layer.split(";"))
     build(options)
     check_no_llvm(pathlib.Path(options.build), options.source)
     # Not again: tests of the tree, and long ones of objects that are the same in both builds.

@@ -448,9 +448,11 @@ class TestIndirect:
         with pytest.raises((pm.MetalError, IndexError)):
             indirect.indirect_compute_command_at_index(4)
         encoder = commands.compute_command_encoder()
-        with pytest.raises(pm.MetalError):
-            encoder.execute_commands_in_buffer(indirect, pm.Range(2, 3))
+        encoder.execute_commands_in_buffer(indirect, pm.Range(2, 3))  # without the debug layer: nothing is done
         encoder.end_encoding()
+        commands.commit()
+        commands.wait_until_completed()
+        assert commands.status == pm.CommandBufferStatus.Completed
 
     def test_reset(self, device, queue):
         state, buffer = self.indirect_state(device), device.new_buffer(64, SHARED)
@@ -467,8 +469,7 @@ class TestIndirect:
         commands.commit()
         commands.wait_until_completed()
         assert not array_of(buffer).any()
-        with pytest.raises(pm.MetalError):
-            indirect.reset_with_range(pm.Range(3, 2))
+        indirect.reset_with_range(pm.Range(3, 2))  # without the debug layer: nothing is done
 
     def test_bad(self, device):
         with pytest.raises(TypeError):

@@ -123,7 +123,7 @@ class TestLibraries:
                             ("math_floating_point_functions",
                              pm.MathFloatingPointFunctions.Precise),
                             ("optimization_level", pm.LibraryOptimizationLevel.Size),
-                            ("preserve_invariance", True)):
+                            ("enable_logging", True), ("preserve_invariance", True)):
             setattr(options, name, value)
             assert getattr(options, name) == value
             with pytest.raises(TypeError):
