@@ -46,9 +46,11 @@ def ops():
              "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "sign": np.sign, "tanh": np.tanh,
              "relu": lambda v: np.maximum(v, 0), "sigmoid": lambda v: 1 / (1 + np.exp(-v)),
              "silu": lambda v: v / (1 + np.exp(-v)), "exp2": np.exp2, "isnan": np.isnan, "sinh": np.sinh, "cosh": np.cosh,
-             "softplus": lambda v: np.log1p(np.exp(v)), "hardtanh": lambda v: np.clip(v, -1, 1), "tan": np.tan}
+             "softplus": lambda v: np.log1p(np.exp(v)), "hardtanh": lambda v: np.clip(v, -1, 1)}
     for name, f in unary.items():
         attempt(name, lambda: getattr(t, name)(), f(x), rtol=1e-3, atol=1e-3)
+    near = x * np.float32(0.7)  # beside a pole the rounding of the argument alone is more than any tolerance
+    attempt("tan", lambda: Tensor(near).tan(), np.tan(near), rtol=1e-3)
     for name, f in {"log": np.log, "sqrt": np.sqrt, "rsqrt": lambda v: 1 / np.sqrt(v), "log2": np.log2,
                     "reciprocal": np.reciprocal}.items():
         attempt(name, lambda: getattr(p, name)(), f(pos))
