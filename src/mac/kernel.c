@@ -2,6 +2,7 @@
 // kernel.c: calls of Apple's kernel that programs make beside Metal's: the clock, pages of memory,
 // locks of one word.
 #include "os/futex.h"
+#include "os/pages.h"
 #include <errno.h>
 #include <mach/mach_time.h>
 #include <os/lock.h>
@@ -49,18 +50,58 @@ const char *mach_error_string(kern_return_t code) {
     }
 }
 
+// Programs make buffers of pages they took themselves, so these have zeros behind them as well
+// (os/pages.h). They go when the last page goes; a program may give pages back piece by piece.
+typedef struct Region {
+    struct Region *next;
+    vm_address_t end;
+} Region;
+
+static Region *regions;
+static os_unfair_lock regions_lock;
+
 kern_return_t vm_allocate(vm_map_t task, vm_address_t *address, vm_size_t size, int flags) {
     if (task != THIS_TASK || !(flags & VM_FLAGS_ANYWHERE)) return KERN_INVALID_ARGUMENT;
     *address = 0;
     if (!size) return KERN_SUCCESS;
-    void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (at == MAP_FAILED) return KERN_NO_SPACE;
+    if (size > SIZE_MAX / 2) return KERN_NO_SPACE;
+    size = round_page(size);
+    Region *region = malloc(sizeof *region);
+    void *at = region ? os_pages(size) : NULL;
+    if (!at) {
+        free(region);
+        return KERN_NO_SPACE;
+    }
     *address = (vm_address_t)at;
+    os_unfair_lock_lock(&regions_lock);
+    *region = (Region){regions, *address + size};
+    regions = region;
+    os_unfair_lock_unlock(&regions_lock);
     return KERN_SUCCESS;
 }
+
+// Forgets the region that ends there. False: none does.
+static bool region_ends(vm_address_t end) {
+    os_unfair_lock_lock(&regions_lock);
+    Region **at = &regions;
+    while (*at && (*at)->end != end) at = &(*at)->next;
+    Region *found = *at;
+    if (found) *at = found->next;
+    os_unfair_lock_unlock(&regions_lock);
+    free(found);
+    return found != NULL;
+}
+
 kern_return_t vm_deallocate(vm_map_t task, vm_address_t address, vm_size_t size) {
     if (task != THIS_TASK) return KERN_INVALID_ARGUMENT;
-    return !size || munmap((void *)address, size) == 0 ? KERN_SUCCESS : KERN_INVALID_ADDRESS;
+    if (!size) return KERN_SUCCESS;
+    if (address % vm_page_size || size > SIZE_MAX / 2) return KERN_INVALID_ADDRESS;
+    size = round_page(size);
+    if (region_ends(address + size)) {
+        os_pages_free((void *)address, size);
+        return KERN_SUCCESS;
+    }
+    return munmap((void *)address, size) == 0 ? KERN_SUCCESS : KERN_INVALID_ADDRESS;
 }
 kern_return_t mach_vm_allocate(vm_map_t task, mach_vm_address_t *address, mach_vm_size_t size,
                                int flags) {

@@ -15,6 +15,8 @@ static const char source[] =
          "kernel void some(device uint *x [[buffer(0)]], constant uint4 &k [[buffer(1)]],"
          " device uint *y [[buffer(2)]], uint i [[thread_position_in_grid]]) {"
          " x[i] = k.y + 5; if (x[i] == 6) y[i] = 1; }\n"
+         "kernel void past(device uint *x [[buffer(0)]], device uint *y [[buffer(1)]],"
+         " uint i [[thread_position_in_grid]]) { y[i] = x[8192 + i]; }\n"
          "vertex float4 whole(uint i [[vertex_id]]) {"
          " return float4(i == 1 ? 3 : -1, i == 2 ? 3 : -1, 0, 1); }\n"
          "fragment float4 white() { return float4(1); }\n";
@@ -286,6 +288,38 @@ static void scissors_past_the_target(void **state) {
     }
 }
 
+// Lanes past the end of a row read on: zeros, whatever other memory the process has.
+static void reads_past_the_end(void **state) {
+    (void)state;
+    NEEDS_RESULTS();
+    enum { N = 8192, PAST = 4096, N_BUFFERS = 4 };
+    MTLComputePipelineState *p = pipeline_of(library, "past");
+    MTLBuffer *from[N_BUFFERS], *to = words(PAST);
+    for (int i = 0; i < N_BUFFERS; i++) {
+        from[i] = words(N);
+        memset(mtl_buffer_contents(from[i]), 0xff, N * 4);
+    }
+    for (int i = 0; i < N_BUFFERS; i++) {
+        memset(mtl_buffer_contents(to), 0xff, PAST * 4);
+        MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
+        MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(commands);
+        mtl_compute_command_encoder_set_compute_pipeline_state(e, p);
+        mtl_compute_command_encoder_set_buffer(e, from[i], 0, 0);
+        mtl_compute_command_encoder_set_buffer(e, to, 0, 1);
+        mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(PAST, 1, 1),
+                                                     mtl_size_make(64, 1, 1));
+        mtl_compute_command_encoder_end_encoding(e);
+        commit_and_wait(commands);
+        assert_completed(commands);
+        const uint32_t *v = mtl_buffer_contents(to);
+        for (int j = 0; j < PAST; j++) assert_int_equal(v[j], 0);
+        mtl_release(commands);
+    }
+    for (int i = 0; i < N_BUFFERS; i++) mtl_release(from[i]);
+    mtl_release(to);
+    mtl_release(p);
+}
+
 static void mipmaps_of_one_level(void **state) {
     (void)state;
     MTLTexture *t = new_target();
@@ -308,6 +342,7 @@ int main(void) {
         cmocka_unit_test(draws_of_nothing),
         cmocka_unit_test(scissors_past_the_target),
         cmocka_unit_test(mipmaps_of_one_level),
+        cmocka_unit_test(reads_past_the_end),
     };
     return cmocka_run_group_tests(tests, set_up, close_library);
 }

@@ -24,7 +24,11 @@ static void memory_is_given(void) {
     CHECK(vm_allocate(mach_task_self(), &at, 3 * vm_page_size, VM_FLAGS_ANYWHERE) == KERN_SUCCESS);
     CHECK(at && at % vm_page_size == 0 && *(char *)at == 0);
     memset((void *)at, 7, 3 * vm_page_size);
-    CHECK(vm_deallocate(mach_task_self(), at, 3 * vm_page_size) == KERN_SUCCESS);
+    CHECK(*(char *)(at + 3 * vm_page_size) == 0); // what lies behind belongs to nobody
+    CHECK(vm_deallocate(mach_task_self(), at, vm_page_size) == KERN_SUCCESS); // piece by piece
+    CHECK(vm_deallocate(mach_task_self(), at + vm_page_size, 2 * vm_page_size) == KERN_SUCCESS);
+    CHECK(vm_deallocate(mach_task_self(), at + 1, 1) == KERN_INVALID_ADDRESS);
+    CHECK(round_page(1) == vm_page_size && trunc_page(vm_page_size + 1) == vm_page_size);
     CHECK(vm_allocate(mach_task_self() + 1, &at, 1, VM_FLAGS_ANYWHERE) == KERN_INVALID_ARGUMENT);
     CHECK(vm_allocate(mach_task_self(), &at, (vm_size_t)1 << 60, VM_FLAGS_ANYWHERE) ==
           KERN_NO_SPACE);

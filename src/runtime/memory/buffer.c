@@ -4,7 +4,6 @@
 // slab where it is small.
 #include "runtime/memory/buffer.h"
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 #include "runtime/object/device.h"
 #include "runtime/memory/own_memory.h"
@@ -12,26 +11,9 @@
 #include "runtime/memory/sparse.h"
 #include "runtime/object/validation.h"
 
-#define LARGE_PAGE ((size_t)2 << 20)
-
 static size_t page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
 static size_t round_up(size_t n, size_t to) { return (n + to - 1) & ~(to - 1); }
-
-// Large mappings begin on a large page: the surplus in front and behind is given back.
-char *rt_map_memory(size_t n_bytes) {
-    bool large = n_bytes >= 2 * LARGE_PAGE;
-    size_t reserved = n_bytes + (large ? LARGE_PAGE : 0);
-    char *p = mmap(NULL, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED) return NULL;
-    if (!large) return p;
-    char *start = (char *)round_up((size_t)p, LARGE_PAGE);
-    if (start > p) munmap(p, (size_t)(start - p));
-    if (start + n_bytes < p + reserved)
-        munmap(start + n_bytes, (size_t)(p + reserved - (start + n_bytes)));
-    madvise(start, n_bytes, MADV_HUGEPAGE);
-    return start;
-}
 
 static void buffer_destroy(void *self) {
     MTLBuffer *buffer = self;

@@ -24,8 +24,4 @@ bool rt_valid_buffer_options(MTLDevice *device, const char *call, size_t length,
 // For heaps: a buffer over memory of theirs. NULL: no memory.
 MTLBuffer *rt_buffer_new_over(MTLDevice *device, size_t length, MTLResourceOptions options,
                               const DevMemory *memory, size_t offset);
-
-// Zeroed memory from the system, on large pages where it is large; munmap gives it back. NULL:
-// none.
-char *rt_map_memory(size_t n_bytes);
 #endif

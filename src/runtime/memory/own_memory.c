@@ -2,8 +2,7 @@
 // own_memory.c: see own_memory.h.
 #include "runtime/memory/own_memory.h"
 #include <string.h>
-#include <sys/mman.h>
-#include "runtime/memory/buffer.h"
+#include "os/pages.h"
 
 #define ALIGNMENT 16384u // Apple's page
 
@@ -25,7 +24,7 @@ static bool make(MTLResource *resource, size_t n_bytes, DevStorage storage) {
         return true;
     }
     bool mapped = rt_allocator_is_default();
-    char *memory = mapped ? rt_map_memory(n_bytes) : rt_alloc_aligned(n_bytes, ALIGNMENT);
+    char *memory = mapped ? os_pages(n_bytes) : rt_alloc_aligned(n_bytes, ALIGNMENT);
     if (!memory) return false;
     if (!mapped) memset(memory, 0, n_bytes); // nothing of other owners shows
     *own = (DevMemory){.address = memory, .host = memory, .n_bytes = n_bytes};
@@ -57,7 +56,7 @@ bool rt_wrap_memory(MTLResource *resource, void *bytes, size_t n_bytes) {
 void rt_free_own_memory(MTLResource *resource) {
     DevMemory *own = &resource->own;
     switch ((RtOwner)resource->owner) {
-    case RT_OWNER_MAPPING: munmap(own->host, own->n_bytes); break;
+    case RT_OWNER_MAPPING: os_pages_free(own->host, own->n_bytes); break;
     case RT_OWNER_HOOK: rt_free(own->host); break;
     case RT_OWNER_DEVICE:
         resource->device->table->memory_free(resource->device->context, own);

@@ -10,8 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include "runtime/memory/buffer.h"
+#include "os/pages.h"
 
 enum {
     MIN_SHIFT = 8,
@@ -70,7 +69,7 @@ static bool has_room(const RtSlab *slab) {
 static RtSlab *slab_new(unsigned size) {
     RtSlab *slab = calloc(1, sizeof *slab); // not of the hook, which may change while it lives
     if (!slab) return NULL;
-    slab->memory = rt_map_memory(REGION_BYTES);
+    slab->memory = os_pages(REGION_BYTES);
     if (!slab->memory) {
         free(slab);
         return NULL;
@@ -113,6 +112,6 @@ void rt_slab_give(RtSlab *slab, char *slot) {
     if (drop) take_out(slab);
     pthread_mutex_unlock(&sizes[size].lock);
     if (!drop) return;
-    munmap(slab->memory, REGION_BYTES);
+    os_pages_free(slab->memory, REGION_BYTES);
     free(slab);
 }
