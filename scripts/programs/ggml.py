@@ -6,9 +6,7 @@ import os
 import re
 
 CHECKS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "checks")
-# The kernels are read as sources, which the back end compiles when it starts: its way to embed them is assembly of
-# Mach-O, and the library that its build makes beforehand lacks the kernels for bfloat, on a Mac too.
-SETTINGS = ("-DGGML_METAL=ON -DGGML_METAL_EMBED_LIBRARY=OFF -DGGML_BLAS=OFF -DGGML_OPENMP=OFF -DLLAMA_CURL=OFF "
+SETTINGS = ("-DGGML_METAL=ON -DGGML_BLAS=OFF -DGGML_OPENMP=OFF -DLLAMA_CURL=OFF "
             "-DLLAMA_OPENSSL=OFF -DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_EXAMPLES=OFF -DLLAMA_BUILD_TOOLS=OFF "
             "-DLLAMA_BUILD_SERVER=OFF -DBUILD_SHARED_LIBS=ON -DCMAKE_BUILD_TYPE=Release")
 TENSORS = {"GGML_METAL_TENSOR_ENABLE": "1"}
@@ -59,24 +57,24 @@ def speed(p, device, kind, environment):
     return found and float(found[1]) * (1000 if found[2] == "T" else 1)
 
 
-def products(p, environment):
+def products(p):
     """On its Metal back end with simdgroup matrices (its choice for chips it does not know) and with Metal's tensors
     (its choice for the newest), and on its CPU back end, to which the test program gives half of the processors."""
     for kind in ("f32", "f16", "q4_0"):
-        figures = {"simdgroup matrices": speed(p, "MTL0", kind, environment),
-                   "tensors": speed(p, "MTL0", kind, {**environment, **TENSORS}),
-                   "its CPU on half of the processors": speed(p, "CPU", kind, environment)}
+        figures = {"simdgroup matrices": speed(p, "MTL0", kind, {}),
+                   "tensors": speed(p, "MTL0", kind, TENSORS),
+                   "its CPU on half of the processors": speed(p, "CPU", kind, {})}
         ok = all(figures.values())
         p.row(f"perf: 4096 x 14336 weights of {kind}, 512 columns", passed=ok, failed=not ok,
               note=", ".join(f"{what} {gflops:.3g}" for what, gflops in figures.items() if gflops) + " GFLOP/s")
 
 
-def model(p, environment):
+def model(p):
     python = p.python("gguf")
     for kind in ("f32", "f16", "q8_0", "q4_0"):
         path = p.folder / f"{kind}.gguf"
         p.sh([python, f"{CHECKS}/random_model.py", path, "--type", kind], log="model")
-        r = p.sh(["./compare_logits", path], env=environment, log=f"logits-{kind}")
+        r = p.sh(["./compare_logits", path], log=f"logits-{kind}")
         speed_of = re.compile(r"^  (.*?), \d+ tokens: CPU (\S+)/s, Metal (\S+)/s; .*: CPU (\S+), Metal (\S+)", re.MULTILINE)
         error = re.findall(r"normalised error (\S+)", r.text)
         p.row(f"logits of a random model, {kind}", passed=r.status == 0, failed=r.status != 0,
@@ -89,8 +87,7 @@ def run(p):
     llama = p.sdist("llama-cpp-python") / "vendor" / "llama.cpp"
     if not build(p, llama):
         return
-    environment = {"GGML_METAL_PATH_RESOURCES": str(p.folder / "build" / "bin")}
-    model(p, environment)
-    products(p, environment)
-    operators(p, environment)
-    operators(p, {**environment, **TENSORS}, "MUL_MAT,MUL_MAT_ID", " with tensors")
+    model(p)
+    products(p)
+    operators(p, {})
+    operators(p, TENSORS, "MUL_MAT,MUL_MAT_ID", " with tensors")

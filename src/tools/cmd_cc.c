@@ -2,6 +2,7 @@
 // cmd_cc.c: `ingot cc` and `ingot c++`: clang for programs written for a Mac. Adds the flags of the
 // Objective-C ABI, the headers under Apple's names and the libraries, and takes out what only
 // Apple's linker knows.
+#include "tools/mach_assembly.h"
 #include "tools/tools.h"
 #include <limits.h>
 #include <stdio.h>
@@ -82,9 +83,45 @@ static void add_link_flags(Strings *s, const MacPlaces *p) {
     add(s, "-lm"); // a part of libSystem on a Mac
 }
 
+static bool ends_in(const char *s, const char *end) {
+    const size_t n = strlen(s), m = strlen(end);
+    return n > m && !strcmp(s + n - m, end);
+}
+
+// True: a file of assembly written for a Mac, which the compiler gets in this system's words.
+static bool take_assembly(Strings *s, const char *path, bool names_object) {
+    char readable[32];
+    const bool plain = ends_in(path, ".s");
+    if ((!plain && !ends_in(path, ".S")) || !mach_assembly(path, readable)) return false;
+    const char *name = strrchr(path, '/'), *base = name ? name + 1 : path;
+    if (names_object) {
+        add(s, "-o");
+        strings_add(s, text("%s", base));
+        s->items[s->n - 1][strlen(base) - 1] = 'o';
+    }
+    if (!plain && name) {
+        add(s, "-I"); // what it includes lies beside it
+        strings_add(s, text("%s", path));
+        *strrchr(s->items[s->n - 1], '/') = 0;
+    }
+    add(s, "-x");
+    add(s, plain ? "assembler" : "assembler-with-cpp");
+    strings_add(s, text("%s", readable));
+    add(s, "-x");
+    add(s, "none");
+    return true;
+}
+
+static bool has(const char *option, int argc, char **argv) {
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], option)) return true;
+    return false;
+}
+
 // The program's own arguments, less what Apple's compiler alone has. False: nothing is linked.
 static bool take_arguments(Strings *s, const MacPlaces *p, int argc, char **argv) {
     static const char *const with_value[] = {"-arch", "-isysroot", "-weak_framework"};
+    const bool names_objects = has("-c", argc, argv) && !has("-o", argc, argv);
     bool links = true;
     char path[PATH_MAX + 64];
     for (int i = 1; i < argc; i++) {
@@ -101,6 +138,7 @@ static bool take_arguments(Strings *s, const MacPlaces *p, int argc, char **argv
         }
         if (!strcmp(a, "-c") || !strcmp(a, "-E") || !strcmp(a, "-S") || !strcmp(a, "-fsyntax-only"))
             links = false;
+        if (strcmp(argv[i - 1], "-o") != 0 && take_assembly(s, a, names_objects)) continue;
         add(s, a);
     }
     return links;

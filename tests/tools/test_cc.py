@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ingot cc` with assembly written for a Mac: as projects embed a file, and by way of the CMake toolchain."""
+import subprocess
+
+import pytest
+
+from conftest import BUILD
+
+pytestmark = pytest.mark.skipif("san" in BUILD.name, reason="a program without the sanitizer cannot load the library")
+
+EMBED = """
+.section __DATA,__embedded
+.globl _embedded_start
+_embedded_start:
+.incbin "{file}"
+.globl _embedded_end
+_embedded_end:
+    .section __TEXT , __const
+    .private_extern _secret
+_secret:
+    .asciz "_kept \\"_too\\""
+.subsections_via_symbols
+"""
+PROGRAM = r"""
+#include <stdio.h>
+extern const char embedded_start[], embedded_end[], secret[];
+int main(void) {
+    printf("%.*s|%s\n", (int)(embedded_end - embedded_start), embedded_start, secret);
+    return 0;
+}
+"""
+EXPECTED = '_a file\n|_kept "_too"\n'
+
+
+def sh(folder, *args):
+    r = subprocess.run([str(a) for a in args], cwd=folder, capture_output=True, text=True, timeout=300)
+    assert r.returncode == 0, f"{args}\n{r.stdout}\n{r.stderr}"
+    return r.stdout
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "a file.txt").write_text("_a file\n")
+    (tmp_path / "embed.s").write_text(EMBED.format(file=tmp_path / "a file.txt"))
+    (tmp_path / "main.c").write_text(PROGRAM)
+    return tmp_path
+
+
+def test_one_command(folder):
+    sh(folder, BUILD / "bin" / "ingot", "cc", "main.c", "embed.s", "-o", "program")
+    assert sh(folder, "./program") == EXPECTED
+
+
+def test_object_of_its_own(folder):
+    sh(folder, BUILD / "bin" / "ingot", "cc", "-c", "embed.s")
+    sh(folder, BUILD / "bin" / "ingot", "cc", "main.c", "embed.o", "-o", "program")
+    assert sh(folder, "./program") == EXPECTED
+
+
+def test_mistakes_name_the_file(folder):
+    (folder / "embed.s").write_text(".section __DATA,__x\n  nonsense here\n")
+    r = subprocess.run([BUILD / "bin" / "ingot", "cc", "-c", "embed.s"], cwd=folder, capture_output=True, text=True)
+    assert r.returncode != 0 and "embed.s:2:" in r.stderr
+
+
+def test_plain_assembly_is_left_alone(folder):
+    (folder / "embed.s").write_text(".data\n.globl _x\n_x: .long 7\n")
+    (folder / "main.c").write_text("extern int _x; int main(void) { return _x != 7; }")
+    sh(folder, BUILD / "bin" / "ingot", "cc", "main.c", "embed.s", "-o", "program")
+    sh(folder, "./program")
+
+
+def test_toolchain(folder):
+    (folder / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.20)\nproject(p C)\nenable_language(ASM)\nadd_executable(p main.c embed.s)\n")
+    sh(folder, "cmake", "-S", ".", "-B", "b", f"-DCMAKE_TOOLCHAIN_FILE={BUILD}/ingot-mac.cmake")
+    sh(folder, "cmake", "--build", "b")
+    assert sh(folder, "b/p") == EXPECTED
