@@ -43,6 +43,18 @@ def test_cached_compiles_say_so(own):
         assert origin in {c.args["from"] for c in t.all("compile")}
 
 
+@pytest.mark.parametrize("grid, repeat, made", [(1000, 3, False), (20000, 1, True), (1000, 10000, True)])
+def test_code_for_a_shape_is_made_when_it_pays(own, grid, repeat, made):
+    """Not for a few small grids; before a large one runs; in the background for the many."""
+    own.write("a.metal", ADD)
+    numbers = [x for i in range(3) for x in ("--arg", f"{i}=f32[{grid}]")]
+    own("trace", "-q", INGOT, "run", "a.metal", "add", "--grid", grid, "--group", 100, "--repeat", repeat,
+        *numbers, "-q")
+    t = Trace(own.folder / "trace.json")
+    shapes = [c.args["threadgroup"] for c in t.all("compile") if c.name == "code of add"]
+    assert shapes == [[0, 0, 0]] + [[100, 1, 1]] * made
+
+
 @pytest.mark.parametrize("status", [0, 1, 7, 130])
 def test_exit_status_is_the_program_s(ingot, status):
     r = ingot("trace", "sh", "-c", f"exit {status}", status=status)

@@ -9,7 +9,9 @@
 
 typedef struct RtVariant {
     uint32_t shape[3];
-    DevCode *_Atomic code; // NULL: being made, or it failed and the general code serves
+    DevCode *_Atomic code; // NULL: not asked for, being made, or it failed: general code serves
+    atomic_bool counting;  // not in the cache, and the compiler was not asked yet
+    unsigned n_dispatches; // meanwhile; under the pipeline's lock
 } RtVariant;
 
 typedef struct RtLinkage RtLinkage;
@@ -51,8 +53,8 @@ extern RtClass rt_pipeline_class;
 // it was used with.
 bool rt_pipeline_record(MTLDevice *device, const MTLComputePipelineDescriptor *d, Archive *record,
                         MTLError **error);
-// A dispatch of n_threads with this shape is on its way (0: not known yet): gets code for it, now
-// or in the background.
+// A dispatch of n_threads with this shape is on its way (0: not known yet): gets code for it, now,
+// in the background, or not yet.
 void rt_pipeline_prepare(MTLComputePipelineState *state, const uint32_t shape[3],
                          uint64_t n_threads);
 // The best code there is for the shape, borrowed.
