@@ -780,7 +780,7 @@ MTL_API const char *mtl_device_architecture_name(
     const MTLDevice *device); // "ingot_x86_64_g14g": the processor's, and Apple's generation
 MTL_API MTLSize mtl_device_max_threads_per_threadgroup(const MTLDevice *device);
 MTL_API size_t mtl_device_max_threadgroup_memory_length(const MTLDevice *device);
-MTL_API size_t mtl_device_max_buffer_length(const MTLDevice *device); // under 4 GiB
+MTL_API size_t mtl_device_max_buffer_length(const MTLDevice *device); // as much as the machine has
 MTL_API size_t mtl_device_max_argument_buffer_sampler_count(const MTLDevice *device);
 MTL_API MTLArgumentBuffersTier mtl_device_argument_buffers_support(const MTLDevice *device);
 MTL_API bool mtl_device_supports_family(const MTLDevice *device, MTLGPUFamily family);

@@ -336,6 +336,7 @@ void msg_put_kernel(WireOut *w, const MslKernelRequest *q, const MsgPart *librar
     wire_u32(w, q->width);
     wire_u32(w, q->math_mode);
     wire_u8(w, q->validate);
+    wire_u8(w, q->reach);
     put_optional(w, q->emit);
     put_optional(w, q->dump_after);
 }
@@ -365,6 +366,7 @@ bool msg_get_kernel(WireIn *r, BaseArena *a, MsgKernel *k) {
     if (mode > MSL_MATH_FAST) r->failed = true;
     q->math_mode = (MslMathMode)mode;
     q->validate = wire_get_u8(r);
+    q->reach = wire_get_u8(r);
     q->emit = get_optional(r, a);
     q->dump_after = get_optional(r, a);
     return !r->failed && !a->failed && r->at == r->end;

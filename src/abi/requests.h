@@ -121,6 +121,7 @@ typedef struct MslVertexDescriptor {
     uint32_t index_buffer, index_bytes; // kernels: of the steps that are indexed; 2 or 4, 0: none
 } MslVertexDescriptor;
 
+enum { MSL_REACH = 32 };
 #define MSL_TARGET_HOST "host" // the processor that the compiler runs on, or `cpu` names
 typedef struct MslKernelRequest {
     const unsigned char *bitcode;
@@ -146,6 +147,7 @@ typedef struct MslKernelRequest {
     uint32_t width;                    // 0: choose; 32, 16 or 8; 1: lane-by-lane reference
     MslMathMode math_mode;
     bool validate;    // compile in bounds and null checks
+    uint8_t reach;    // no buffer has 2^reach bytes; 0: MSL_REACH
     const char *emit; // NULL: code object; "ll": vectorised IR text; "scalar-ll": before; "asm"
     const char *dump_after; // NULL or a pass name: IR text after it, appended to log
 } MslKernelRequest;

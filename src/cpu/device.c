@@ -41,7 +41,7 @@ static void *open_cpu(unsigned index, DevFacts *facts, char *why, size_t why_byt
         .features = DEV_TEXTURES | DEV_RENDER | DEV_TENSORS | DEV_INDIRECT_COMMANDS |
                     DEV_FUNCTION_POINTERS | DEV_VALIDATION | DEV_VIEW_POOLS,
         .memory_bytes = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0,
-        .max_buffer_bytes = 0xffff0000u, // under 4 GiB: the compiler counts on it
+        .max_buffer_bytes = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : SIZE_MAX / 4,
         .max_threads = 1024,
         .max_threadgroup_bytes = 32768,
         .n_workers = os_pool_threads(),

@@ -186,7 +186,8 @@ static void wrong_dimensions(void **state) {
     assert_refused(&d, SIZE_MAX, "dimensions[0] is -1");
     d = described(3, (ptrdiff_t[]){INT32_MAX, INT32_MAX, INT32_MAX}, MTLTensorDataTypeInt8);
     assert_refused(&d, SIZE_MAX, "larger than");
-    d = described(1, (ptrdiff_t[]){INT32_MAX}, MTLTensorDataTypeFloat32);
+    ptrdiff_t rows = (ptrdiff_t)(mtl_device_max_buffer_length(device) / 4096 + 1);
+    d = described(2, (ptrdiff_t[]){1024, rows}, MTLTensorDataTypeFloat32);
     assert_refused(&d, SIZE_MAX, "larger than");
     d = described(1, (ptrdiff_t[]){PTRDIFF_MAX}, MTLTensorDataTypeInt8);
     assert_refused(&d, SIZE_MAX, "dimensions[0]");

@@ -143,6 +143,7 @@ static void compile(Cg *cg, MslKernel *out) {
     msl_lower_texture_info(cg);
     msl_lower_handle_words(cg);
     cx->width = choose_width(cg);
+    cx->reach = cg->request->reach ? cg->request->reach : MSL_REACH;
     step(cg, "wrap", reference ? msl_wrap_lanes : graphics ? msl_wrap_stage : msl_wrap);
     internalise(cg);
     if (reference || (cg->uses.support && !cx->avx512)) msl_link_support(cg); // else: msl_emit

@@ -288,11 +288,11 @@ static void emit_members(Vec *x, Value i, Val *o) { // extractvalue, insertvalue
                                               : msl_vector(x, operand(i, 0), c);
 }
 
-// A uint index of elements of two bytes or more is below 2^31 in any buffer (maximum length 4 GiB):
-// x86 gathers by signed 32-bit indices, sixteen at a time instead of eight.
+// A uint index of elements of two bytes or more is below 2^31 in a buffer shorter than 4 GiB: x86
+// gathers by signed 32-bit indices, sixteen at a time instead of eight.
 static bool may_sign_extend(Vec *x, Value i) {
-    if (msl_map_get(&x->sunk, i) < 0) return false;
-    Value g = LLVMGetUser(LLVMGetFirstUse(i)); // used once
+    if (msl_map_get(&x->sunk, i) + 31 < (int)x->cx->reach) return false; // -1: none
+    Value g = LLVMGetUser(LLVMGetFirstUse(i));                           // used once
     return LLVMIsAGetElementPtrInst(g) && LLVMGetNumOperands(g) == 2 && operand(g, 1) == i &&
            LLVMABISizeOfType(x->dl, LLVMGetGEPSourceElementType(g)) >= 2;
 }

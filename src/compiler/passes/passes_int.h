@@ -118,7 +118,8 @@ typedef struct Vec {
     Map val_ix;
     Map entry_ok; // version.c: can be computed at the entry
     Map late;     // addresses emitted with their check (emit_check.c)
-    Map sunk;     // extensions cloned next to their access (prepare.c)
+    Map sunk;     // extensions cloned next to their access, as prepare.c explains: -> the bits by
+                  // which a step of the index shifts the address
     Map soa;      // pointers into private memory laid out by element -> element bytes
     LiveOut *outs;
     int n_outs;

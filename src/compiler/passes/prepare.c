@@ -96,7 +96,8 @@ static void give_endless_loops_an_exit(Vec *x) {
 // Extensions of 32-bit indices are cloned next to their access. There they run under the mask of
 // the access, and the first active lane can stand for all (msl_extend_linear): uint indices such as
 // a[i - 5u] carry no wrap flags, yet two active lanes on both sides of a wrap would lie 2^32
-// elements apart in one buffer, which the maximum buffer length excludes.
+// elements apart in one buffer. Code is made for buffers up to a length (MslContext.reach) that
+// excludes this; where buffers are longer, it excludes it for large elements only.
 
 // The one operand of an address computation through which an extension may reach it; -1: none.
 static int through_to(Value v, int depth) {
@@ -189,16 +190,39 @@ static bool used_once_in(Value v, Block b) {
     return u && !LLVMGetNextUse(u) && LLVMGetInstructionParent(v) == b;
 }
 
+// The whole number of bits that the factor of an address computation shifts its operand by.
+static int bits_of_factor(Value v) {
+    int64_t k;
+    LLVMOpcode op = LLVMGetInstructionOpcode(v);
+    if ((op != LLVMMul && op != LLVMShl) || !get_const(operand(v, 1), &k)) return 0;
+    return op == LLVMShl ? (int)k : 63 - __builtin_clzll((uint64_t)(k < 0 ? -k : k));
+}
+
+// The extension behind one index of an address, and the bits between a step of it and the address.
+static void find_sunk_index(Vec *x, Value v, Block b, uint64_t element_bytes) {
+    int bits = element_bytes ? 63 - __builtin_clzll(element_bytes) : 0;
+    while (LLVMIsAInstruction(v) && !is_extension(v) && used_once_in(v, b) && through(v) >= 0) {
+        bits += bits_of_factor(v);
+        v = operand(v, through(v));
+    }
+    if (LLVMIsAInstruction(v) && is_extension(v) && used_once_in(v, b) &&
+        bits + 32 >= (int)x->cx->reach)
+        msl_map_put(x->cx, &x->arena, &x->sunk, v, bits);
+}
+
 static void find_sunk_of(Vec *x, Value p, Block b) {
-    for (; LLVMIsAGetElementPtrInst(p) && used_once_in(p, b); p = operand(p, 0))
+    for (; LLVMIsAGetElementPtrInst(p) && used_once_in(p, b); p = operand(p, 0)) {
+        Type t = LLVMGetGEPSourceElementType(p);
         for (int k = 1; k < LLVMGetNumOperands(p); k++) {
             Value v = operand(p, k);
-            while (LLVMIsAInstruction(v) && !is_extension(v) && used_once_in(v, b) &&
-                   through(v) >= 0)
-                v = operand(v, through(v));
-            if (LLVMIsAInstruction(v) && is_extension(v) && used_once_in(v, b))
-                msl_map_put(x->cx, &x->arena, &x->sunk, v, 1);
+            if (k > 1 && LLVMGetTypeKind(t) == LLVMStructTypeKind) {
+                t = LLVMStructGetTypeAtIndex(t, (unsigned)LLVMConstIntGetZExtValue(v));
+                continue;
+            }
+            if (k > 1) t = LLVMGetElementType(t);
+            find_sunk_index(x, v, b, LLVMABISizeOfType(x->dl, t));
         }
+    }
 }
 
 // Recognises what sink_addresses made; passes ran in between.

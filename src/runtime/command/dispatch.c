@@ -110,6 +110,12 @@ static RtOpResult run_dispatch(RtOp *op, RtExecution *x) {
     RtOpResult result;
     if (by_host && !read_sizes(d, x, item, &result)) return result;
     item->code = rt_pipeline_code(d->pipeline, d->group_size);
+    if (!item->code) {
+        x->error = rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorInternal,
+                                RT_NO_CODE_ERROR, kernel);
+        x->error = x->error ? x->error : rt_error_no_memory();
+        return RT_OP_FAILED;
+    }
     memcpy(item->group_size, d->group_size, sizeof item->group_size);
     if (d->indirect && !by_host) leave_sizes(d, item);
     place_threadgroup_memory(d, item);

@@ -10,6 +10,9 @@ enum { RT_MAX_BATCH = 32 };
     "The indirect dispatch of kernel '%s' has more than 2^32 - 1 threads in a dimension, more "    \
     "threadgroups than can be counted, or a threadgroup the pipeline cannot have."
 
+#define RT_NO_CODE_ERROR                                                                           \
+    "The code of kernel '%s' for buffers as long as those of this program could not be made."
+
 struct RtExecution {
     MTLCommandBuffer *buffer;
     MTLCommandEncoder *encoder; // of the current operation

@@ -244,6 +244,7 @@ static RtOpResult run_command(const Execute *e, RtExecution *x, Batch *batch, si
     if (!reserve(batch, at, f->n_slots)) goto no_memory;
     rt_pipeline_prepare(p, d->group_size, 0);
     d->code = rt_pipeline_code(p, d->group_size);
+    if (!d->code) return fail(x, e, index, "has a pipeline whose code could not be made");
     d->args = batch->args[at];
     memset(batch->args[at], 0, f->n_slots * sizeof *batch->args[at]);
     d->threadgroup_bytes = (d->code->threadgroup_bytes + 127u) & ~127u;

@@ -54,6 +54,7 @@ static MTLBuffer *buffer_new(MTLDevice *device, size_t length, MTLResourceOption
     MTLBuffer *buffer = rt_new(&rt_buffer_class, sizeof *buffer);
     if (!buffer) return NULL;
     rt_resource_init(&buffer->resource, device, options, allocated_bytes);
+    rt_device_reaches(device, length);
     buffer->length = length;
     return buffer;
 }

@@ -74,6 +74,7 @@ static MTLTensor *tensor_new(MTLDevice *device, const MTLTensorDescriptor *d,
     MTLTensor *tensor = rt_new(&rt_tensor_class, sizeof *tensor);
     if (!tensor) return NULL;
     rt_resource_init(&tensor->resource, device, options, 0);
+    rt_device_reaches(device, shape->n_bytes);
     tensor->record = shape->record;
     tensor->usage = d->usage ? d->usage : MTLTensorUsageCompute | MTLTensorUsageRender;
     return tensor;
@@ -117,7 +118,7 @@ MTLTensor *mtl_device_new_tensor(MTLDevice *device, const MTLTensorDescriptor *d
     }
     RtTensorShape shape;
     char why[RT_TENSOR_WHY];
-    if (!rt_tensor_shape(descriptor, false, &shape, why)) return refuse(error, why);
+    if (!rt_tensor_shape(device, descriptor, false, &shape, why)) return refuse(error, why);
     MTLTensor *tensor = tensor_new(device, descriptor, rt_tensor_options(descriptor), &shape);
     if (!tensor || !own_memory(tensor, shape.n_bytes) || !make_handle(tensor)) {
         mtl_release(tensor);
@@ -134,7 +135,7 @@ MTLSizeAndAlign mtl_device_tensor_size_and_align(MTLDevice *device,
     if (!device || !descriptor)
         rt_misuse(device, device ? RT_RULE_null_argument : RT_RULE_null_object, __func__,
                   "descriptor");
-    else if (!rt_tensor_shape(descriptor, true, &shape, why))
+    else if (!rt_tensor_shape(device, descriptor, true, &shape, why))
         rt_misuse(device, RT_RULE_tensor_descriptor, __func__, "%s", why);
     else
         return (MTLSizeAndAlign){shape.n_bytes, shape.alignment};
@@ -181,7 +182,7 @@ MTLTensor *mtl_buffer_new_tensor(MTLBuffer *buffer, const MTLTensorDescriptor *d
     }
     RtTensorShape shape;
     char why[RT_TENSOR_WHY];
-    if (!rt_tensor_shape(descriptor, true, &shape, why) ||
+    if (!rt_tensor_shape(buffer->resource.device, descriptor, true, &shape, why) ||
         !fits(buffer, descriptor, &shape, offset, why))
         return refuse(error, why);
     shape.record.data = (unsigned char *)buffer->memory + offset;

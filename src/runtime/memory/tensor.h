@@ -26,8 +26,8 @@ typedef struct RtTensorShape {
     size_t n_bytes, alignment; // alignment: of the offset in a buffer
 } RtTensorShape;
 #define RT_TENSOR_WHY 200
-bool rt_tensor_shape(const MTLTensorDescriptor *descriptor, bool in_buffer, RtTensorShape *shape,
-                     char why[RT_TENSOR_WHY]);
+bool rt_tensor_shape(const MTLDevice *device, const MTLTensorDescriptor *descriptor, bool in_buffer,
+                     RtTensorShape *shape, char why[RT_TENSOR_WHY]);
 MTLResourceOptions rt_tensor_options(const MTLTensorDescriptor *descriptor);
 // Bits of an element; 0 for what is no type of tensors.
 unsigned rt_tensor_element_bits(uint32_t type);

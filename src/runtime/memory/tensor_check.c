@@ -150,7 +150,7 @@ static bool pack(RtTensorShape *s) {
     return true;
 }
 
-static bool count_bytes(RtTensorShape *s, unsigned bits) {
+static bool count_bytes(RtTensorShape *s, unsigned bits, size_t most) {
     int64_t last = 0, reach = 0;
     for (uint32_t i = 0; i < s->record.rank; i++)
         if (__builtin_mul_overflow(s->record.extents[i] - 1, s->record.strides[i], &reach) ||
@@ -158,11 +158,11 @@ static bool count_bytes(RtTensorShape *s, unsigned bits) {
             return false;
     if (last >= (int64_t)1 << 40) return false;
     s->n_bytes = ((size_t)(last + 1) * bits + 7) / 8;
-    return s->n_bytes <= RT_MAX_BUFFER_LENGTH;
+    return s->n_bytes <= most;
 }
 
-bool rt_tensor_shape(const MTLTensorDescriptor *d, bool in_buffer, RtTensorShape *s,
-                     char why[RT_TENSOR_WHY]) {
+bool rt_tensor_shape(const MTLDevice *device, const MTLTensorDescriptor *d, bool in_buffer,
+                     RtTensorShape *s, char why[RT_TENSOR_WHY]) {
     *s = (RtTensorShape){.record.type = d->data_type ? (uint32_t)d->data_type
                                                      : (uint32_t)MTLTensorDataTypeFloat32};
     unsigned bits = rt_tensor_element_bits(s->record.type);
@@ -182,9 +182,9 @@ bool rt_tensor_shape(const MTLTensorDescriptor *d, bool in_buffer, RtTensorShape
         return false;
     }
     if (in_buffer && !strides_are_valid(d, s, bits, why)) return false;
-    if ((!in_buffer && !pack(s)) || !count_bytes(s, bits)) {
+    if ((!in_buffer && !pack(s)) || !count_bytes(s, bits, mtl_device_max_buffer_length(device))) {
         snprintf(why, RT_TENSOR_WHY, "the tensor is larger than %zu bytes, the longest buffer",
-                 RT_MAX_BUFFER_LENGTH);
+                 mtl_device_max_buffer_length(device));
         return false;
     }
     s->alignment = bits < 8 ? SMALL_TYPE_ALIGNMENT : in_buffer ? bits / 8 : LIKED_ALIGNMENT;

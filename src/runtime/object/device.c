@@ -166,6 +166,14 @@ MTLError *rt_device_lacks(const MTLDevice *device, uint32_t features) {
 
 // ---- Facts ----
 
+void rt_device_reaches(MTLDevice *device, size_t n_bytes) {
+    enum { SLACK = 65536 }; // of steps: lanes beyond the end are not on the other side of a wrap
+    unsigned reach = 0, now = rt_device_reach(device);
+    while (reach < RT_N_REACH - 1 && n_bytes > ((size_t)1 << rt_reach_bits[reach]) - SLACK) reach++;
+    while (reach > now && !atomic_compare_exchange_weak(&device->reach, &now, reach)) {
+    }
+}
+
 const char *mtl_device_name(const MTLDevice *device) { return device ? device->facts.name : ""; }
 
 const char *mtl_device_architecture_name(const MTLDevice *device) {

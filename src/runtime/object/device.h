@@ -6,11 +6,15 @@
 #include "device/device.h"
 #include "runtime/object/object.h"
 
-#define RT_MAX_BUFFER_LENGTH ((size_t)0xffff0000u) // under 4 GiB: the compiler counts on it
 #define RT_MAX_THREADGROUP_MEMORY 32768u
 #define RT_MAX_THREADS 1024u
 #define RT_MAX_BUFFERS 31u
 #define RT_MAX_BYTES 4096u
+
+// Code is made for buffers up to a length (MslKernelRequest.reach): that of the longest the device
+// ever had. Nearly all programs stay with the first; each further one is compiled for in steps.
+enum { RT_N_REACH = 4 };
+static const uint8_t rt_reach_bits[RT_N_REACH] = {32, 34, 36, 64};
 
 // What the layers above keep for a device, each under its own lock.
 typedef struct RtSpanList { // memory/spans.c
@@ -38,6 +42,7 @@ struct MTLDevice {
     unsigned number; // in the order of mtl_copy_all_devices
     _Atomic uint64_t allocated_bytes;
     atomic_uint timeout_ms;
+    atomic_uint reach;      // of the longest buffer so far, in rt_reach_bits
     bool debug_layer;       // MTL_DEBUG_LAYER=1: the costlier rules too, messages to stderr
     bool shader_validation; // MTL_SHADER_VALIDATION=1: of pipelines that do not say
     bool report_to_stderr;  // MTL_SHADER_VALIDATION_REPORT_TO_STDERR=1: also with a callback
@@ -65,9 +70,14 @@ bool rt_device_needs(MTLDevice *device, uint32_t features, const char *call);
 // The same as an error; NULL: they are there.
 struct MTLError *rt_device_lacks(const MTLDevice *device, uint32_t features);
 // Has the device what DEV_ features name? NULL has nothing.
-static inline bool rt_device_has(const MTLDevice *device, uint32_t features) {
-    return device && (device->facts.features & features) == features;
+static inline bool rt_device_has(const MTLDevice *d, uint32_t features) {
+    return d && (d->facts.features & features) == features;
 }
+static inline unsigned rt_device_reach(const MTLDevice *d) {
+    return atomic_load_explicit(&d->reach, memory_order_acquire);
+}
+// Memory of so many bytes comes into kernels' reach.
+void rt_device_reaches(MTLDevice *device, size_t n_bytes);
 // The default device if it exists, borrowed; else NULL.
 MTLDevice *rt_device_if_any(void);
 // Threadgroup memory comes in units of 16 bytes.

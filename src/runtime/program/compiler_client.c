@@ -408,6 +408,7 @@ static MslKernelRequest to_compiler(const RtKernelRequest *request) {
         .width = request->width,
         .math_mode = (MslMathMode)request->library->math_mode,
         .validate = request->validate,
+        .reach = request->reach ? request->reach : MSL_REACH,
         .emit = request->emit,
     };
     if (request->links) {

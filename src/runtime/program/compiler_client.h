@@ -83,6 +83,7 @@ typedef struct RtKernelRequest { // {0} plus library and function is a valid req
     const char *cpu;                   // LLVM CPU name; NULL: $INGOT_CPU if set, else this machine
     const char *features;              // LLVM feature string; NULL: those of cpu
     bool validate;                     // bounds and null checks in the code
+    uint8_t reach;                     // no buffer has 2^reach bytes; 0: MSL_REACH
     const char *emit; // NULL: code object; "ll", "scalar-ll", "asm": that text, not cached
     bool cached_only; // answer from archives and cache or not at all (NULL, RT_COMPILE_NOT_FOUND)
     Archive *const *archives; // looked at before the cache, in order

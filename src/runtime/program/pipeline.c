@@ -25,6 +25,8 @@ static void pipeline_destroy(void *self) {
     for (unsigned i = 0; i < atomic_load(&state->n_variants); i++)
         rt_code_free(state->device, atomic_load(&state->variants[i].code));
     rt_code_free(state->device, state->general);
+    for (unsigned i = 0; i < RT_N_REACH; i++)
+        rt_code_free(state->device, atomic_load(&state->wider[i]));
     rt_free(state->arg_use);
     rt_free(state->constants);
     rt_linkage_free(state->linkage);
@@ -61,8 +63,8 @@ void rt_code_free(const MTLDevice *device, DevCode *code) {
     if (code) device->table->code_free(code);
 }
 
-static RtKernelRequest kernel_request(const MTLComputePipelineState *state,
-                                      const uint32_t shape[3]) {
+static RtKernelRequest kernel_request(const MTLComputePipelineState *state, const uint32_t shape[3],
+                                      unsigned reach) {
     return (RtKernelRequest){.library = state->function->library->lib,
                              .function = rt_pipeline_function(state)->name,
                              .constants = state->constants,
@@ -73,6 +75,7 @@ static RtKernelRequest kernel_request(const MTLComputePipelineState *state,
                              .target = state->device->facts.target,
                              .width = state->device->width,
                              .validate = state->validate,
+                             .reach = rt_reach_bits[reach],
                              .archives = state->archives,
                              .n_archives = state->n_archives,
                              .record = state->record};
@@ -90,8 +93,8 @@ static void trace_code(const RtKernelRequest *request, const Blob *code, RtOrigi
 }
 
 static DevCode *make_code(const MTLComputePipelineState *state, const uint32_t shape[3],
-                          bool cached_only, MTLError **error) {
-    RtKernelRequest request = kernel_request(state, shape);
+                          unsigned reach, bool cached_only, MTLError **error) {
+    RtKernelRequest request = kernel_request(state, shape, reach);
     request.archived_only = state->archives_only;
     request.cached_only = cached_only;
     RtCompileError answer = {0};
@@ -126,21 +129,32 @@ typedef struct VariantJob {
 
 static void run_variant_job(void *context) {
     VariantJob *job = context;
-    atomic_store(&job->variant->code, make_code(job->state, job->variant->shape, false, NULL));
+    const RtVariant *v = job->variant;
+    atomic_store(&job->variant->code, make_code(job->state, v->shape, v->reach, false, NULL));
     mtl_release(job->state);
     rt_free(job);
 }
 
+static RtVariant *find_variant(MTLComputePipelineState *state, const uint32_t shape[3],
+                               unsigned reach) {
+    unsigned n = atomic_load_explicit(&state->n_variants, memory_order_acquire);
+    for (unsigned i = 0; i < n; i++)
+        if (memcmp(state->variants[i].shape, shape, 3 * sizeof *shape) == 0 &&
+            state->variants[i].reach == reach)
+            return &state->variants[i];
+    return NULL;
+}
+
 // True if the caller is to fill *variant; false: it exists, or there is no room.
-static bool add_variant(MTLComputePipelineState *state, const uint32_t shape[3],
+static bool add_variant(MTLComputePipelineState *state, const uint32_t shape[3], unsigned reach,
                         RtVariant **variant) {
     pthread_mutex_lock(&state->lock);
-    unsigned n = atomic_load(&state->n_variants), i = 0;
-    while (i < n && memcmp(state->variants[i].shape, shape, 3 * sizeof *shape) != 0) i++;
-    bool added = i == n && n < RT_MAX_VARIANTS;
+    unsigned n = atomic_load(&state->n_variants);
+    bool added = n < RT_MAX_VARIANTS && !find_variant(state, shape, reach);
     if (added) {
         *variant = &state->variants[n];
         memcpy((*variant)->shape, shape, 3 * sizeof *shape);
+        (*variant)->reach = reach;
         atomic_store(&state->n_variants, n + 1);
     }
     pthread_mutex_unlock(&state->lock);
@@ -149,7 +163,7 @@ static bool add_variant(MTLComputePipelineState *state, const uint32_t shape[3],
 
 // Remembers the shape for archives that add this pipeline later.
 static void note_shape(const MTLComputePipelineState *state, const uint32_t shape[3]) {
-    RtKernelRequest general = kernel_request(state, state->required);
+    RtKernelRequest general = kernel_request(state, state->required, 0);
     CacheKey key;
     if (rt_kernel_key(&general, &key)) rt_shapes_note(state->device, &key, shape);
 }
@@ -178,7 +192,7 @@ static void count_dispatch(MTLComputePipelineState *state, RtVariant *variant, b
     pthread_mutex_unlock(&state->lock);
     if (!now) return;
     if (wait)
-        atomic_store(&variant->code, make_code(state, variant->shape, false, NULL));
+        atomic_store(&variant->code, make_code(state, variant->shape, variant->reach, false, NULL));
     else
         make_in_background(state, variant);
 }
@@ -187,29 +201,38 @@ void rt_pipeline_prepare(MTLComputePipelineState *state, const uint32_t shape[3]
                          uint64_t n_threads) {
     RtVariant *variant;
     bool wait = state->device->sync_specialise || n_threads >= LARGE_GRID;
-    unsigned n = atomic_load_explicit(&state->n_variants, memory_order_acquire);
+    unsigned reach = rt_device_reach(state->device);
     if (state->required[0]) return; // the general code is for this shape
-    for (unsigned i = 0; i < n; i++) {
-        if (memcmp(state->variants[i].shape, shape, 3 * sizeof *shape) != 0) continue;
-        count_dispatch(state, &state->variants[i], wait);
+    if ((variant = find_variant(state, shape, reach))) {
+        count_dispatch(state, variant, wait);
         return;
     }
-    if (!add_variant(state, shape, &variant)) return;
+    if (!add_variant(state, shape, reach, &variant)) return;
     note_shape(state, shape);
-    DevCode *code = make_code(state, shape, !wait, NULL);
+    DevCode *code = make_code(state, shape, reach, !wait, NULL);
     atomic_store(&variant->code, code);
     bool later = !code && !wait && !state->archives_only;
     atomic_store_explicit(&variant->counting, later, memory_order_release);
 }
 
+// The general code, for buffers longer than there were when the pipeline was made.
+static DevCode *wider_code(MTLComputePipelineState *state, unsigned reach) {
+    DevCode *code = atomic_load_explicit(&state->wider[reach], memory_order_acquire);
+    if (code) return code;
+    pthread_mutex_lock(&state->lock);
+    code = atomic_load(&state->wider[reach]);
+    if (!code) code = make_code(state, state->required, reach, false, NULL);
+    atomic_store(&state->wider[reach], code);
+    pthread_mutex_unlock(&state->lock);
+    return code;
+}
+
 DevCode *rt_pipeline_code(MTLComputePipelineState *state, const uint32_t shape[3]) {
-    unsigned n = atomic_load_explicit(&state->n_variants, memory_order_acquire);
-    for (unsigned i = 0; i < n; i++) {
-        if (memcmp(state->variants[i].shape, shape, 3 * sizeof *shape) != 0) continue;
-        DevCode *code = atomic_load_explicit(&state->variants[i].code, memory_order_acquire);
-        return code ? code : state->general;
-    }
-    return state->general;
+    unsigned reach = rt_device_reach(state->device);
+    RtVariant *v = find_variant(state, shape, reach);
+    DevCode *code = v ? atomic_load_explicit(&v->code, memory_order_acquire) : NULL;
+    if (code) return code;
+    return reach > state->reach ? wider_code(state, reach) : state->general;
 }
 
 // ---- Creation ----
@@ -354,7 +377,8 @@ static MTLComputePipelineState *create(MTLDevice *device, const MTLComputePipeli
     wrong = collect_limits(state, d);
     if (wrong) goto fail;
     MTLError **why = &wrong;
-    state->general = make_code(state, state->required, false, why);
+    state->reach = rt_device_reach(device);
+    state->general = make_code(state, state->required, state->reach, false, why);
     if (!state->general) goto fail;
     state->static_bytes = state->general->threadgroup_bytes;
     if (state->static_bytes > RT_MAX_THREADGROUP_MEMORY) {
@@ -429,14 +453,14 @@ bool rt_pipeline_record(MTLDevice *device, const MTLComputePipelineDescriptor *d
         return false;
     MTLComputePipelineState *state = create(device, d, 0, record, error);
     if (!state) return false;
-    RtKernelRequest general = kernel_request(state, state->required);
+    RtKernelRequest general = kernel_request(state, state->required, 0);
     uint32_t shapes[RT_MAX_VARIANTS][3];
     CacheKey key;
     bool ok = rt_kernel_key(&general, &key);
     if (!ok) rt_error_set(error, NULL);
     size_t n = ok && !state->required[0] ? rt_shapes_get(device, &key, shapes, RT_MAX_VARIANTS) : 0;
     for (size_t i = 0; ok && i < n; i++) {
-        DevCode *code = make_code(state, shapes[i], false, error);
+        DevCode *code = make_code(state, shapes[i], state->reach, false, error);
         ok = code != NULL;
         rt_code_free(device, code);
     }

@@ -3,12 +3,14 @@
 #ifndef INGOT_RUNTIME_PIPELINE_H
 #define INGOT_RUNTIME_PIPELINE_H
 #include "device/device.h"
+#include "runtime/object/device.h"
 #include "runtime/program/library.h"
 
 #define RT_MAX_VARIANTS 16u // shapes with code of their own; further ones use the general code
 
 typedef struct RtVariant {
     uint32_t shape[3];
+    unsigned reach;        // in rt_reach_bits
     DevCode *_Atomic code; // NULL: not asked for, being made, or it failed: general code serves
     atomic_bool counting;  // not in the cache, and the compiler was not asked yet
     unsigned n_dispatches; // meanwhile; under the pipeline's lock
@@ -26,8 +28,10 @@ struct MTLComputePipelineState {
     const RfFunction *entry; // what it takes: of the function, or with the buffers of stage inputs
     RtStageIn *stage_in;     // NULL: none
     RtLabel label;
-    DevCode *general;     // for any shape, or for the required one
-    uint32_t required[3]; // 0,0,0: any
+    DevCode *general;                   // for any shape, or for the required one
+    unsigned reach;                     // that the general code has: of the device when it was made
+    DevCode *_Atomic wider[RT_N_REACH]; // the same for longer buffers than there were then
+    uint32_t required[3];               // 0,0,0: any
     size_t max_threads, static_bytes;
     bool width_multiple;
     bool validate;           // its code checks memory accesses
@@ -57,7 +61,8 @@ bool rt_pipeline_record(MTLDevice *device, const MTLComputePipelineDescriptor *d
 // in the background, or not yet.
 void rt_pipeline_prepare(MTLComputePipelineState *state, const uint32_t shape[3],
                          uint64_t n_threads);
-// The best code there is for the shape, borrowed.
+// The best code there is for the shape and for the longest buffer of the device, borrowed. NULL: it
+// had to be made and could not be.
 DevCode *rt_pipeline_code(MTLComputePipelineState *state, const uint32_t shape[3]);
 
 // A function as the device's code; NULL and a sentence in `why`. bytes: what the compiler made;

@@ -144,6 +144,7 @@ MTLError *rt_render_compile(const MTLDevice *device, RtStage *stage,
                                .target = device->facts.target,
                                .width = device->width,
                                .validate = stage->validate,
+                               .reach = rt_reach_bits[RT_N_REACH - 1],
                                .archives = archives,
                                .n_archives = n_archives,
                                .archived_only =
