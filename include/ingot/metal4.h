@@ -426,6 +426,36 @@ MTL_API void mtl4_compute_command_encoder_push_debug_group(MTL4ComputeCommandEnc
 MTL_API void mtl4_compute_command_encoder_pop_debug_group(MTL4ComputeCommandEncoder *encoder);
 MTL_API void mtl4_compute_command_encoder_end_encoding(MTL4ComputeCommandEncoder *encoder);
 
+// ---- Encoders of Metal 3 ----
+
+typedef struct MTLResourceStateCommandEncoder MTLResourceStateCommandEncoder;
+typedef struct MTLAccelerationStructureCommandEncoder MTLAccelerationStructureCommandEncoder;
+
+// What the encoder encodes from here on, after all earlier work of the queue that ran in those
+// stages. Encoders of a queue run in the order of their commands: nothing is left to wait for.
+MTL_API void mtl_compute_command_encoder_barrier_after_queue_stages(
+    MTLComputeCommandEncoder *encoder, MTLStages after_queue_stages, MTLStages before_stages);
+MTL_API void mtl_blit_command_encoder_barrier_after_queue_stages(MTLBlitCommandEncoder *encoder,
+                                                                 MTLStages after_queue_stages,
+                                                                 MTLStages before_stages);
+MTL_API void mtl_render_command_encoder_barrier_after_queue_stages(MTLRenderCommandEncoder *encoder,
+                                                                   MTLStages after_queue_stages,
+                                                                   MTLStages before_stages);
+MTL_API void mtl_parallel_render_command_encoder_barrier_after_queue_stages(
+    MTLParallelRenderCommandEncoder *encoder, MTLStages after_queue_stages,
+    MTLStages before_stages);
+MTL_API void mtl_resource_state_command_encoder_barrier_after_queue_stages(
+    MTLResourceStateCommandEncoder *encoder, MTLStages after_queue_stages, MTLStages before_stages);
+MTL_API void mtl_acceleration_structure_command_encoder_barrier_after_queue_stages(
+    MTLAccelerationStructureCommandEncoder *encoder, MTLStages after_queue_stages,
+    MTLStages before_stages);
+
+// Slices of tensors of one type, of the same size; those of one tensor do not overlap.
+MTL_API void mtl_blit_command_encoder_copy_from_tensor(
+    MTLBlitCommandEncoder *encoder, MTLTensor *source, const MTLTensorExtents *source_origin,
+    const MTLTensorExtents *source_dimensions, MTLTensor *destination,
+    const MTLTensorExtents *destination_origin, const MTLTensorExtents *destination_dimensions);
+
 #ifdef __cplusplus
 }
 #endif

@@ -74,6 +74,9 @@ MTL_API MTL4MachineLearningPipelineReflection *mtl4_machine_learning_pipeline_st
     const MTL4MachineLearningPipelineState *state);
 MTL_API size_t mtl4_machine_learning_pipeline_reflection_binding_count(
     const MTL4MachineLearningPipelineReflection *reflection);
+// The same as a MTLBinding, a tensor, as long as the pipeline lives; NULL past the end.
+MTL_API MTLBinding *mtl4_machine_learning_pipeline_reflection_binding(
+    const MTL4MachineLearningPipelineReflection *reflection, size_t i);
 MTL_API const char *mtl4_machine_learning_pipeline_reflection_binding_name(
     const MTL4MachineLearningPipelineReflection *reflection, size_t i); // NULL past the end
 MTL_API size_t mtl4_machine_learning_pipeline_reflection_binding_index(

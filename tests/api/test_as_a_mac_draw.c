@@ -245,7 +245,49 @@ static void copies(void **state) {
     mtl_release(t), mtl_release(u), mtl_release(b);
 }
 
+// ---- Indirect draws ----
+
+// Nothing is bound: arguments and attributes are 0, which moves nothing.
+static void indirect_draws(void **state) {
+    (void)state;
+    static const char *const vertices[] = {"moved", "fetched"};
+    for (int i = 0; i < 2; i++) {
+        MTLRenderPipelineDescriptor d = {
+            .vertex_function = mtl_library_new_function(library, vertices[i]),
+            .fragment_function = mtl_library_new_function(library, "white"),
+            .support_indirect_command_buffers = true,
+            .color_attachments[0].pixel_format = MTLPixelFormatRGBA8Unorm};
+        if (i == 1) attributes(&d);
+        MTLRenderPipelineState *p = mtl_device_new_render_pipeline_state(device, &d, NULL);
+        assert_non_null(p);
+        const MTLIndirectCommandBufferDescriptor of = {.command_types = MTLIndirectCommandTypeDraw,
+                                                       .max_vertex_buffer_bind_count = 4};
+        MTLIndirectCommandBuffer *icb = mtl_device_new_indirect_command_buffer(device, &of, 1, 0);
+        MTLIndirectRenderCommand *c =
+            mtl_indirect_command_buffer_indirect_render_command_at_index(icb, 0);
+        mtl_indirect_render_command_set_render_pipeline_state(c, p);
+        mtl_indirect_render_command_draw_primitives(c, MTLPrimitiveTypeTriangle, 0, 3, 1, 0);
+        MTLTexture *t = target_of(MTLPixelFormatRGBA8Unorm, MTLStorageModeShared);
+        MTLRenderPassDescriptor pass = mtl_render_pass_descriptor_make();
+        pass.color_attachments[0].texture = t;
+        pass.color_attachments[0].load_action = MTLLoadActionClear;
+        MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
+        MTLRenderCommandEncoder *e = mtl_command_buffer_render_command_encoder(commands, &pass);
+        mtl_render_command_encoder_execute_commands_in_buffer(e, icb, mtl_range_make(0, 1));
+        mtl_render_command_encoder_end_encoding(e);
+        commit_and_wait(commands);
+        assert_int_equal(mtl_command_buffer_status(commands) == MTLCommandBufferStatusCompleted,
+                         !layer || !computes());
+        uint32_t got = 0;
+        mtl_texture_get_bytes(t, &got, 4, mtl_region_make_2d(7, 7, 1, 1), 0);
+        if (!layer && computes()) assert_int_equal(got, 0xffffffffu);
+        mtl_release(commands), mtl_release(t), mtl_release(icb), mtl_release(p);
+        mtl_release(d.vertex_function), mtl_release(d.fragment_function);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(draws), cmocka_unit_test(copies)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(draws), cmocka_unit_test(copies),
+                                       cmocka_unit_test(indirect_draws)};
     return cmocka_run_group_tests(tests, set_up, close_library);
 }

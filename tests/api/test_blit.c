@@ -508,6 +508,43 @@ TEST(test_order) {
     mtl_release(p);
 }
 
+TEST(test_tensors) {
+    MTLBuffer *from = mtl_device_new_buffer(device, 256, 0),
+              *to = mtl_device_new_buffer(device, 256, 0);
+    for (int i = 0; i < 64; i++) ((float *)mtl_buffer_contents(from))[i] = (float)i;
+    MTLTensorDescriptor d = mtl_tensor_descriptor_make_default();
+    d.dimensions = mtl_tensor_extents_make(2, (ptrdiff_t[]){8, 8});
+    d.strides = mtl_tensor_extents_make(2, (ptrdiff_t[]){1, 8});
+    MTLTensor *a = mtl_buffer_new_tensor(from, &d, 0, NULL),
+              *b = mtl_buffer_new_tensor(to, &d, 0, NULL);
+    assert_non_null(a);
+    assert_non_null(b);
+    const MTLTensorExtents at = {2, {1, 2}}, there = {2, {4, 5}}, size = {2, {3, 2}},
+                           other = {2, {2, 2}};
+    begin();
+    mtl_blit_command_encoder_barrier_after_queue_stages(blit, MTLStageDispatch, MTLStageBlit);
+    mtl_blit_command_encoder_copy_from_tensor(blit, a, &at, &size, b, &there, &size);
+    run();
+    for (int y = 0; y < 8; y++)
+        for (int x = 0; x < 8; x++) {
+            bool inside = x >= 4 && x < 7 && y >= 5 && y < 7;
+            float want = inside ? (float)((y - 3) * 8 + x - 3) : 0;
+            assert_true(((float *)mtl_buffer_contents(to))[y * 8 + x] == want);
+        }
+    begin();
+    mtl_blit_command_encoder_copy_from_tensor(blit, a, &at, &size, b, &there, &other);
+    broke("metal4_tensor_copy");
+    begin();
+    mtl_blit_command_encoder_copy_from_tensor(blit, a, &at, &size, NULL, &there, &size);
+    broke("null_argument");
+    begin();
+    clear_messages();
+    mtl_blit_command_encoder_barrier_after_queue_stages(blit, 0, MTLStageBlit);
+    assert_string_equal(last_rule, "barrier_stages");
+    run();
+    mtl_release(a), mtl_release(b), mtl_release(from), mtl_release(to);
+}
+
 TEST(test_hints) {
     MTLTextureDescriptor d =
         texture_shape(MTLTextureType2DArray, MTLPixelFormatBC1_RGBA, 16, 16, 1, 3, 5);

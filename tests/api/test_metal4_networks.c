@@ -87,11 +87,22 @@ static Run run_open(MTL4MachineLearningPipelineState *state) {
     MTL4MachineLearningPipelineReflection *reflection =
         mtl4_machine_learning_pipeline_state_reflection(state);
     r.n = mtl4_machine_learning_pipeline_reflection_binding_count(reflection);
+    assert_null(mtl4_machine_learning_pipeline_reflection_binding(reflection, r.n));
     for (size_t i = 0; i < r.n; i++) {
+        const MTLBinding *b = mtl4_machine_learning_pipeline_reflection_binding(reflection, i);
+        const MTLTensorExtents n = mtl_binding_dimensions(b);
+        assert_int_equal(mtl_binding_type(b), MTLBindingTypeTensor);
+        assert_string_equal(mtl_binding_name(b),
+                            mtl4_machine_learning_pipeline_reflection_binding_name(reflection, i));
+        assert_true(mtl_binding_is_used(b) && mtl_binding_is_argument(b));
         MTLTensorDescriptor d = mtl_tensor_descriptor_make_default();
         d.dimensions = mtl4_machine_learning_pipeline_reflection_binding_dimensions(reflection, i);
         d.data_type =
             mtl4_machine_learning_pipeline_reflection_binding_tensor_data_type(reflection, i);
+        assert_memory_equal(&n, &d.dimensions, sizeof n);
+        assert_int_equal(mtl_binding_tensor_data_type(b), d.data_type);
+        assert_int_equal(mtl_binding_index(b),
+                         mtl4_machine_learning_pipeline_reflection_binding_index(reflection, i));
         r.tensors[i] = mtl_device_new_tensor(device, &d, NULL);
         assert_non_null(r.tensors[i]);
         mtl_residency_set_add_allocation(r.bench.set, (MTLAllocation *)r.tensors[i]);

@@ -204,6 +204,38 @@ static void blits(id<MTLDevice> device, id<MTLCommandQueue> queue) {
     RELEASE(texture);
 }
 
+static void tensors_in_blits(id<MTLDevice> device, id<MTLCommandQueue> queue) {
+    id<MTLBuffer> from = [device newBufferWithLength:64 options:0],
+                  to = [device newBufferWithLength:64 options:0];
+    for (int i = 0; i < 16; i++) ((float *)from.contents)[i] = (float)i;
+    NSInteger sizes[] = {4, 4}, steps[] = {1, 4}, one[] = {1, 1}, two[] = {2, 2};
+    MTLTensorDescriptor *d = [MTLTensorDescriptor new];
+    d.dimensions = [[MTLTensorExtents alloc] initWithRank:2 values:sizes];
+    d.strides = [[MTLTensorExtents alloc] initWithRank:2 values:steps];
+    d.dataType = MTLTensorDataTypeFloat32;
+    id<MTLTensor> a = [from newTensorWithDescriptor:d offset:0 error:NULL],
+                  b = [to newTensorWithDescriptor:d offset:0 error:NULL];
+    MTLTensorExtents *at = [[MTLTensorExtents alloc] initWithRank:2 values:one],
+                     *n = [[MTLTensorExtents alloc] initWithRank:2 values:two];
+    id<MTLCommandBuffer> commands = [queue commandBuffer];
+    id<MTLBlitCommandEncoder> e = [commands blitCommandEncoder];
+    [e barrierAfterQueueStages:MTLStageAll beforeStages:MTLStageBlit];
+    [e copyFromTensor:a
+                 sourceOrigin:at
+             sourceDimensions:n
+                     toTensor:b
+            destinationOrigin:n
+        destinationDimensions:n];
+    [e endEncoding];
+    [commands commit];
+    [commands waitUntilCompleted];
+    CHECK(commands.status == MTLCommandBufferStatusCompleted);
+    CHECK_EQUAL(((float *)to.contents)[10], 5);
+    CHECK_EQUAL(((float *)to.contents)[15], 10);
+    CHECK_EQUAL(((float *)to.contents)[9], 0);
+    RELEASE(a), RELEASE(b), RELEASE(at), RELEASE(n), RELEASE(from), RELEASE(to), RELEASE(d);
+}
+
 static void events(id<MTLDevice> device, id<MTLCommandQueue> queue) {
     id<MTLSharedEvent> event = [device newSharedEvent];
     dispatch_queue_t notes = dispatch_queue_create("notes", DISPATCH_QUEUE_SERIAL);
@@ -441,6 +473,7 @@ static void with_kernels(id<MTLDevice> device, id<MTLLibrary> library, id<MTLCom
     handlers(device, library, queue);
     memory_of_the_program(device);
     blits(device, queue);
+    tensors_in_blits(device, queue);
     events(device, queue);
     heaps(device, queue);
     pointers_in_buffers(device, library, queue);

@@ -43,6 +43,13 @@ void mtl_blit_command_encoder_set_label(MTLBlitCommandEncoder *encoder, const ch
     rt_encoder_set_label(encoder, label);
 }
 
+void mtl_blit_command_encoder_barrier_after_queue_stages(MTLBlitCommandEncoder *encoder,
+                                                         MTLStages after_queue_stages,
+                                                         MTLStages before_stages) {
+    rt_encoder_queue_barrier(encoder, &rt_blit_encoder_class, after_queue_stages, before_stages,
+                             __func__);
+}
+
 void mtl_blit_command_encoder_insert_debug_signpost(MTLBlitCommandEncoder *encoder,
                                                     const char *name) {
     rt_encoder_insert_debug_signpost(encoder, &rt_blit_encoder_class, name, __func__);

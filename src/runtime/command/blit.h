@@ -54,6 +54,10 @@ void rt_blit_texture_slices(const RtSite *site, MTLTexture *source, size_t sourc
                             size_t source_level, MTLTexture *destination, size_t destination_slice,
                             size_t destination_level, size_t n_slices, size_t n_levels);
 void rt_blit_textures(const RtSite *site, MTLTexture *source, MTLTexture *destination);
+void rt_blit_tensor(const RtSite *site, MTLTensor *source, const MTLTensorExtents *source_origin,
+                    const MTLTensorExtents *source_dimensions, MTLTensor *destination,
+                    const MTLTensorExtents *destination_origin,
+                    const MTLTensorExtents *destination_dimensions);
 void rt_blit_mipmaps(const RtSite *site, MTLTexture *texture);
 void rt_blit_reset_commands(const RtSite *site, MTLIndirectCommandBuffer *buffer, MTLRange range);
 void rt_blit_copy_commands(const RtSite *site, MTLIndirectCommandBuffer *source,

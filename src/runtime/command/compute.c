@@ -348,6 +348,13 @@ MTLDispatchType mtl_compute_command_encoder_dispatch_type(const MTLComputeComman
     return encoder ? encoder->dispatch_type : MTLDispatchTypeSerial;
 }
 
+void mtl_compute_command_encoder_barrier_after_queue_stages(MTLComputeCommandEncoder *encoder,
+                                                            MTLStages after_queue_stages,
+                                                            MTLStages before_stages) {
+    rt_encoder_queue_barrier(encoder, &rt_compute_encoder_class, after_queue_stages, before_stages,
+                             __func__);
+}
+
 void mtl_compute_command_encoder_insert_debug_signpost(MTLComputeCommandEncoder *encoder,
                                                        const char *name) {
     rt_encoder_insert_debug_signpost(encoder, &rt_compute_encoder_class, name, __func__);

@@ -97,6 +97,15 @@ void rt_encoder_insert_debug_signpost(void *encoder, const RtClass *cls, const c
         rt_inspector.signpost(e->buffer, false, name);
 }
 
+// Encoders run one after the other: what the barrier waits for is done when this one begins.
+void rt_encoder_queue_barrier(void *encoder, const RtClass *cls, MTLStages after_queue_stages,
+                              MTLStages before_stages, const char *call) {
+    MTLCommandEncoder *e = encoder;
+    if (rt_encoder_valid(e, cls, call) && (!after_queue_stages || !before_stages))
+        rt_misuse_in(e->buffer, RT_RULE_barrier_stages, call, "0x%llx and 0x%llx",
+                     (unsigned long long)after_queue_stages, (unsigned long long)before_stages);
+}
+
 void rt_encoder_push_debug_group(void *encoder, const RtClass *cls, const char *name,
                                  const char *call) {
     MTLCommandEncoder *e = encoder;

@@ -33,6 +33,8 @@ const char *rt_encoder_label(const void *encoder);
 void rt_encoder_set_label(void *encoder, const char *label);
 void rt_encoder_insert_debug_signpost(void *encoder, const RtClass *cls, const char *name,
                                       const char *call);
+void rt_encoder_queue_barrier(void *encoder, const RtClass *cls, MTLStages after_queue_stages,
+                              MTLStages before_stages, const char *call);
 void rt_encoder_push_debug_group(void *encoder, const RtClass *cls, const char *name,
                                  const char *call);
 void rt_encoder_pop_debug_group(void *encoder, const RtClass *cls, const char *call);

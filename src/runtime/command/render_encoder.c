@@ -435,6 +435,13 @@ void mtl_render_command_encoder_set_label(MTLRenderCommandEncoder *encoder, cons
     rt_encoder_set_label(encoder, label);
 }
 
+void mtl_render_command_encoder_barrier_after_queue_stages(MTLRenderCommandEncoder *encoder,
+                                                           MTLStages after_queue_stages,
+                                                           MTLStages before_stages) {
+    rt_encoder_queue_barrier(encoder, &rt_render_encoder_class, after_queue_stages, before_stages,
+                             __func__);
+}
+
 void mtl_render_command_encoder_insert_debug_signpost(MTLRenderCommandEncoder *encoder,
                                                       const char *name) {
     rt_encoder_insert_debug_signpost(encoder, &rt_render_encoder_class, name, __func__);

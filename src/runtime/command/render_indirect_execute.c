@@ -8,6 +8,8 @@
 #include "runtime/command/render.h"
 #include "runtime/command/render_indirect_int.h"
 #include "runtime/command/checked.h"
+#include "runtime/object/validation.h"
+#include "os/zeros.h"
 
 typedef struct Inherited {
     char *address; // NULL: nothing
@@ -84,11 +86,14 @@ static bool set_argument(Command *k, RtStageIndex stage, const RfLibrary *lib, c
                          uint32_t i, bool required, void **args, uint64_t *lengths) {
     Inherited b = buffer_at(k, stage, (size_t)arg->index + i);
     const RfType *type = arg->type < lib->n_types ? &lib->types[arg->type] : NULL;
-    if (!b.address && required) k->wrong = "lacks a buffer its functions need";
-    if (type && type->align >= 16 && (uintptr_t)b.address % type->align != 0)
+    const MTLDevice *device = k->c->icb->resource.device;
+    if (!b.address && required && !rt_tolerates(device, RT_RULE_draw_missing_buffer))
+        k->wrong = "lacks a buffer its functions need";
+    if (type && type->align >= 16 && (uintptr_t)b.address % type->align != 0 &&
+        !rt_tolerates(device, RT_RULE_dispatch_offset_alignment))
         k->wrong = "has a buffer that is not aligned for its argument";
     if (k->wrong) return false;
-    args[arg->slot + i] = b.address;
+    args[arg->slot + i] = b.address || !required ? b.address : os_zeros();
     lengths[arg->slot + i] = b.n_bytes;
     // Code may read a constant as a whole: what is missing of it is 0.
     size_t whole = type ? type->size : 0;
@@ -169,9 +174,13 @@ static bool set_vertex_buffers(Command *k, DevVertexStage *to) {
         Inherited b = buffer_at(k, RT_VERTEX, index);
         bool dynamic = index < 32 && k->p->dynamic_strides >> index & 1;
         if (!b.address || (dynamic && b.stride > UINT32_MAX)) {
-            k->wrong = b.address ? "lacks the stride of a vertex buffer"
-                                 : "lacks a buffer of vertex attributes";
-            return false;
+            if (!rt_tolerates(k->c->icb->resource.device, RT_RULE_draw_missing_vertex_buffer)) {
+                k->wrong = b.address ? "lacks the stride of a vertex buffer"
+                                     : "lacks a buffer of vertex attributes";
+                return false;
+            }
+            args[first + i] = os_zeros(); // and no length: attributes are 0
+            continue;
         }
         args[first + i] = b.address;
         lengths[first + i] = b.n_bytes;

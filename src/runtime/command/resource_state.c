@@ -53,6 +53,12 @@ void mtl_resource_state_command_encoder_set_label(MTLResourceStateCommandEncoder
     rt_encoder_set_label(encoder, label);
 }
 
+void mtl_resource_state_command_encoder_barrier_after_queue_stages(
+    MTLResourceStateCommandEncoder *encoder, MTLStages after_queue_stages,
+    MTLStages before_stages) {
+    rt_encoder_queue_barrier(encoder, &encoder_class, after_queue_stages, before_stages, __func__);
+}
+
 void mtl_resource_state_command_encoder_insert_debug_signpost(
     MTLResourceStateCommandEncoder *encoder, const char *name) {
     rt_encoder_insert_debug_signpost(encoder, &encoder_class, name, __func__);

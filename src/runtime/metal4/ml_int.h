@@ -5,7 +5,14 @@
 #include "runtime/memory/heap.h"
 #include "runtime/memory/tensor.h"
 #include "network/network.h"
+#include "runtime/program/reflection_int.h"
 #include "runtime/metal4/recording_int.h"
+
+typedef struct NetBinding {
+    MTLBinding binding;
+    RfArg arg;
+    struct RtBoundTensor tensor;
+} NetBinding;
 
 struct MTL4MachineLearningPipelineReflection { // a part of its pipeline
     RtObject object;
@@ -23,6 +30,7 @@ struct MTL4MachineLearningPipelineState {
     MTL4MachineLearningPipelineReflection reflection;
     uint32_t *tensors; // values: inputs, then outputs
     size_t n_tensors, n_inputs;
+    struct NetBinding *bindings; // [n_tensors], what reflection shows of them
 };
 
 struct MTL4MachineLearningCommandEncoder {

@@ -14,6 +14,7 @@ static void pipeline_destroy(void *self) {
     if (state->network) network_plan_free(state->network, &state->plan);
     for (int i = 0; i < NET_N_KERNELS; i++) mtl_release(state->kernels[i]);
     rt_free(state->tensors);
+    rt_free(state->bindings);
     rt_label_free(&state->label);
     mtl_release(state->library);
     mtl_release(state->device);
@@ -98,6 +99,36 @@ static bool list_tensors(MTL4MachineLearningPipelineState *state) {
     return true;
 }
 
+// Inputs and outputs as bindings, once their sizes are known. False: no memory.
+static bool make_bindings(MTL4MachineLearningPipelineState *state) {
+    MTL4MachineLearningPipelineReflection *r = &state->reflection;
+    state->bindings = rt_alloc((state->n_tensors + 1) * sizeof *state->bindings);
+    if (!state->bindings) return false;
+    for (size_t i = 0; i < state->n_tensors; i++) {
+        NetBinding *b = &state->bindings[i];
+        *b = (NetBinding){
+            .arg = {.name = state->network->values[state->tensors[i]].name,
+                    .kind = RF_ARG_TENSOR,
+                    .access =
+                        (uint8_t)mtl4_machine_learning_pipeline_reflection_binding_access(r, i),
+                    .index =
+                        (uint32_t)mtl4_machine_learning_pipeline_reflection_binding_index(r, i),
+                    .count = 1,
+                    .type = UINT32_MAX},
+            .tensor = {mtl4_machine_learning_pipeline_reflection_binding_dimensions(r, i),
+                       mtl4_machine_learning_pipeline_reflection_binding_tensor_data_type(r, i)}};
+        rt_binding_init(&b->binding, state, state->library, &b->arg, true);
+        b->binding.tensor = &b->tensor;
+    }
+    return true;
+}
+
+MTLBinding *mtl4_machine_learning_pipeline_reflection_binding(
+    const MTL4MachineLearningPipelineReflection *reflection, size_t i) {
+    if (!reflection || i >= reflection->state->n_tensors) return NULL;
+    return &reflection->state->bindings[i].binding;
+}
+
 static MTL4MachineLearningPipelineState *create(MTLDevice *device,
                                                 const MTL4MachineLearningPipelineDescriptor *d,
                                                 const char *call, MTLError **error) {
@@ -118,6 +149,7 @@ static MTL4MachineLearningPipelineState *create(MTLDevice *device,
         mtl_release(state);
         return NULL;
     }
+    if (!make_bindings(state)) goto no_memory;
     if (make_kernels(state, error)) return state;
     mtl_release(state);
     return NULL;

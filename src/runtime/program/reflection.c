@@ -192,6 +192,7 @@ MTLBinding *mtl_compute_pipeline_reflection_binding(const MTLComputePipelineRefl
 }
 
 static const RfType *binding_rf_type(const MTLBinding *binding) {
+    if (binding->tensor) return NULL;
     const RfLibrary *rf = binding->library->lib->reflection;
     return binding->arg->type < rf->n_types ? &rf->types[binding->arg->type] : NULL;
 }
@@ -523,6 +524,7 @@ static MTLTensorExtents dimensions_of(const RfType *tensor) {
 }
 
 MTLTensorDataType mtl_binding_tensor_data_type(const MTLBinding *binding) {
+    if (binding && binding->tensor) return binding->tensor->type;
     const RfType *tensor = tensor_of(binding);
     return tensor ? (MTLTensorDataType)component_of(binding->library->lib->reflection, tensor)
                   : MTLTensorDataTypeNone;
@@ -534,7 +536,8 @@ MTLDataType mtl_binding_index_type(const MTLBinding *binding) {
 }
 
 MTLTensorExtents mtl_binding_dimensions(const MTLBinding *binding) {
-    return dimensions_of(tensor_of(binding));
+    return binding && binding->tensor ? binding->tensor->dimensions
+                                      : dimensions_of(tensor_of(binding));
 }
 
 MTLTensorDataType mtl_tensor_reference_type_tensor_data_type(const MTLTensorReferenceType *type) {

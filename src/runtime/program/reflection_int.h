@@ -4,6 +4,11 @@
 #define INGOT_RUNTIME_REFLECTION_INT_H
 #include "runtime/program/library.h"
 
+struct RtBoundTensor {
+    MTLTensorExtents dimensions;
+    MTLTensorDataType type;
+};
+
 struct MTLBinding {
     RtObject object;
     void *owner;         // the pipeline state, or, retained by this, the function
@@ -15,7 +20,8 @@ struct MTLBinding {
         struct MTLBinding *binding;
     } pointer;
     bool used;
-    bool implicit; // no argument: a buffer of vertex attributes
+    bool implicit;                      // no argument: a buffer of vertex attributes
+    const struct RtBoundTensor *tensor; // of a network; NULL: the library's types say it
 };
 
 // Whether programs see the argument: what is not bound to an index is none of theirs, but for
