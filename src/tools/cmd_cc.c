@@ -144,8 +144,17 @@ static bool take_arguments(Strings *s, const MacPlaces *p, int argc, char **argv
     return links;
 }
 
+// Whether it lies beside the compiler, which is where it is installed.
+static bool lies_beside(const char *compiler_path, const char *name) {
+    char path[PATH_MAX];
+    const char *slash = strrchr(compiler_path, '/');
+    snprintf(path, sizeof path, "%.*s/%s", (int)(slash - compiler_path), compiler_path, name);
+    return access(path, R_OK) == 0;
+}
+
 // A Mac's C++ library is libc++, whose headers bring more of each other along than libstdc++'s do:
-// programs rely on it. It is Clang's own, beside the compiler where it is installed.
+// programs rely on it. The archive is linked, not the shared library: Debian's packages pair these
+// headers with a shared library of years before, which lacks what they call.
 static bool has_libcxx(const char *compiler) {
     const char *path = getenv("PATH");
     char name[PATH_MAX], real[PATH_MAX];
@@ -153,11 +162,9 @@ static bool has_libcxx(const char *compiler) {
     for (const char *at = path ? path : ""; at;) {
         const size_t n = strcspn(at, ":");
         if (*path) snprintf(name, sizeof name, "%.*s/%s", (int)n, at, compiler);
-        char *slash = realpath(name, real) && access(real, X_OK) == 0 ? strrchr(real, '/') : NULL;
-        if (slash) {
-            snprintf(slash, sizeof real - (size_t)(slash - real), "/../include/c++/v1/version");
-            return access(real, R_OK) == 0;
-        }
+        if (realpath(name, real) && access(real, X_OK) == 0)
+            return lies_beside(real, "../include/c++/v1/version") &&
+                   lies_beside(real, "../lib/libc++.a") && lies_beside(real, "../lib/libc++abi.a");
         at = at[n] ? at + n + 1 : NULL;
     }
     return false;
@@ -180,8 +187,13 @@ static int compile(int argc, char **argv, const char *compiler, const char *comm
     add_compile_flags(&all, &places);
     bool chosen = strcmp(command, "c++") != 0;
     for (int i = 1; i < argc; i++) chosen |= strncmp(argv[i], "-stdlib=", 8) == 0;
-    if (!chosen && has_libcxx(compiler)) add(&all, "-stdlib=libc++");
+    const bool libcxx = !chosen && has_libcxx(compiler);
+    if (libcxx) add(&all, "-stdlib=libc++");
     bool links = show || take_arguments(&all, &places, argc, argv);
+    if (links && libcxx) {
+        static const char *const archives[] = {"-nostdlib++", "-l:libc++.a", "-l:libc++abi.a"};
+        for (size_t i = 0; i < sizeof archives / sizeof *archives; i++) add(&all, archives[i]);
+    }
     if (links) add_link_flags(&all, &places);
     if (show) {
         for (size_t i = 1; i < all.n; i++) printf("%s%s", all.items[i], i + 1 < all.n ? " " : "\n");

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`ingot cc` with assembly written for a Mac: as projects embed a file, and by way of the CMake toolchain."""
+"""`ingot cc`, `ingot c++` and the CMake toolchain: assembly as projects of a Mac embed a file, and the C++ library."""
 import subprocess
 
 import pytest
@@ -76,3 +76,41 @@ def test_toolchain(folder):
     sh(folder, "cmake", "-S", ".", "-B", "b", f"-DCMAKE_TOOLCHAIN_FILE={BUILD}/ingot-mac.cmake")
     sh(folder, "cmake", "--build", "b")
     assert sh(folder, "b/p") == EXPECTED
+
+
+MAP = r"""
+#include <string>
+#include <unordered_map>
+std::unordered_map<std::string, int> &table() {
+    static std::unordered_map<std::string, int> t{{"a", 41}};
+    return t;
+}
+"""
+USER = r"""
+#include <iostream>
+#include <stdexcept>
+#include <string>
+#include <unordered_map>
+std::unordered_map<std::string, int> &table();
+int main() {
+    try {
+        table()["b"] = table().at("a") + 1;
+        return table().at("c");
+    } catch (const std::out_of_range &) { std::cout << table().at("b") << std::endl; }
+}
+"""
+
+
+def test_cxx_library_in_two_images(folder):
+    (folder / "map.cpp").write_text(MAP)
+    (folder / "user.cpp").write_text(USER)
+    tool = BUILD / "bin" / "ingot"
+    sh(folder, tool, "c++", "-std=c++17", "-shared", "-fPIC", "map.cpp", "-o", "libmap.so")
+    sh(folder, tool, "c++", "-std=c++17", "user.cpp", "./libmap.so", "-Wl,-rpath,.", "-o", "user")
+    assert sh(folder, "./user") == "42\n"
+    (folder / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.20)\nproject(p C CXX)\nadd_library(map SHARED map.cpp)\n"
+        "add_executable(p user.cpp)\ntarget_link_libraries(p map)\n")
+    sh(folder, "cmake", "-S", ".", "-B", "b", f"-DCMAKE_TOOLCHAIN_FILE={BUILD}/ingot-mac.cmake")
+    sh(folder, "cmake", "--build", "b")
+    assert sh(folder, "b/p") == "42\n"
