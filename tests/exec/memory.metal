@@ -124,3 +124,25 @@ kernel void private_rest(device const float *in [[buffer(0)]], device float *out
         sum += t[4 * q] + 2 * t[4 * q + 1] + 3 * t[4 * q + 2] + 4 * t[4 * q + 3];
     out[i] = sum;
 }
+
+// Scatters that no CPU has an instruction for, many and some lanes of each: halves and bytes (and, without AVX-512,
+// words). Where two lanes meet the numbers are the same; the rest of the memory stays.
+// run: many_narrow_scatters grid=150 group=50
+// arg 0 = ints(150, 0, 40).astype(u32)
+// arg 1 = np.full(150 * 40, 7, f16)
+// arg 2 = np.full(150 * 40, 9, np.int8)
+// arg 3 = np.full(150 * 40, 11, u32)
+// expect 1 = np.where(np.arange(40) < a0[::-1, None], a0[::-1, None] + np.arange(40) / 4, 7).astype(f16)
+// expect 2 = np.where(np.arange(40) >= a0[::-1, None], a0[::-1, None] - np.arange(40), 9).astype(np.int8)
+// expect 3 = np.where(np.arange(40) % 2 == a0[::-1, None] % 2, a0[::-1, None] * np.arange(40), 11)
+kernel void many_narrow_scatters(device const uint *in [[buffer(0)]], device half *h [[buffer(1)]],
+                                 device char *c [[buffer(2)]], device uint *u [[buffer(3)]],
+                                 uint i [[thread_position_in_grid]], uint n [[threads_per_grid]]) {
+    uint row = n - 1 - i, x = in[i];
+#pragma unroll
+    for (uint k = 0; k < 40; k++) {
+        if (k < x) h[row * 40 + k] = half(x) + half(k) / 4;
+        else c[row * 40 + k] = char(x - k);
+        if (k % 2 == x % 2) u[row * 40 + k] = x * k;
+    }
+}

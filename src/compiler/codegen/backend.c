@@ -154,6 +154,7 @@ static void compile(Cg *cg, MslKernel *out) {
     if (emit_ir(cg, "ll", out)) return;
     msl_verify(cx, "finish");
     double start = now_ms();
+    msl_share_scatters(cg);
     msl_break_chains(cg);
     msl_loosen(cg);
     msl_emit(cg, out);

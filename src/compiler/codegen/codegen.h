@@ -78,6 +78,9 @@ void msl_open_target(Cg *cg);
 void msl_set_target_attributes(Cg *cg);
 void msl_emit(Cg *cg, MslKernel *out); // object -> shared object, or assembly text
 
+// scatter.c
+void msl_share_scatters(Cg *cg);
+
 // chains.c
 void msl_break_chains(Cg *cg);
 

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// scatter.c: scatters that the CPU has no instruction for become calls of one function.
+//   purpose   LLVM writes such a scatter (halves and bytes; without AVX-512 all) as a test, a branch
+//             and a store for each lane. A product of matrices of halves has four hundred: ten
+//             thousand blocks, a megabyte of code, and five times the time to compile it.
+//   requires  the last optimisation has run; preserves everything else
+// Kernels with a few of them keep the lanes in line: a call saves what is in the vector registers.
+#include "compiler/codegen/codegen.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { A_FEW = 24, MAX_LANES = 64 };
+
+static bool is_slow_scatter(const Cg *cg, LLVMValueRef i) {
+    if (!msl_starts(msl_callee(i), "llvm.masked.scatter.")) return false;
+    LLVMTypeRef type = LLVMTypeOf(LLVMGetOperand(i, 0)), element = LLVMGetElementType(type);
+    bool scalar = !cg->cx.avx512 || LLVMABISizeOfType(cg->cx.layout, element) < 4;
+    unsigned n = LLVMGetVectorSize(type);
+    return scalar && n > 1 && n <= MAX_LANES && !LLVMIsConstant(LLVMGetOperand(i, 2));
+}
+
+// void f(values, pointers, mask): a loop over the bits of the mask. The vectors lie in memory, where
+// a lane is found by its number.
+static LLVMValueRef build_scatter(Cg *cg, LLVMTypeRef function, const char *name) {
+    MslContext *cx = &cg->cx;
+    LLVMBuilderRef b = cx->builder;
+    LLVMTypeRef types[3];
+    LLVMGetParamTypes(function, types);
+    LLVMTypeRef element = LLVMGetElementType(types[0]);
+    unsigned n = LLVMGetVectorSize(types[0]);
+    LLVMTypeRef bits = msl_int(cx, n);
+    LLVMValueRef f = LLVMAddFunction(cx->module, name, function), at[2];
+    LLVMSetLinkage(f, LLVMInternalLinkage);
+    msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, "noinline", 0);
+    LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(cx->llvm, f, "entry"),
+                      lane = LLVMAppendBasicBlockInContext(cx->llvm, f, "lane"),
+                      end = LLVMAppendBasicBlockInContext(cx->llvm, f, "end");
+
+    LLVMPositionBuilderAtEnd(b, entry);
+    for (unsigned k = 0; k < 2; k++) {
+        at[k] = LLVMBuildAlloca(b, types[k], "");
+        LLVMBuildStore(b, LLVMGetParam(f, k), at[k]);
+    }
+    LLVMValueRef zero = LLVMConstNull(bits);
+    LLVMValueRef all = LLVMBuildBitCast(b, LLVMGetParam(f, 2), bits, "all");
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, all, zero, ""), end, lane);
+
+    LLVMPositionBuilderAtEnd(b, lane);
+    LLVMValueRef left = LLVMBuildPhi(b, bits, "left");
+    unsigned cttz = LLVMLookupIntrinsicID("llvm.cttz", 9);
+    LLVMValueRef args[] = {left, msl_const(cx, 1, 1)};
+    LLVMValueRef number =
+        LLVMBuildCall2(b, LLVMIntrinsicGetType(cx->llvm, cttz, &bits, 1),
+                       LLVMGetIntrinsicDeclaration(cx->module, cttz, &bits, 1), args, 2, "");
+    number = n == 64 ? number : LLVMBuildZExt(b, number, msl_int(cx, 64), "");
+    LLVMValueRef from = LLVMBuildGEP2(b, element, at[0], &number, 1, "");
+    LLVMValueRef to = LLVMBuildGEP2(b, msl_ptr(cx), at[1], &number, 1, "");
+    LLVMValueRef store = LLVMBuildStore(b, LLVMBuildLoad2(b, element, from, ""),
+                                        LLVMBuildLoad2(b, msl_ptr(cx), to, ""));
+    LLVMSetAlignment(store, 1);
+    LLVMValueRef rest =
+        LLVMBuildAnd(b, left, LLVMBuildSub(b, left, LLVMConstInt(bits, 1, 0), ""), "rest");
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, rest, zero, ""), end, lane);
+    LLVMAddIncoming(left, (LLVMValueRef[]){all, rest}, (LLVMBasicBlockRef[]){entry, lane}, 2);
+
+    LLVMPositionBuilderAtEnd(b, end);
+    LLVMBuildRetVoid(b);
+    return f;
+}
+
+static void replace(Cg *cg, LLVMValueRef scatter) {
+    MslContext *cx = &cg->cx;
+    LLVMValueRef args[3];
+    LLVMTypeRef types[3];
+    for (unsigned k = 0; k < 3; k++) {
+        args[k] = LLVMGetOperand(scatter, k);
+        types[k] = LLVMTypeOf(args[k]);
+    }
+    char name[96]; // one for each type of the intrinsic
+    snprintf(name, sizeof name, "ingot.%s", msl_callee(scatter) + strlen("llvm.masked."));
+    LLVMTypeRef function = LLVMFunctionType(LLVMVoidTypeInContext(cx->llvm), types, 3, 0);
+    LLVMValueRef f = LLVMGetNamedFunction(cx->module, name);
+    if (!f) f = build_scatter(cg, function, name);
+    LLVMPositionBuilderBefore(cx->builder, scatter);
+    LLVMBuildCall2(cx->builder, function, f, args, 3, "");
+    LLVMInstructionEraseFromParent(scatter);
+}
+
+// Calls `each` for every scatter; returns how many there are.
+static unsigned visit(Cg *cg, void (*each)(Cg *, LLVMValueRef)) {
+    unsigned n = 0;
+    for (LLVMValueRef f = LLVMGetFirstFunction(cg->cx.module); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
+                next = LLVMGetNextInstruction(i);
+                if (!is_slow_scatter(cg, i)) continue;
+                n++;
+                if (each) each(cg, i);
+            }
+    return n;
+}
+
+void msl_share_scatters(Cg *cg) {
+    if (visit(cg, NULL) <= A_FEW) return;
+    visit(cg, replace);
+    msl_set_target_attributes(cg);
+}
