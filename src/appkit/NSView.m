@@ -126,6 +126,9 @@ static void resize_axis(CGFloat *at, CGFloat *size, CGFloat grown, NSUInteger ma
 }
 - (void)layout {
 }
+- (CADisplayLink *)displayLinkWithTarget:(id)target selector:(SEL)selector {
+    return [CADisplayLink displayLinkWithTarget:target selector:selector];
+}
 - (NSRect)convertRectToBacking:(NSRect)rect {
     return rect;
 }

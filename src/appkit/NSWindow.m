@@ -35,6 +35,8 @@ SHOWN @implementation NSWindow {
     if ((self = [super init])) {
         _frame = rect, _styleMask = style;
         _title = @"", _releasedWhenClosed = YES;
+        _opaque = YES, _alphaValue = 1;
+        _backgroundColor = NSColor.windowBackgroundColor;
         _mouse.button = _mouse.button_before = NO_BUTTON;
         self.contentView =
             [[NSView alloc] initWithFrame:NSMakeRect(0, 0, rect.size.width, rect.size.height)];
@@ -62,6 +64,10 @@ SHOWN @implementation NSWindow {
 }
 
 // ---- What it holds ----
+
+- (CADisplayLink *)displayLinkWithTarget:(id)target selector:(SEL)selector {
+    return [CADisplayLink displayLinkWithTarget:target selector:selector];
+}
 
 - (NSView *)contentView {
     return _contentView;
@@ -294,5 +300,8 @@ SHOWN @implementation NSScreen
 }
 - (NSInteger)maximumFramesPerSecond {
     return 60;
+}
+- (CADisplayLink *)displayLinkWithTarget:(id)target selector:(SEL)selector {
+    return [CADisplayLink displayLinkWithTarget:target selector:selector];
 }
 @end

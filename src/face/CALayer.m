@@ -17,7 +17,9 @@ SHOWN CFTimeInterval CACurrentMediaTime(void) {
 @interface CALayerState : NSObject {
   @public
     CGRect frame, bounds;
-    CGFloat scale, z;
+    CGFloat scale, z, radius;
+    float opacity;
+    CGColorRef background;
     BOOL opaque, hidden, redisplays, masks;
     CAAutoresizingMask resizing;
     NSString *name, *gravity;
@@ -30,6 +32,7 @@ SHOWN CFTimeInterval CACurrentMediaTime(void) {
 - (void)dealloc {
     objc_destroyWeak(&delegate), objc_destroyWeak((id *)&above);
     [name release], [gravity release], [below release];
+    CGColorRelease(background);
     [super dealloc];
 }
 @end
@@ -40,7 +43,7 @@ static CALayerState *state(CALayer *layer) {
         CALayerState *s = objc_getAssociatedObject(layer, &state_key);
         if (s) return s;
         s = [[CALayerState new] autorelease];
-        s->scale = 1;
+        s->scale = 1, s->opacity = 1;
         objc_setAssociatedObject(layer, &state_key, s, OBJC_ASSOCIATION_RETAIN);
         return s;
     }
@@ -82,11 +85,23 @@ SHOWN @implementation CALayer
     }
 PLAIN(CGFloat, contentsScale, setContentsScale, scale)
 PLAIN(CGFloat, zPosition, setZPosition, z)
+PLAIN(CGFloat, cornerRadius, setCornerRadius, radius)
+PLAIN(float, opacity, setOpacity, opacity)
 PLAIN(BOOL, isOpaque, setOpaque, opaque)
 PLAIN(BOOL, isHidden, setHidden, hidden)
 PLAIN(BOOL, needsDisplayOnBoundsChange, setNeedsDisplayOnBoundsChange, redisplays)
 PLAIN(BOOL, masksToBounds, setMasksToBounds, masks)
 PLAIN(CAAutoresizingMask, autoresizingMask, setAutoresizingMask, resizing)
+
+- (CGColorRef)backgroundColor {
+    return state(self)->background;
+}
+- (void)setBackgroundColor:(CGColorRef)color {
+    CALayerState *s = state(self);
+    CGColorRetain(color);
+    CGColorRelease(s->background);
+    s->background = color;
+}
 
 #define TEXT(getter, setter, field)                                                                \
     -(NSString *)getter {                                                                          \

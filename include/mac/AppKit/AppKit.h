@@ -6,6 +6,7 @@
 #define INGOT_MAC_APPKIT_H
 #import <Foundation/Foundation.h>
 #import <AppKit/NSApplication.h>
+#import <AppKit/NSColor.h>
 #import <AppKit/NSEvent.h>
 #import <AppKit/NSMenu.h>
 #import <AppKit/NSRunningApplication.h>
@@ -13,4 +14,5 @@
 #import <AppKit/NSView.h>
 #import <AppKit/NSViewController.h>
 #import <AppKit/NSWindow.h>
+#import <AppKit/NSWindowController.h>
 #endif

@@ -4,6 +4,7 @@
 #ifndef INGOT_MAC_APPKIT_NSSCREEN_H
 #define INGOT_MAC_APPKIT_NSSCREEN_H
 #import <Foundation/Foundation.h>
+#import <QuartzCore/QuartzCore.h>
 @interface NSScreen : NSObject
 @property(class, readonly, strong) NSScreen *mainScreen;
 @property(class, readonly, copy) NSArray<NSScreen *> *screens;
@@ -11,5 +12,6 @@
 @property(readonly) NSRect visibleFrame;
 @property(readonly) CGFloat backingScaleFactor; // 1
 @property(readonly) NSInteger maximumFramesPerSecond;
+- (CADisplayLink *)displayLinkWithTarget:(id)target selector:(SEL)selector;
 @end
 #endif

@@ -104,5 +104,6 @@ typedef NS_ENUM(NSInteger, NSViewLayerContentsRedrawPolicy) {
 - (void)updateTrackingAreas; // after a change of size
 - (NSRect)convertRectToBacking:(NSRect)rect;
 - (NSSize)convertSizeToBacking:(NSSize)size;
+- (CADisplayLink *)displayLinkWithTarget:(id)target selector:(SEL)selector;
 @end
 #endif

@@ -3,7 +3,7 @@
 #ifndef INGOT_MAC_APPKIT_NSWINDOW_H
 #define INGOT_MAC_APPKIT_NSWINDOW_H
 #import <AppKit/NSView.h>
-@class NSScreen, NSViewController, NSWindow, NSNotification;
+@class NSColor, NSScreen, NSViewController, NSWindow, NSWindowController, NSNotification;
 typedef NS_OPTIONS(NSUInteger, NSWindowStyleMask) {
     NSWindowStyleMaskBorderless = 0,
     NSWindowStyleMaskTitled = 1 << 0,
@@ -39,6 +39,10 @@ typedef NS_ENUM(NSUInteger, NSBackingStoreType) {
 @property(copy) NSString *title; // shown as it is when the window opens
 @property(strong) __kindof NSView *contentView;
 @property(strong) NSViewController *contentViewController;
+@property(weak) NSWindowController *windowController;
+@property(copy) NSColor *backgroundColor; // remembered: its view covers the window
+@property(getter=isOpaque) BOOL opaque;   // remembered
+@property CGFloat alphaValue;             // remembered
 @property(weak) id<NSWindowDelegate> delegate;
 @property NSWindowStyleMask styleMask;
 @property(readonly) NSRect frame; // of the content: X11's window manager has the rest
@@ -64,6 +68,7 @@ typedef NS_ENUM(NSUInteger, NSBackingStoreType) {
 - (BOOL)makeFirstResponder:(NSResponder *)responder;
 - (void)performClose:(id)sender; // asks the delegate
 - (void)close;
+- (CADisplayLink *)displayLinkWithTarget:(id)target selector:(SEL)selector;
 @end
 FOUNDATION_EXPORT NSNotificationName const NSWindowWillCloseNotification;
 FOUNDATION_EXPORT NSNotificationName const NSWindowDidResizeNotification;

@@ -3,6 +3,7 @@
 #ifndef INGOT_MAC_COREGRAPHICS_H
 #define INGOT_MAC_COREGRAPHICS_H
 #include <CoreFoundation/CoreFoundation.h>
+#include <CoreGraphics/CGColor.h>
 #include <CoreGraphics/CGColorSpace.h>
 #include <CoreGraphics/CGGeometry.h>
 #endif

@@ -30,6 +30,9 @@ typedef NS_OPTIONS(unsigned int, CAAutoresizingMask) {
 @property BOOL needsDisplayOnBoundsChange;
 @property BOOL masksToBounds;
 @property CAAutoresizingMask autoresizingMask;
+@property CGColorRef backgroundColor; // retained
+@property CGFloat cornerRadius;
+@property float opacity;
 @property(copy) NSString *name;
 @property(copy) CALayerContentsGravity contentsGravity;
 @property(weak) id delegate;

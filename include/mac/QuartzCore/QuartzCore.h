@@ -3,5 +3,6 @@
 #ifndef INGOT_MAC_QUARTZCORE_QUARTZCORE_H
 #define INGOT_MAC_QUARTZCORE_QUARTZCORE_H
 #import <QuartzCore/CABase.h>
+#import <QuartzCore/CADisplayLink.h>
 #import <QuartzCore/CAMetalLayer.h>
 #endif

@@ -5,7 +5,7 @@
 #include "runtime/memory/heap.h"
 #include "runtime/memory/tensor.h"
 #include "network/network.h"
-#include "runtime/program/reflection_int.h"
+#include "runtime/program/reflection.h"
 #include "runtime/metal4/recording_int.h"
 
 typedef struct NetBinding {

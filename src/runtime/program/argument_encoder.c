@@ -8,7 +8,7 @@
 #include "runtime/memory/buffer.h"
 #include "runtime/program/indirect.h"
 #include "runtime/program/pipeline.h"
-#include "runtime/program/reflection_int.h"
+#include "runtime/program/reflection.h"
 #include "runtime/memory/texture.h"
 #include "runtime/object/validation.h"
 

@@ -3,7 +3,7 @@
 // a pipeline of it.
 #include "runtime/object/validation.h"
 #include "runtime/program/library.h"
-#include "runtime/program/reflection_int.h"
+#include "runtime/program/reflection.h"
 
 struct MTLFunctionReflection {
     RtObject object;

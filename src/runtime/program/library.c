@@ -13,7 +13,7 @@
 #include "network/network.h"
 #include "runtime/object/async.h"
 #include "runtime/program/link.h"
-#include "runtime/program/reflection_int.h"
+#include "runtime/program/reflection.h"
 #include "runtime/object/trace.h"
 #include "runtime/object/validation.h"
 #include "os/clock.h"

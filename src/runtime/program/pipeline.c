@@ -12,7 +12,7 @@
 #include "runtime/object/device.h"
 #include "runtime/program/link.h"
 #include "runtime/program/indirect.h"
-#include "runtime/program/reflection_int.h"
+#include "runtime/program/reflection.h"
 #include "runtime/program/stage_in_int.h"
 #include "runtime/object/trace.h"
 #include "runtime/object/validation.h"

@@ -4,7 +4,7 @@
 // argument encoder is an object of its own); retaining one retains its owner. MTLStructType,
 // MTLArrayType, MTLPointerType, MTLTextureReferenceType and MTLTensorReferenceType are one node
 // each, seen by its kind.
-#include "runtime/program/reflection_int.h"
+#include "runtime/program/reflection.h"
 #include <string.h>
 #include "runtime/program/argument_layout.h"
 #include "runtime/program/pipeline.h"

@@ -11,7 +11,7 @@
 #include "runtime/object/validation.h"
 #include "runtime/program/archive.h"
 #include "runtime/program/link.h"
-#include "runtime/program/reflection_int.h"
+#include "runtime/program/reflection.h"
 
 _Static_assert(MTL_MAX_VERTEX_ATTRIBUTES == MSL_MAX_VERTEX, "one table");
 

@@ -7,7 +7,7 @@
 #include "runtime/object/validation.h"
 #include "runtime/program/archive.h"
 #include "runtime/program/link.h"
-#include "runtime/program/reflection_int.h"
+#include "runtime/program/reflection.h"
 #include "runtime/program/render_pipeline.h"
 
 enum { VERTEX, FRAGMENT, OBJECT, MESH, TILE, N_STAGES };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// reflection_int.h: objects for what reflect.h says about types and arguments.
-#ifndef INGOT_RUNTIME_REFLECTION_INT_H
-#define INGOT_RUNTIME_REFLECTION_INT_H
+// reflection.h: objects for what reflect.h says about types and arguments.
+#ifndef INGOT_RUNTIME_REFLECTION_H
+#define INGOT_RUNTIME_REFLECTION_H
 #include "runtime/program/library.h"
 
 struct RtBoundTensor {
