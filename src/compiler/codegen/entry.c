@@ -336,10 +336,11 @@ void msl_inline_all(Cg *cg) {
                 LLVMGetEnumAttributeKindForName(drop[i], strlen(drop[i])));
         msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, "alwaysinline", 0);
     }
-    // Each function is cleaned before it is copied into its callers: less to copy.
-    msl_run_passes(
-        cx, NULL,
-        "globaldce,function(sroa<modify-cfg>,early-cse,simplifycfg),always-inline,globaldce");
+    // Each function is cleaned before it is copied into its callers, and those that function
+    // constants make unreachable, also by way of arguments, are gone: less to copy.
+    msl_run_passes(cx, NULL,
+                   "globaldce,function(sroa<modify-cfg>,early-cse,simplifycfg),ipsccp,"
+                   "function(simplifycfg),globaldce,always-inline,globaldce");
     msl_resolve_calls(cg);
     check_calls(cg);
     place_threadgroup_memory(cg);
