@@ -182,6 +182,7 @@ typedef struct MTLBinaryArchive MTLBinaryArchive;
 typedef struct MTLDynamicLibrary MTLDynamicLibrary;
 typedef struct MTLFunctionHandle MTLFunctionHandle;
 typedef struct MTLVisibleFunctionTable MTLVisibleFunctionTable;
+typedef struct MTLIntersectionFunctionTable MTLIntersectionFunctionTable;
 typedef struct MTLLinkedFunctions MTLLinkedFunctions; // a descriptor: metal_link.h
 typedef struct MTLCaptureManager MTLCaptureManager;
 typedef struct MTLCaptureScope MTLCaptureScope;

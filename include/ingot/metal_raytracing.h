@@ -349,6 +349,115 @@ MTL_API void mtl_argument_encoder_set_acceleration_structure(MTLArgumentEncoder 
                                                              MTLAccelerationStructure *structure,
                                                              size_t index);
 
+// ---- Intersection functions ----
+//
+// A function that looks at primitives while a ray is traced:
+//
+//     [[intersection(triangle, triangle_data)]]
+//     bool alpha_test(float2 at [[barycentric_coord]], const device Material *m [[buffer(0)]]) ...
+//
+// It is linked as visible functions are (metal_link.h), and stands in a table that the kernel gets
+// as intersection_function_table<triangle_data>. Geometry and instances say with their
+// intersection_function_table_offset, added up, which entry is asked. Tags of function, table and
+// intersector must be the same: a function with others is not called, and its primitives are not
+// hit, as on a Mac. Nor are those of an entry that is empty.
+
+typedef uint32_t MTLIntersectionFunctionSignature;
+enum {
+    MTLIntersectionFunctionSignatureNone = 0,
+    MTLIntersectionFunctionSignatureInstancing = 1,
+    MTLIntersectionFunctionSignatureTriangleData = 2,
+    MTLIntersectionFunctionSignatureWorldSpaceData = 4,
+    MTLIntersectionFunctionSignatureInstanceMotion = 8,
+    MTLIntersectionFunctionSignaturePrimitiveMotion = 16,
+    MTLIntersectionFunctionSignatureExtendedLimits = 32,
+    MTLIntersectionFunctionSignatureMaxLevels = 64,
+    MTLIntersectionFunctionSignatureCurveData = 128,
+    MTLIntersectionFunctionSignatureIntersectionFunctionBuffer = 256,
+    MTLIntersectionFunctionSignatureUserData = 512,
+};
+
+// What a kernel takes as intersection_function_buffer_arguments: entries that begin with a function
+// handle's gpu_resource_id, in a buffer.
+typedef struct MTLIntersectionFunctionBufferArguments {
+    uint64_t intersection_function_buffer; // gpu address
+    uint64_t intersection_function_buffer_size;
+    uint64_t intersection_function_stride; // a multiple of 8 below 4096
+} MTLIntersectionFunctionBufferArguments;
+
+typedef struct MTLIntersectionFunctionTableDescriptor {
+    size_t function_count; // entries; 1 to 2^20
+} MTLIntersectionFunctionTableDescriptor;
+
+// A table of intersection functions of this pipeline, empty at first: a resource (MTLResource).
+// NULL and a message if the count is 0 or too large.
+MTL_API MTLIntersectionFunctionTable *mtl_compute_pipeline_state_new_intersection_function_table(
+    MTLComputePipelineState *state, const MTLIntersectionFunctionTableDescriptor *descriptor);
+MTL_API MTLIntersectionFunctionTable *mtl_render_pipeline_state_new_intersection_function_table(
+    MTLRenderPipelineState *state, const MTLIntersectionFunctionTableDescriptor *descriptor,
+    MTLRenderStages stage);
+MTL_API void mtl_intersection_function_table_set_function(MTLIntersectionFunctionTable *table,
+                                                          MTLFunctionHandle *function,
+                                                          size_t index);
+MTL_API void mtl_intersection_function_table_set_functions(MTLIntersectionFunctionTable *table,
+                                                           MTLFunctionHandle *const *functions,
+                                                           MTLRange range);
+// Entries for triangles and curves of which each is a hit, beside functions for others.
+MTL_API void mtl_intersection_function_table_set_opaque_triangle_intersection_function(
+    MTLIntersectionFunctionTable *table, MTLIntersectionFunctionSignature signature, size_t index);
+MTL_API void mtl_intersection_function_table_set_opaque_triangle_intersection_functions(
+    MTLIntersectionFunctionTable *table, MTLIntersectionFunctionSignature signature,
+    MTLRange range);
+MTL_API void mtl_intersection_function_table_set_opaque_curve_intersection_function(
+    MTLIntersectionFunctionTable *table, MTLIntersectionFunctionSignature signature, size_t index);
+MTL_API void mtl_intersection_function_table_set_opaque_curve_intersection_functions(
+    MTLIntersectionFunctionTable *table, MTLIntersectionFunctionSignature signature,
+    MTLRange range);
+// What the functions find at [[buffer(index)]]; the table holds it. NULL: nothing. Kernels that run
+// meanwhile may see the old or the new one.
+MTL_API void mtl_intersection_function_table_set_buffer(MTLIntersectionFunctionTable *table,
+                                                        MTLBuffer *buffer, size_t offset,
+                                                        size_t index);
+MTL_API void mtl_intersection_function_table_set_buffers(MTLIntersectionFunctionTable *table,
+                                                         MTLBuffer *const *buffers,
+                                                         const size_t *offsets, MTLRange range);
+MTL_API void mtl_intersection_function_table_set_visible_function_table(
+    MTLIntersectionFunctionTable *table, MTLVisibleFunctionTable *functions, size_t buffer_index);
+MTL_API void mtl_intersection_function_table_set_visible_function_tables(
+    MTLIntersectionFunctionTable *table, MTLVisibleFunctionTable *const *tables, MTLRange range);
+MTL_API MTLResourceID
+mtl_intersection_function_table_gpu_resource_id(const MTLIntersectionFunctionTable *table);
+MTL_API MTLDevice *mtl_intersection_function_table_device(
+    const MTLIntersectionFunctionTable *table);
+MTL_API const char *mtl_intersection_function_table_label(
+    const MTLIntersectionFunctionTable *table);
+MTL_API void mtl_intersection_function_table_set_label(MTLIntersectionFunctionTable *table,
+                                                       const char *label);
+// What stands for the function in an intersection function buffer.
+MTL_API MTLResourceID mtl_function_handle_gpu_resource_id(const MTLFunctionHandle *handle);
+
+// Binds tables; they share the indices of buffers. NULL unbinds.
+MTL_API void mtl_compute_command_encoder_set_intersection_function_table(
+    MTLComputeCommandEncoder *encoder, MTLIntersectionFunctionTable *table, size_t index);
+MTL_API void mtl_compute_command_encoder_set_intersection_function_tables(
+    MTLComputeCommandEncoder *encoder, MTLIntersectionFunctionTable *const *tables, MTLRange range);
+MTL_API void mtl_render_command_encoder_set_vertex_intersection_function_table(
+    MTLRenderCommandEncoder *encoder, MTLIntersectionFunctionTable *table, size_t index);
+MTL_API void mtl_render_command_encoder_set_vertex_intersection_function_tables(
+    MTLRenderCommandEncoder *encoder, MTLIntersectionFunctionTable *const *tables, MTLRange range);
+MTL_API void mtl_render_command_encoder_set_fragment_intersection_function_table(
+    MTLRenderCommandEncoder *encoder, MTLIntersectionFunctionTable *table, size_t index);
+MTL_API void mtl_render_command_encoder_set_fragment_intersection_function_tables(
+    MTLRenderCommandEncoder *encoder, MTLIntersectionFunctionTable *const *tables, MTLRange range);
+MTL_API void mtl_render_command_encoder_set_tile_intersection_function_table(
+    MTLRenderCommandEncoder *encoder, MTLIntersectionFunctionTable *table, size_t index);
+MTL_API void mtl_render_command_encoder_set_tile_intersection_function_tables(
+    MTLRenderCommandEncoder *encoder, MTLIntersectionFunctionTable *const *tables, MTLRange range);
+MTL_API void mtl_argument_encoder_set_intersection_function_table(
+    MTLArgumentEncoder *encoder, MTLIntersectionFunctionTable *table, size_t index);
+MTL_API void mtl_argument_encoder_set_intersection_function_tables(
+    MTLArgumentEncoder *encoder, MTLIntersectionFunctionTable *const *tables, MTLRange range);
+
 #ifdef __cplusplus
 }
 #endif

@@ -57,11 +57,13 @@ enum {                // rows of results of a trace
     CPU_HIT_GEOMETRY,
     CPU_HIT_U, // barycentric coordinates of the second and third vertex; of a curve: its parameter
     CPU_HIT_V,
-    CPU_HIT_INSTANCE,      // of the outermost instance, its index and
-    CPU_HIT_USER,          // the program's own number
-    CPU_HIT_PATH,          // which instances, through all levels: .. +1
-    CPU_HIT_DATA = 10,     // .. +1: the address of the primitive's data, or 0
-    CPU_HIT_FUNCTION = 12, // offsets of geometry and instances into a function table, added up
+    CPU_HIT_INSTANCE,          // of the outermost instance, its index and
+    CPU_HIT_USER,              // the program's own number
+    CPU_HIT_PATH,              // which instances, through all levels: .. +1
+    CPU_HIT_DATA = 10,         // .. +1: the address of the primitive's data, or 0
+    CPU_HIT_FUNCTION = 12,     // offset of the geometry into a function table
+    CPU_HIT_INSTANCE_FUNCTION, // that of the instances, added up
+    CPU_HIT_MOTION,            // .. +1: when the primitives' motion begins and ends
     CPU_HIT_ROWS = 16,
 };
 enum { // of CPU_HIT_KIND
@@ -72,7 +74,8 @@ enum { // of CPU_HIT_KIND
     CPU_HIT_KIND_MASK = 3,
     CPU_HIT_OPAQUE = 4,
     CPU_HIT_FRONT = 8,
-    CPU_HIT_LEVELS = 8, // shift: how many instances the path goes through
+    CPU_HIT_LEVELS = 8,     // shift: how many instances the path goes through
+    CPU_HIT_KEYFRAMES = 16, // shift: of the primitives' motion; 1: none
 };
 
 enum { CPU_RAY_MAX_LEVELS = 32 }; // of instances

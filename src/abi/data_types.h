@@ -28,6 +28,7 @@ enum { // MTLDataType
     DT_LONG = 81,
     DT_ULONG = 85,
     DT_FUNCTION_TABLE = 115,
+    DT_INTERSECTION_TABLE = 116,
     DT_ACCELERATION = 117, // primitive_acceleration_structure
     DT_INSTANCE_ACCELERATION = 118,
     DT_BFLOAT = 121,

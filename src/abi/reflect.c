@@ -3,8 +3,10 @@
 // the bytes that are left, indices and enums by their ranges, and a type never contains itself
 // except through a pointer, so that readers may walk types without further checks.
 #include "abi/reflect.h"
+#include "abi/candidate.h"
 #include "abi/data_types.h"
 #include "abi/texture_layout.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +49,11 @@ const RfFunction *rf_find_function(const RfLibrary *lib, const char *name) {
     for (uint32_t i = 0; i < lib->n_functions; i++)
         if (!strcmp(lib->functions[i].name, name)) return &lib->functions[i];
     return NULL;
+}
+
+bool rf_intersection(const RfFunction *f, unsigned *tags, unsigned *primitive) {
+    return f->stage == RF_INTERSECTION &&
+           sscanf(f->signature, RF_INTERSECTION_SIGNATURE, tags, primitive) == 2;
 }
 
 uint32_t rf_scalar_of(uint32_t data_type, uint32_t *n) {
@@ -357,6 +364,9 @@ static bool values_valid(const RfValue *values, uint32_t n, uint32_t rows) {
         if (v->role == RF_CLIP_DISTANCE ? v->n > MAX_CLIP : v->n != components) return false;
         if (v->interpolation > 2 || v->place > 2 || v->qualifier > 2 || v->source > 1) return false;
         if (v->role == RF_VALUE && (uint64_t)v->row + v->n > rows) return false;
+        if (v->role >= RF_CANDIDATE && v->role < RF_N_ROLES &&
+            (v->row > ABI_CAND_WORDS || v->n > ABI_CAND_WORDS - v->row))
+            return false;
         if (v->role == RF_ATTRIBUTE && v->index > MAX_ATTRIBUTE) return false;
         if (v->role == RF_COLOR && v->index > MAX_COLOR) return false;
         if (v->points > MAX_POINTS || v->primitive > 1 || v->pull > 1) return false;

@@ -154,6 +154,11 @@ typedef enum RfRole { // stored: never renumber
     RF_PIXEL_IN_TILE,  // pixel_position_in_tile
     RF_PIXELS_PER_TILE,
     RF_TILE_INDEX,
+    // Of intersection functions: `row` is a word of the candidate (abi/candidate.h).
+    RF_CANDIDATE,         // words
+    RF_CANDIDATE_ADDRESS, // a pointer or reference to what two words name
+    RF_CANDIDATE_LIST,    // array_ref<uint>: as many words as the candidate has levels
+    RF_RAY_PAYLOAD,       // a reference to the payload
     RF_N_ROLES
 } RfRole;
 
@@ -203,7 +208,8 @@ typedef struct RfMesh {
 typedef struct RfFunction {
     char *name;      // as the host asks for it (host_name)
     char *symbol;    // mangled name in the bitcode
-    char *signature; // visible functions: names the type, the same for equal types; "": any
+    char *signature; // visible functions: names the type, the same for equal types; "": any;
+                     // intersection functions: for rf_intersection
     uint8_t stage;   // RfStage
     uint32_t max_total_threads;   // 0: not given
     uint32_t required_threads[3]; // 0: not given
@@ -217,7 +223,7 @@ typedef struct RfFunction {
     uint8_t patch;                    // [[patch(triangle or quad, points)]]: 1 or 2; 0: none
     uint32_t patch_points;            // control points; 0: not given
     RfMesh mesh;                      // mesh functions
-    uint32_t payload_bytes;           // object and mesh functions: of the [[payload]]; 0: none
+    uint32_t payload_bytes;           // object, mesh, intersection functions; 0: no [[payload]]
     uint32_t max_mesh_groups;         // [[max_total_threadgroups_per_mesh_grid(n)]]; 0: not given
     uint32_t imageblock_bytes;   // kernels, fragment functions: of the structure; 0: no imageblock
     uint8_t imageblock_explicit; // else, of a kernel, the colours of `outputs`
@@ -248,6 +254,10 @@ void rf_encode(const RfLibrary *lib, WireOut *w);
 RfLibrary *rf_decode(WireIn *r);
 void rf_free(RfLibrary *lib);
 const RfFunction *rf_find_function(const RfLibrary *lib, const char *name);
+// What an intersection function's signature says: bits of abi/candidate.h, CPU_HIT_TRIANGLE ... of
+// what it looks at. False: it is no such function.
+#define RF_INTERSECTION_SIGNATURE "intersection %u %u"
+bool rf_intersection(const RfFunction *f, unsigned *tags, unsigned *primitive);
 // "thread_position_in_grid"; NULL out of range. The inverse gives -1 for an unknown name.
 const char *rf_builtin_name(unsigned builtin);
 int rf_builtin_from_name(const char *name);

@@ -28,7 +28,7 @@ static const char *const source = RAYS_HEAD
     "kernel void levels(instance_acceleration_structure s [[buffer(0)]],\n"
     "    device const Ray *rays [[buffer(1)]], device Hit *out [[buffer(2)]],\n"
     "    constant uint *options [[buffer(3)]], uint i [[thread_position_in_grid]]) {\n"
-    "    intersector<instancing, triangle_data, max_levels<3>> x;\n"
+    "    intersector<instancing, triangle_data, max_levels<4>> x;\n"
     "    auto h = x.intersect(of(rays[i]), s, options[0]);\n"
     "    out[i] = {uint(h.type), h.distance, h.primitive_id, h.instance_count,\n"
     "              h.instance_id[0] + 100 * h.instance_id[1] + 10000 * h.instance_id[2],\n"

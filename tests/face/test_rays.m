@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // test_rays.m: ray tracing through Objective-C: descriptors of all kinds become structures, which a
-// kernel looks at; sizes, copies, refits, heaps.
+// kernel looks at; intersection functions; sizes, copies, refits, heaps.
 #include "face_test.h"
 
 static NSString *const source =
@@ -10,6 +10,21 @@ static NSString *const source =
      "    device float4 *out [[buffer(1)]], uint i [[thread_position_in_grid]]) {\n"
      "    intersector<instancing, triangle_data> x;\n"
      "    auto h = x.intersect(ray(float3(i, 0, -5), float3(0, 0, 1)), s, 1);\n"
+     "    out[i] = float4(float(h.type), h.distance, h.instance_id, h.user_instance_id);\n"
+     "}\n"
+     "[[visible]] bool chosen(uint i, uint which) { return i == which; }\n"
+     "[[intersection(triangle, instancing)]] bool only(uint i [[instance_id]],\n"
+     "    constant uint &which [[buffer(2)]],\n"
+     "    visible_function_table<bool(uint, uint)> f [[buffer(3)]]) {\n"
+     "    return f[0](i, which);\n"
+     "}\n"
+     "kernel void ask(instance_acceleration_structure s [[buffer(0)]],\n"
+     "    device float4 *out [[buffer(1)]], intersection_function_table<instancing> f "
+     "[[buffer(2)]],\n"
+     "    uint i [[thread_position_in_grid]]) {\n"
+     "    intersector<instancing> x;\n"
+     "    x.force_opacity(forced_opacity::non_opaque);\n"
+     "    auto h = x.intersect(ray(float3(i, 0, -5), float3(0, 0, 1)), s, f);\n"
      "    out[i] = float4(float(h.type), h.distance, h.instance_id, h.user_instance_id);\n"
      "}\n";
 
@@ -31,6 +46,66 @@ static id<MTLAccelerationStructure> build(id<MTLDevice> device, id<MTLCommandQue
     CHECK_EQUAL(commands.status, MTLCommandBufferStatusCompleted);
     RELEASE(scratch);
     return s;
+}
+
+// Intersection functions: only the second instance is taken, then both.
+static void ask(id<MTLDevice> device, id<MTLCommandQueue> queue, id<MTLLibrary> library,
+                id<MTLAccelerationStructure> scene, id<MTLBuffer> out) {
+    NSError *error = nil;
+    MTLIntersectionFunctionDescriptor *which = [MTLIntersectionFunctionDescriptor new];
+    which.name = @"only";
+    id<MTLFunction> only = [library newIntersectionFunctionWithDescriptor:which error:&error];
+    id<MTLFunction> chosen = [library newFunctionWithName:@"chosen"];
+    CHECK_EQUAL(only.functionType, MTLFunctionTypeIntersection);
+    MTLComputePipelineDescriptor *d = [MTLComputePipelineDescriptor new];
+    id<MTLFunction> kernel = [library newFunctionWithName:@"ask"];
+    MTLLinkedFunctions *linked = [MTLLinkedFunctions linkedFunctions];
+    linked.functions = @[ only, chosen ];
+    d.computeFunction = kernel;
+    d.linkedFunctions = linked;
+    id<MTLComputePipelineState> state = [device newComputePipelineStateWithDescriptor:d
+                                                                              options:0
+                                                                           reflection:NULL
+                                                                                error:&error];
+    CHECK(state != nil);
+    MTLIntersectionFunctionTableDescriptor *entries =
+        [MTLIntersectionFunctionTableDescriptor intersectionFunctionTableDescriptor];
+    entries.functionCount = 1;
+    id<MTLIntersectionFunctionTable> table =
+        [state newIntersectionFunctionTableWithDescriptor:entries];
+    MTLVisibleFunctionTableDescriptor *more =
+        [MTLVisibleFunctionTableDescriptor visibleFunctionTableDescriptor];
+    more.functionCount = 1;
+    id<MTLVisibleFunctionTable> helpers = [state newVisibleFunctionTableWithDescriptor:more];
+    uint32_t second = 1;
+    id<MTLBuffer> number = [device newBufferWithBytes:&second length:4 options:0];
+    [helpers setFunction:[state functionHandleWithFunction:chosen] atIndex:0];
+    [table setFunction:[state functionHandleWithFunction:only] atIndex:0];
+    [table setBuffer:number offset:0 atIndex:2];
+    [table setVisibleFunctionTable:helpers atBufferIndex:3];
+    CHECK(table.gpuResourceID._impl != 0);
+    CHECK([state functionHandleWithFunction:only].gpuResourceID._impl != 0);
+    for (int k = 0; k < 2; k++) {
+        id<MTLCommandBuffer> commands = [queue commandBuffer];
+        id<MTLComputeCommandEncoder> e = [commands computeCommandEncoder];
+        [e setComputePipelineState:state];
+        [e setAccelerationStructure:scene atBufferIndex:0];
+        [e setBuffer:out offset:0 atIndex:1];
+        [e setIntersectionFunctionTable:table atBufferIndex:2];
+        [e dispatchThreads:MTLSizeMake(4, 1, 1) threadsPerThreadgroup:MTLSizeMake(4, 1, 1)];
+        [e endEncoding];
+        [commands commit];
+        [commands waitUntilCompleted];
+        const float *h = out.contents;
+        CHECK_EQUAL(h[0], k);
+        CHECK_EQUAL(h[8], 1);
+        CHECK_EQUAL(h[10], 1);
+        [table setOpaqueTriangleIntersectionFunctionWithSignature:
+                   MTLIntersectionFunctionSignatureInstancing
+                                                          atIndex:0];
+    }
+    RELEASE(number), RELEASE(helpers), RELEASE(table), RELEASE(state), RELEASE(kernel);
+    RELEASE(d), RELEASE(chosen), RELEASE(only), RELEASE(which);
 }
 
 static void body(id<MTLDevice> device) {
@@ -103,6 +178,7 @@ static void body(id<MTLDevice> device) {
     CHECK_EQUAL(h[10], 1);
     CHECK_EQUAL(h[11], 41);
     CHECK_EQUAL(h[12], 0);
+    ask(device, queue, library, scene, out);
 
     MTLHeapDescriptor *where = [MTLHeapDescriptor new];
     where.size = 1 << 20;

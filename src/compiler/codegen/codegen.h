@@ -103,6 +103,9 @@ const char *msl_part_symbol(Cg *cg, uint32_t part, const char *symbol);
 bool msl_same_signature(LLVMTypeRef a, LLVMTypeRef b); // function types
 bool msl_is_linked(LLVMValueRef f); // a linked function: kept until the calls are resolved
 
+// intersection.c: a function in `m` around f, of the type that all of them have; NULL: f is none
+LLVMValueRef msl_wrap_intersection(Cg *cg, LLVMModuleRef m, LLVMValueRef f, const RfFunction *fn);
+
 // link_calls.c
 LLVMTypeRef msl_null_call_type(const MslContext *cx); // a store of it stands for a call of nothing
 void msl_resolve_calls(Cg *cg); // calls through pointers become switches; cg->thread is inlined
@@ -122,6 +125,9 @@ void msl_inline_all(Cg *cg);      // everything in cg->thread, threadgroup memor
 void msl_optimise_thread(Cg *cg); // canonical form for the vectoriser
 void msl_survey(Cg *cg);          // fills cg->uses
 LLVMValueRef msl_call_position(Cg *cg, unsigned builtin, unsigned dim);
+// The type that an attribute of a parameter of the IR function names: byval or sret; NULL: none.
+LLVMTypeRef msl_memory_type(LLVMValueRef f, unsigned param, const char *attribute);
+void msl_copy_call_attributes(LLVMValueRef f, LLVMValueRef call); // how memory is passed
 
 // stage.c, stage_wrap.c: vertex and fragment functions
 static inline bool msl_is_graphics(const Cg *cg) {

@@ -66,19 +66,18 @@ static LLVMValueRef call_place(Cg *cg, LLVMValueRef offset, uint64_t bytes, uint
     return LLVMBuildCall2(cx->builder, type, f, args, 3, "");
 }
 
-// The type that an attribute of a parameter of the IR function names: byval or sret.
-static LLVMTypeRef memory_type_of(Cg *cg, unsigned param, const char *attribute) {
+LLVMTypeRef msl_memory_type(LLVMValueRef f, unsigned param, const char *attribute) {
     unsigned kind = LLVMGetEnumAttributeKindForName(attribute, strlen(attribute));
-    LLVMAttributeRef a = LLVMGetEnumAttributeAtIndex(cg->entry, param + 1, kind);
+    LLVMAttributeRef a = LLVMGetEnumAttributeAtIndex(f, param + 1, kind);
     return a ? LLVMGetTypeAttributeValue(a) : NULL;
 }
 
 // Parameters as the source counts them: in the IR the address of a result may come first.
 static unsigned n_hidden(Cg *cg) {
-    return LLVMCountParams(cg->entry) && memory_type_of(cg, 0, "sret") ? 1 : 0;
+    return LLVMCountParams(cg->entry) && msl_memory_type(cg->entry, 0, "sret") ? 1 : 0;
 }
 static LLVMTypeRef byval_type(Cg *cg, unsigned param) {
-    return memory_type_of(cg, param + n_hidden(cg), "byval");
+    return msl_memory_type(cg->entry, param + n_hidden(cg), "byval");
 }
 static LLVMTypeRef parameter_type(Cg *cg, unsigned param) {
     return LLVMTypeOf(LLVMGetParam(cg->entry, param + n_hidden(cg)));
@@ -197,13 +196,12 @@ static LLVMValueRef build_structure(Cg *cg, uint32_t param) {
     return byval ? memory : LLVMBuildLoad2(cx->builder, want, memory, "");
 }
 
-// The call must repeat how memory is passed.
-static void copy_call_attributes(Cg *cg, LLVMValueRef call, unsigned n_params) {
+void msl_copy_call_attributes(LLVMValueRef f, LLVMValueRef call) {
     static const char *const names[] = {"byval", "sret"};
-    for (unsigned i = 0; i < n_params; i++)
+    for (unsigned i = 0; i < LLVMCountParams(f); i++)
         for (unsigned k = 0; k < 2; k++) {
             unsigned kind = LLVMGetEnumAttributeKindForName(names[k], strlen(names[k]));
-            LLVMAttributeRef a = LLVMGetEnumAttributeAtIndex(cg->entry, i + 1, kind);
+            LLVMAttributeRef a = LLVMGetEnumAttributeAtIndex(f, i + 1, kind);
             if (a) LLVMAddCallSiteAttribute(call, i + 1, a);
         }
 }
@@ -251,12 +249,12 @@ void msl_build_entry(Cg *cg) {
     LLVMPositionBuilderAtEnd(cx->builder,
                              LLVMAppendBasicBlockInContext(cx->llvm, cg->thread, "entry"));
     if (hidden || returned != nothing)
-        result = parameter_memory(cg, hidden ? memory_type_of(cg, 0, "sret") : returned);
+        result = parameter_memory(cg, hidden ? msl_memory_type(cg->entry, 0, "sret") : returned);
     if (hidden) args[0] = result;
     build_arguments(cg, args + hidden, n_params - hidden);
     LLVMValueRef call = LLVMBuildCall2(cx->builder, LLVMGlobalGetValueType(cg->entry), cg->entry,
                                        args, n_params, "");
-    copy_call_attributes(cg, call, n_params);
+    msl_copy_call_attributes(cg->entry, call);
     if (result && !hidden) LLVMBuildStore(cx->builder, call, result);
     if (result) msl_store_stage_outputs(cg, result);
     if (graphics) msl_mark_stage_end(cg);

@@ -18,6 +18,8 @@
 
 enum { MAX_ROUNDS = 8, MAX_INSTRUCTIONS = 300000, MAX_CANDIDATES = 65536 };
 
+#define FUNCTION_ENTRY "__ingot_function_entryI" // then the tags
+
 typedef struct Candidate {
     LLVMValueRef f;
     uint64_t id;
@@ -67,6 +69,10 @@ static bool is_table_entry(LLVMValueRef call) {
     return strstr(msl_callee(call), "__ingot_table_entryI") != NULL;
 }
 
+static bool is_function_entry(LLVMValueRef call) {
+    return strstr(msl_callee(call), FUNCTION_ENTRY) != NULL;
+}
+
 // A call of a value, not of a function or of inline assembly.
 static bool is_indirect(LLVMValueRef i) {
     return LLVMIsACallInst(i) && !LLVMIsAFunction(LLVMGetCalledValue(i)) &&
@@ -80,7 +86,7 @@ static size_t collect(Calls *c) {
     LLVMValueRef thread = c->cg->thread;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(thread); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i), n++)
-            if (is_indirect(i) || is_table_entry(i)) add_call(c, i);
+            if (is_indirect(i) || is_table_entry(i) || is_function_entry(i)) add_call(c, i);
     return n;
 }
 
@@ -126,6 +132,15 @@ static void find_candidates(Calls *c) {
 
 // ---- lookups in tables ----
 
+// Whether a function has the signature that the symbol of a lookup names.
+static bool has_signature(const RfFunction *fn, const char *symbol) {
+    const char *at = strstr(symbol, FUNCTION_ENTRY);
+    unsigned wanted, tags, primitive;
+    if (at && sscanf(at + sizeof FUNCTION_ENTRY - 1, "Lj%uE", &wanted) == 1)
+        return rf_intersection(fn, &tags, &primitive) && tags == wanted;
+    return fn->signature && (!*fn->signature || strcmp(fn->signature, symbol) == 0);
+}
+
 // 1 if the number is one of a function that tables may hold and whose signature is the symbol's:
 // runs of numbers, mostly one.
 static LLVMValueRef build_signature_check(Cg *cg, LLVMValueRef id, const char *signature) {
@@ -138,9 +153,7 @@ static LLVMValueRef build_signature_check(Cg *cg, LLVMValueRef id, const char *s
             const MslLinkedFunction *l = &q->linked[i];
             const RfLibrary *lib = l->library ? q->parts[l->library - 1].reflection : cg->lib;
             const RfFunction *fn = rf_find_function(lib, l->function);
-            if (l->by_name_only || !fn || !fn->signature ||
-                (*fn->signature && strcmp(fn->signature, signature) != 0))
-                break;
+            if (l->by_name_only || !fn || !has_signature(fn, signature)) break;
         }
         if (i == first) {
             i++;
@@ -188,6 +201,19 @@ static void lower_table_entry(Cg *cg, LLVMValueRef call) {
     LLVMValueRef pointer =
         LLVMBuildIntToPtr(b, LLVMBuildZExt(b, phi, msl_int(cx, 64), ""), msl_ptr(cx), "");
     LLVMReplaceAllUsesWith(call, pointer);
+    LLVMInstructionEraseFromParent(call);
+}
+
+// ptr __ingot_function_entry<tags>(i32 number): null for a number of no such intersection function.
+static void lower_function_entry(Cg *cg, LLVMValueRef call) {
+    MslContext *cx = &cg->cx;
+    LLVMBuilderRef b = cx->builder;
+    LLVMPositionBuilderBefore(b, call);
+    LLVMValueRef id = LLVMGetOperand(call, 0);
+    id = LLVMBuildSelect(b, build_signature_check(cg, id, msl_callee(call)), id,
+                         msl_const(cx, 32, 0), "");
+    id = LLVMBuildZExt(b, id, msl_int(cx, 64), "");
+    LLVMReplaceAllUsesWith(call, LLVMBuildIntToPtr(b, id, msl_ptr(cx), ""));
     LLVMInstructionEraseFromParent(call);
 }
 
@@ -307,6 +333,8 @@ void msl_resolve_calls(Cg *cg) {
         for (size_t i = 0; i < c.n_list; i++) {
             if (is_table_entry(c.list[i]))
                 lower_table_entry(cg, c.list[i]);
+            else if (is_function_entry(c.list[i]))
+                lower_function_entry(cg, c.list[i]);
             else
                 lower_call(&c, c.list[i], cut);
         }

@@ -108,17 +108,20 @@ static void link_function(Cg *cg, LLVMModuleRef m, size_t i) {
     const MslLinkedFunction *l = &cg->request->linked[i];
     const RfFunction *fn = rf_find_function(reflection_of(cg, l->library), l->function);
     LLVMValueRef f = fn ? LLVMGetNamedFunction(m, fn->symbol) : NULL;
-    const char *wrong = !fn ? "its library has no such function"
-                        : fn->stage != RF_VISIBLE && fn->stage != RF_STITCHABLE
-                            ? "it is not a visible function"
-                        : !f || LLVMIsDeclaration(f) ? "it is in the list twice, or has no code"
-                                                     : NULL;
+    const char *wrong =
+        !fn ? "its library has no such function"
+        : fn->stage != RF_VISIBLE && fn->stage != RF_STITCHABLE && fn->stage != RF_INTERSECTION
+            ? "it is neither a visible nor an intersection function"
+        : !f || LLVMIsDeclaration(f) ? "it is in the list twice, or has no code"
+                                     : NULL;
     if (wrong) {
         LLVMDisposeModule(m);
         msl_fail(&cg->cx, "the function '%s' cannot be linked: %s", l->function, wrong);
     }
     char name[40];
     snprintf(name, sizeof name, MSL_LINKED "%zu", i);
+    if (fn->stage == RF_INTERSECTION) f = msl_wrap_intersection(cg, m, f, fn);
+    if (!f) msl_fail(&cg->cx, "internal error: '%s' has no signature", l->function);
     LLVMSetValueName2(f, name, strlen(name));
     LLVMSetLinkage(f, LLVMExternalLinkage);
     LLVMSetVisibility(f, LLVMDefaultVisibility);

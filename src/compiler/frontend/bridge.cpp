@@ -431,7 +431,8 @@ struct Collector : ASTConsumer {
             if (!f->isDependentContext() && !f->getDescribedFunctionTemplate() &&
                 f->isThisDeclarationADefinition() &&
                 f->getTemplateSpecializationKind() != TSK_ImplicitInstantiation &&
-                (isEntry(f) || annotated(f, {"msl.visible", "msl.stitchable"}))) {
+                (isEntry(f) ||
+                 annotated(f, {"msl.visible", "msl.stitchable", "msl.intersection"}))) {
                 job.functions.push_back(f);
                 emit(GlobalDecl(f)); // also where it is inline or static and nothing refers to it
                 for (const ParmVarDecl *p : f->parameters()) conditions(f, p);
@@ -543,7 +544,9 @@ void Reflector::record(const CXXRecordDecl *r, BridgeType &b, std::vector<Bridge
                        std::deque<std::vector<BridgeAttr>> &attrs) {
     b.kind = BRIDGE_TYPE_RECORD;
     auto *ns = dyn_cast<NamespaceDecl>(r->getDeclContext()->getEnclosingNamespaceContext());
-    bool handle = ns && ns->getName() == "raytracing" && r->getName() == "acceleration_structure";
+    bool handle =
+        ns && ns->getName() == "raytracing" &&
+        (r->getName() == "acceleration_structure" || r->getName() == "intersection_function_table");
     if (handle || (ns && (ns->getName() == "metal" || ns->getName().starts_with("__")) &&
                    ns->getParent()->isTranslationUnit())) {
         b.kind = BRIDGE_TYPE_METAL;
@@ -663,7 +666,7 @@ static void checkThreadgroupVariables(BridgeJob &job) {
             entry |= e == f || e->getTemplateInstantiationPattern() == f;
         // A template that nobody has instantiated, or that another entry point will be made of.
         entry |= f && isEntry(f);
-        if (!entry || (f && annotated(f, {"msl.vertex"})))
+        if (!entry || (f && annotated(f, {"msl.vertex", "msl.intersection"})))
             bridge_report(&job, 3, v->getLocation().getRawEncoding(),
                           "variables in the threadgroup address space are declared in kernel, "
                           "fragment, object and mesh functions only");

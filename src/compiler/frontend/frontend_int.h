@@ -136,6 +136,12 @@ bool reflect_mesh_argument(ReflectBuilder *b, BridgeJob *job, RfFunction *f, RfA
                            const BridgeDecl *p);
 void reflect_mesh_check(BridgeJob *job, RfFunction *f, const BridgeFunction *from);
 
+// reflect_intersection.c
+// Inputs, answers and signature of an intersection function.
+void reflect_intersection(ReflectBuilder *b, BridgeJob *job, RfFunction *f,
+                          const BridgeFunction *from);
+bool reflect_is_intersection_input(const BridgeDecl *p); // not one of its buffers
+
 // ---- diagnose.c: diagnostics of one round, as the user should see them ----
 typedef struct Diagnoser {
     MslDiagnostic *list;

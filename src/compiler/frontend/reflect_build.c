@@ -136,6 +136,9 @@ static void set_metal_type(ReflectBuilder *b, RfType *t, const BridgeType *info,
     } else if (strcmp(tmpl, "visible_function_table") == 0) {
         t->data_type = DT_FUNCTION_TABLE;
         if (strncmp(name, "metal::", 7) == 0) memmove(name, name + 7, strlen(name + 7) + 1);
+    } else if (strcmp(tmpl, "intersection_function_table") == 0) {
+        t->data_type = DT_INTERSECTION_TABLE;
+        snprintf(name, n_name, "%s", tmpl);
     } else if (strcmp(tmpl, "acceleration_structure") == 0) {
         bool instances = strstr(name, "instancing") != NULL;
         t->data_type = instances ? DT_INSTANCE_ACCELERATION : DT_ACCELERATION;

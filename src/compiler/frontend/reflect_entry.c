@@ -50,13 +50,15 @@ void reflect_condition(const ReflectBuilder *b, BridgeJob *job, const BridgeAttr
     }
 }
 
-// A visible function table or an array of them: what they hold is read only.
+// A table of functions or an array of them: what they hold is read only.
 static bool set_table(ReflectBuilder *b, RfArg *arg, const BridgeDecl *p) {
     const RfType *t = &b->lib->types[p->type];
     bool array = t->data_type == DT_ARRAY && t->element != NO_TYPE && t->n_elements >= 1 &&
                  t->n_elements <= MAX_INDEX + 1;
     uint32_t type = array ? t->element : p->type;
-    if (b->lib->types[type].data_type != DT_FUNCTION_TABLE) return false;
+    if (b->lib->types[type].data_type != DT_FUNCTION_TABLE &&
+        b->lib->types[type].data_type != DT_INTERSECTION_TABLE)
+        return false;
     arg->kind = RF_ARG_FUNCTION_TABLE;
     arg->count = array ? t->n_elements : 1;
     arg->type = type;
@@ -153,11 +155,12 @@ static void set_binding(BridgeJob *job, RfArg *arg, const BridgeAttr *a) {
 }
 
 static const char *stage_word(uint8_t stage) {
-    return stage == RF_VERTEX     ? "vertex"
-           : stage == RF_FRAGMENT ? "fragment"
-           : stage == RF_OBJECT   ? "object"
-           : stage == RF_MESH     ? "mesh"
-                                  : "kernel";
+    return stage == RF_VERTEX         ? "vertex"
+           : stage == RF_FRAGMENT     ? "fragment"
+           : stage == RF_OBJECT       ? "object"
+           : stage == RF_MESH         ? "mesh"
+           : stage == RF_INTERSECTION ? "intersection"
+                                      : "kernel";
 }
 
 // Of the positions of compute, those in a SIMD-group or quad are there in fragment functions.
@@ -201,8 +204,9 @@ static void set_argument(ReflectBuilder *b, BridgeJob *job, RfFunction *f, RfArg
         else if (strcmp(a->name, "user") != 0 &&
                  (strcmp(a->name, "payload") != 0 || !compute || stage == RF_KERNEL)) {
             reflect_report(job, a->location,
-                           "'%s' attribute cannot be applied to a parameter of a %s function",
-                           a->name, stage_word(stage));
+                           "'%s' attribute cannot be applied to a parameter of %s %s function",
+                           a->name, stage == RF_OBJECT || stage == RF_INTERSECTION ? "an" : "a",
+                           stage_word(stage));
             refused = true;
         }
     }
@@ -216,10 +220,16 @@ static void set_argument(ReflectBuilder *b, BridgeJob *job, RfFunction *f, RfArg
               set_memory(b, job, arg, p)) &&
              binding)
         set_binding(job, arg, binding);
-    if (stage == RF_VERTEX && arg->kind == RF_ARG_THREADGROUP)
+    if ((stage == RF_VERTEX || stage == RF_INTERSECTION) && arg->kind == RF_ARG_THREADGROUP)
         reflect_report(job, p->location,
                        "parameter '%s' of a %s function cannot be in the threadgroup address space",
                        p->name, stage_word(stage));
+    if (stage == RF_INTERSECTION && !refused && arg->kind != RF_ARG_BUFFER &&
+        arg->kind != RF_ARG_THREADGROUP && arg->kind != RF_ARG_FUNCTION_TABLE)
+        reflect_report(job, p->location,
+                       "parameter '%s': an intersection function takes buffers and visible "
+                       "function tables; others are members of its buffers",
+                       p->name);
     if (condition && condition->n_args == 1 && condition->args[0].is_string) {
         arg->condition = bridge_find_variable(job, condition->args[0].text);
         if (!arg->condition)
@@ -294,7 +304,8 @@ static void assign_indices(BridgeJob *job, RfFunction *f, const BridgeFunction *
 // Attributes that say what kind of function it is: one of them, but visible and stitchable go
 // together.
 static void check_kinds(BridgeJob *job, const BridgeFunction *from) {
-    static const char *const kinds[] = {"kernel", "vertex", "fragment", "object", "mesh"};
+    static const char *const kinds[] = {"kernel", "vertex", "fragment",
+                                        "object", "mesh",   "intersection"};
     const char *first = NULL;
     for (size_t i = 0; i < from->decl.n_attrs; i++) {
         const BridgeAttr *a = &from->decl.attrs[i];
@@ -347,6 +358,8 @@ static void set_function_attributes(BridgeJob *job, RfFunction *f, const BridgeF
             f->stage = RF_OBJECT;
         } else if (strcmp(a->name, "mesh") == 0) {
             f->stage = RF_MESH;
+        } else if (strcmp(a->name, "intersection") == 0) {
+            f->stage = RF_INTERSECTION;
         } else if (strcmp(a->name, "stitchable") == 0) { // visible too
             f->stage = RF_STITCHABLE;
         } else if (strcmp(a->name, "visible") == 0) {
@@ -440,16 +453,20 @@ void reflect_function(ReflectBuilder *b, BridgeJob *job, const BridgeFunction *f
                            f->name);
     bool graphics = f->stage == RF_VERTEX || f->stage == RF_FRAGMENT;
     bool compute = f->stage == RF_KERNEL || f->stage == RF_OBJECT || f->stage == RF_MESH;
-    if (!compute && !graphics) return; // listed by name and stage
-    if (graphics)
+    bool intersection = f->stage == RF_INTERSECTION;
+    if (!compute && !graphics && !intersection) return; // listed by name and stage
+    if (intersection)
+        reflect_intersection(b, job, f, from);
+    else if (graphics)
         reflect_stage_values(b, job, f, from);
     else if (f->stage == RF_KERNEL)
         reflect_kernel_inputs(b, job, f, from);
-    if (!graphics && b->infos[from->decl.type].kind != BRIDGE_TYPE_VOID)
+    if (compute && b->infos[from->decl.type].kind != BRIDGE_TYPE_VOID)
         reflect_report(job, from->decl.location, "%s function '%s' must have void return type",
                        stage_word(f->stage), f->name);
     for (uint32_t i = 0; i < from->n_params; i++)
-        if (!reflect_is_stage_input(b, f, &from->params[i]))
+        if (intersection ? !reflect_is_intersection_input(&from->params[i])
+                         : !reflect_is_stage_input(b, f, &from->params[i]))
             add_arguments(b, job, f, &from->params[i], i, false, 0);
     if (compute) check_positions(b, job, f, from);
     reflect_mesh_check(job, f, from);

@@ -39,8 +39,9 @@ uint32_t reflect_count_members(const ReflectBuilder *b, uint32_t type) {
             inner = reflect_count_members(b, m->type);
         else if (of->kind != BRIDGE_TYPE_POINTER && of->kind != BRIDGE_TYPE_REFERENCE &&
                  data_type != DT_TEXTURE && data_type != DT_SAMPLER &&
-                 data_type != DT_FUNCTION_TABLE && data_type != DT_TENSOR &&
-                 data_type != DT_ACCELERATION && data_type != DT_INSTANCE_ACCELERATION)
+                 data_type != DT_FUNCTION_TABLE && data_type != DT_INTERSECTION_TABLE &&
+                 data_type != DT_TENSOR && data_type != DT_ACCELERATION &&
+                 data_type != DT_INSTANCE_ACCELERATION)
             return 0;
         if (!inner) return 0;
         n += inner;

@@ -45,7 +45,7 @@ bool rays_counts(const Trace *t, Lane *lane, const Key *key, float facing) {
         return false;
     if (t->after && !is_behind(key, &lane->last)) return false;
     // Of several at one distance the least comes first.
-    if (t->one_by_one && key->t == lane->best.t && is_behind(key, &lane->best)) return false;
+    if (t->one_by_one && lane->best.t >= 0 && is_behind(key, &lane->best)) return false;
     lane->best = *key;
     return true;
 }
@@ -56,9 +56,11 @@ void rays_note(const Trace *t, Lane *lane, const Key *key, float u, float v, flo
     lane->u = u, lane->v = v;
     lane->kind = g->kind | (is_opaque(t, lane, g) ? (uint32_t)CPU_HIT_OPAQUE : 0) |
                  (is_front(t, lane, facing) ? (uint32_t)CPU_HIT_FRONT : 0) |
-                 t->n_levels << CPU_HIT_LEVELS;
+                 t->n_levels << CPU_HIT_LEVELS |
+                 (uint32_t)t->scene->n_keyframes << CPU_HIT_KEYFRAMES;
     lane->instance = t->instance, lane->user = t->user;
-    lane->function = t->function_offset + g->function_offset;
+    lane->function = g->function_offset, lane->instance_function = t->function_offset;
+    lane->scene = t->scene;
     lane->data = g->data ? g->data + key->primitive * g->data_stride : NULL;
 }
 
@@ -84,6 +86,8 @@ static void filter(const struct RTCFilterFunctionNArguments *args) {
             rays_note(t, lane, &key, *packet_float(args->hit, n, HIT_U, i),
                       *packet_float(args->hit, n, HIT_V, i), facing);
             *packet_float(args->ray, n, RAY_TFAR, i) = -INFINITY; // that will do
+        } else if (t->one_by_one) {
+            *packet_float(args->ray, n, RAY_TFAR, i) = rays_reach(key.t);
         }
     }
 }
@@ -98,6 +102,7 @@ static void note_hits(Trace *t, void *rays, unsigned n, const int *valid) {
         if (!valid[i] || *packet_word(h, n, HIT_GEOM, i) == RTC_INVALID_GEOMETRY_ID) continue;
         float tfar = *packet_float(r, n, RAY_TFAR, i);
         if (!(tfar >= 0)) continue; // noted by the filter
+        if (t->one_by_one) tfar = t->lanes[*packet_word(r, n, RAY_ID, i)].best.t;
         float facing = *packet_float(h, n, HIT_NG, i) * *packet_float(r, n, RAY_DIR, i) +
                        *packet_float(h, n, HIT_NG + 1, i) * *packet_float(r, n, RAY_DIR + 1, i) +
                        *packet_float(h, n, HIT_NG + 2, i) * *packet_float(r, n, RAY_DIR + 2, i);
@@ -197,6 +202,9 @@ static void end_lane(const Rows *r, unsigned to, const Lane *lane) {
     put(r, CPU_HIT_DATA, to, (uint32_t)(uintptr_t)lane->data);
     put(r, CPU_HIT_DATA + 1, to, (uint32_t)((uint64_t)(uintptr_t)lane->data >> 32));
     put(r, CPU_HIT_FUNCTION, to, lane->function);
+    put(r, CPU_HIT_INSTANCE_FUNCTION, to, lane->instance_function);
+    put_float(r, CPU_HIT_MOTION, to, lane->scene->start);
+    put_float(r, CPU_HIT_MOTION + 1, to, lane->scene->end);
 }
 
 static void trace_one(Trace *t, const Rows *r, const Scene *scene, unsigned from, unsigned lane) {

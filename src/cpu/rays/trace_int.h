@@ -49,8 +49,9 @@ typedef struct Key {
 typedef struct Lane { // a ray, and the best event of it so far; kind CPU_HIT_NONE: none
     uint32_t flags, mask;
     Key last, best; // last: with Trace.after
-    uint32_t kind, instance, user, function;
+    uint32_t kind, instance, user, function, instance_function;
     float u, v;
+    const Scene *scene; // of the event
     const char *data;
 } Lane;
 
@@ -70,6 +71,9 @@ typedef struct Trace {
 // a triangle the ray sees.
 bool rays_counts(const Trace *t, Lane *lane, const Key *key, float facing);
 void rays_note(const Trace *t, Lane *lane, const Key *key, float u, float v, float facing);
+// How far a ray goes on that looks at events one by one and has found one at t: others at t come
+// to be seen only if Embree, which rounds its own way, does not take them for farther ones.
+static inline float rays_reach(float t) { return t * (1.0f + 1e-6f) + 1e-30f; }
 // Goes on in a scene. valid: -1 or 0.
 void rays_through(Trace *t, const Scene *scene, struct RTCRayHit16 *rays, int *valid);
 void rays_through_one(Trace *t, const Scene *scene, struct RTCRayHit *ray);

@@ -67,7 +67,7 @@ static void intersect_boxes(const struct RTCIntersectFunctionNArguments *args) {
                        *packet_float(ray, n, RAY_TFAR, i), &key.t))
             continue;
         if (!rays_counts(t, &t->lanes[*packet_word(ray, n, RAY_ID, i)], &key, 0)) continue;
-        *packet_float(ray, n, RAY_TFAR, i) = key.t;
+        *packet_float(ray, n, RAY_TFAR, i) = t->one_by_one ? rays_reach(key.t) : key.t;
         *packet_word(hit, n, HIT_GEOM, i) = args->geomID;
         *packet_word(hit, n, HIT_PRIM, i) = args->primID;
         *packet_float(hit, n, HIT_U, i) = *packet_float(hit, n, HIT_V, i) = 0;

@@ -68,13 +68,16 @@ static bool fill_resource(const RtFill *fill, const RfArg *arg, RtSlot *slot, ui
     if (!is_table && !commands->notes_resources) return true;
     Found found;
     find(commands->device, value, &found);
-    if (!rt_is(found.resource, is_table ? &rt_function_table_class
-                               : rays   ? &rt_acceleration_class
-                                        : &rt_tensor_class)) {
+    bool fits =
+        is_table ? found.resource &&
+                       rt_table_fits(fill->lib, arg,
+                                     (const MTLVisibleFunctionTable *)(const void *)found.resource)
+                 : rt_is(found.resource, rays ? &rt_acceleration_class : &rt_tensor_class);
+    if (!fits) {
         rt_misuse_at(fill->site, RT_RULE_metal4_resource_id,
                      "0x%llx in table '%s' for '%s' is no %s", (unsigned long long)value,
                      rt_label(&fill->table->label), arg->name,
-                     is_table ? "visible function table"
+                     is_table ? "function table of its kind"
                      : rays   ? "acceleration structure"
                               : "tensor");
         return false;

@@ -3,6 +3,7 @@
 // notes or holds it, the slot takes it.
 #include "runtime/command/bindings.h"
 #include <string.h>
+#include "abi/data_types.h"
 #include "runtime/program/link.h"
 
 void rt_bindings_clear(RtBindings *b) {
@@ -90,17 +91,36 @@ void rt_bind_bytes(RtBindings *b, const RtSite *site, const void *bytes, size_t 
     b->slots[index] = (RtSlot){.address = copy, .n_bytes = length};
 }
 
-void rt_bind_function_table(RtBindings *b, const RtSite *site, MTLVisibleFunctionTable *table,
-                            size_t index) {
+static void bind_table(RtBindings *b, const RtSite *site, MTLVisibleFunctionTable *table,
+                       const RtClass *class, size_t index) {
     if (!valid_index(site, index, RT_MAX_BUFFERS, RT_RULE_buffer_index)) return;
     if (!table)
         b->slots[index] = (RtSlot){0};
-    else if (!rt_is(table, &rt_function_table_class))
+    else if (!rt_is(table, class))
         rt_misuse_at(site, RT_RULE_wrong_class, "a %s", mtl_class_name(table));
     else if (rt_cb_use(site->commands, &table->resource, false))
         b->slots[index] = (RtSlot){.table = table,
                                    .address = (char *)table->table,
                                    .n_bytes = table->resource.allocated_bytes};
+}
+
+void rt_bind_function_table(RtBindings *b, const RtSite *site, MTLVisibleFunctionTable *table,
+                            size_t index) {
+    bind_table(b, site, table, &rt_function_table_class, index);
+}
+
+void rt_bind_intersection_table(RtBindings *b, const RtSite *site,
+                                MTLIntersectionFunctionTable *table, size_t index) {
+    bind_table(b, site, (MTLVisibleFunctionTable *)table, &rt_intersection_table_class, index);
+    // What its functions read is used by whoever uses the table.
+    for (size_t i = 0; rt_is(table, &rt_intersection_table_class) && i < ABI_TABLE_BUFFERS; i++)
+        if (table->bound[i] && !rt_cb_use(site->commands, table->bound[i], false)) return;
+}
+
+bool rt_table_fits(const RfLibrary *lib, const RfArg *arg, const MTLVisibleFunctionTable *table) {
+    bool rays =
+        arg->type < lib->n_types && lib->types[arg->type].data_type == DT_INTERSECTION_TABLE;
+    return rt_is(table, rays ? &rt_intersection_table_class : &rt_function_table_class);
 }
 
 void rt_bind_texture(RtBindings *b, const RtSite *site, MTLTexture *texture, size_t index) {

@@ -14,7 +14,7 @@ typedef struct RtSlot {             // a buffer binding
     MTLBuffer *buffer;              // NULL: bytes in the arena, an address alone, or nothing
     char *address;                  // with the offset; NULL: nothing bound
     size_t n_bytes;                 // from the address on
-    MTLVisibleFunctionTable *table; // bound in place of a buffer
+    MTLVisibleFunctionTable *table; // bound in place of a buffer; of either kind
     MTLAccelerationStructure *acceleration; // likewise; the address is its handle
 } RtSlot;
 
@@ -59,6 +59,10 @@ void rt_bind_bytes(RtBindings *b, const RtSite *site, const void *bytes, size_t 
                    size_t index);
 void rt_bind_function_table(RtBindings *b, const RtSite *site, MTLVisibleFunctionTable *table,
                             size_t index);
+void rt_bind_intersection_table(RtBindings *b, const RtSite *site,
+                                MTLIntersectionFunctionTable *table, size_t index);
+// Is it a table of the argument's kind? table: not NULL.
+bool rt_table_fits(const RfLibrary *lib, const RfArg *arg, const MTLVisibleFunctionTable *table);
 void rt_bind_texture(RtBindings *b, const RtSite *site, MTLTexture *texture, size_t index);
 // clamps: NULL, or the lowest and highest level of detail instead of the sampler's own.
 void rt_bind_sampler(RtBindings *b, const RtSite *site, MTLSamplerState *sampler,

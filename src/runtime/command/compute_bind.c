@@ -57,6 +57,22 @@ void mtl_compute_command_encoder_set_visible_function_tables(MTLComputeCommandEn
         rt_bind_function_table(&encoder->bound, SITE(encoder), tables[i], range.location + i);
 }
 
+void mtl_compute_command_encoder_set_intersection_function_table(
+    MTLComputeCommandEncoder *encoder, MTLIntersectionFunctionTable *table, size_t index) {
+    if (rt_valid_encoder(encoder, __func__))
+        rt_bind_intersection_table(&encoder->bound, SITE(encoder), table, index);
+}
+
+void mtl_compute_command_encoder_set_intersection_function_tables(
+    MTLComputeCommandEncoder *encoder, MTLIntersectionFunctionTable *const *tables,
+    MTLRange range) {
+    if (!rt_valid_encoder(encoder, __func__) ||
+        !rt_bind_range(SITE(encoder), tables, range, RT_MAX_BUFFERS, RT_RULE_buffer_index))
+        return;
+    for (size_t i = 0; i < range.length; i++)
+        rt_bind_intersection_table(&encoder->bound, SITE(encoder), tables[i], range.location + i);
+}
+
 // ---- Textures and samplers ----
 
 void mtl_compute_command_encoder_set_texture(MTLComputeCommandEncoder *encoder, MTLTexture *texture,

@@ -111,9 +111,13 @@ static bool valid_table_arg(MTLComputeCommandEncoder *e, const char *call, const
     const MTLVisibleFunctionTable *table =
         index < RT_MAX_BUFFERS ? e->bound.slots[index].table : NULL;
     const char *kernel = rt_pipeline_function(e->pipeline)->name;
-    if (!table) {
+    const RfLibrary *lib = rt_pipeline_library(e->pipeline);
+    if (!table || !rt_table_fits(lib, arg, table)) {
         rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_missing_function_table, call,
-                           "'%s' needs a visible function table at index %zu for '%s'", kernel,
+                           "'%s' needs %s function table at index %zu for '%s'", kernel,
+                           lib->types[arg->type].data_type == MTLDataTypeIntersectionFunctionTable
+                               ? "an intersection"
+                               : "a visible",
                            index, arg->name);
         return false;
     }

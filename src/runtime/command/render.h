@@ -226,6 +226,9 @@ void rt_render_bind_acceleration(MTLRenderCommandEncoder *e, RtStageIndex stage,
                                  const char *call);
 void rt_render_bind_function_table(MTLRenderCommandEncoder *e, RtStageIndex stage,
                                    MTLVisibleFunctionTable *table, size_t index, const char *call);
+void rt_render_bind_intersection_tables(MTLRenderCommandEncoder *e, RtStageIndex stage,
+                                        MTLIntersectionFunctionTable *const *tables, MTLRange range,
+                                        const char *call);
 void rt_render_bind_function_tables(MTLRenderCommandEncoder *e, RtStageIndex stage,
                                     MTLVisibleFunctionTable *const *tables, MTLRange range,
                                     const char *call);

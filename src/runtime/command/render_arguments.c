@@ -125,12 +125,13 @@ static bool take_resource(Take *t, const RfArg *arg, bool required) {
     for (uint32_t k = 0; k < arg->count && arg->slot + k < t->f->n_slots; k++) {
         size_t index = (size_t)arg->index + k;
         const RtSlot *slot = index < RT_MAX_BUFFERS ? &t->bound->slots[index] : NULL;
-        bool there = slot && slot->address && !slot->buffer && is_table == (slot->table != NULL);
+        bool there = slot && slot->address && !slot->buffer && is_table == (slot->table != NULL) &&
+                     (!is_table || rt_table_fits(t->lib, arg, slot->table));
         if (!there && required) {
             rt_misuse_at(t->site,
                          is_table ? RT_RULE_draw_missing_function_table : RT_RULE_draw_argument,
                          "'%s' needs a %s at index %zu for '%s'", t->f->name,
-                         is_table ? "visible function table" : "tensor", index, arg->name);
+                         is_table ? "function table" : "tensor", index, arg->name);
             return false;
         }
         if (!there) continue;

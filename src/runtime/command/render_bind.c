@@ -98,6 +98,16 @@ void rt_render_bind_function_tables(MTLRenderCommandEncoder *e, RtStageIndex sta
         rt_render_bind_function_table(e, stage, tables[i], range.location + i, call);
 }
 
+void rt_render_bind_intersection_tables(MTLRenderCommandEncoder *e, RtStageIndex stage,
+                                        MTLIntersectionFunctionTable *const *tables, MTLRange range,
+                                        const char *call) {
+    RtSite site;
+    if (!valid_range(e, tables, range, RT_MAX_BUFFERS, RT_RULE_buffer_index, call)) return;
+    RtBindings *b = bindings(e, stage, call, &site);
+    for (size_t i = 0; b && i < range.length; i++)
+        rt_bind_intersection_table(b, &site, tables[i], range.location + i);
+}
+
 void rt_render_bind_acceleration(MTLRenderCommandEncoder *e, RtStageIndex stage,
                                  MTLAccelerationStructure *structure, size_t index,
                                  const char *call) {

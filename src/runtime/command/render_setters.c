@@ -58,6 +58,14 @@ SETTERS_OF_STAGE(tile, RT_TILE)
     SETTER(NAME##_visible_function_tables, MTLVisibleFunctionTable *const *tables,                 \
            MTLRange range) {                                                                       \
         rt_render_bind_function_tables(e, STAGE, tables, range, __func__);                         \
+    }                                                                                              \
+    SETTER(NAME##_intersection_function_table, MTLIntersectionFunctionTable *table,                \
+           size_t index) {                                                                         \
+        rt_render_bind_intersection_tables(e, STAGE, &table, mtl_range_make(index, 1), __func__);  \
+    }                                                                                              \
+    SETTER(NAME##_intersection_function_tables, MTLIntersectionFunctionTable *const *tables,       \
+           MTLRange range) {                                                                       \
+        rt_render_bind_intersection_tables(e, STAGE, tables, range, __func__);                     \
     }
 
 #define RAYS_OF_STAGE(NAME, STAGE)                                                                 \

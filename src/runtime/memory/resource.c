@@ -38,6 +38,7 @@ bool rt_is_resource(const void *object) {
     return strcmp(name, "MTLBuffer") == 0 || strcmp(name, "MTLTexture") == 0 ||
            strcmp(name, "MTLTensor") == 0 || strcmp(name, "MTLIndirectCommandBuffer") == 0 ||
            strcmp(name, "MTLVisibleFunctionTable") == 0 ||
+           strcmp(name, "MTLIntersectionFunctionTable") == 0 ||
            strcmp(name, "MTLAccelerationStructure") == 0;
 }
 

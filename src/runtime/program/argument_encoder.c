@@ -212,6 +212,7 @@ static const char *kind_name(uint32_t data_type) {
     case MTLDataTypeComputePipeline: return "a compute pipeline";
     case MTLDataTypeIndirectCommandBuffer: return "an indirect command buffer";
     case MTLDataTypeVisibleFunctionTable: return "a visible function table";
+    case MTLDataTypeIntersectionFunctionTable: return "an intersection function table";
     case MTLDataTypePrimitiveAccelerationStructure: return "a primitive acceleration structure";
     case MTLDataTypeInstanceAccelerationStructure: return "an instance acceleration structure";
     default: return "data";
@@ -329,6 +330,8 @@ RESOURCES(indirect_command_buffer, indirect_command_buffers, MTLIndirectCommandB
           MTLDataTypeIndirectCommandBuffer)
 RESOURCES(visible_function_table, visible_function_tables, MTLVisibleFunctionTable,
           MTLDataTypeVisibleFunctionTable)
+RESOURCES(intersection_function_table, intersection_function_tables, MTLIntersectionFunctionTable,
+          MTLDataTypeIntersectionFunctionTable)
 #undef RESOURCES
 
 // Either kind of structure: which one an object holds is known when it is built.

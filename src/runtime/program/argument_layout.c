@@ -13,8 +13,8 @@ bool rt_data_type_is_resource(uint32_t t) {
     return t == MTLDataTypeTexture || t == MTLDataTypeSampler || t == MTLDataTypePointer ||
            t == MTLDataTypeRenderPipeline || t == MTLDataTypeComputePipeline ||
            t == MTLDataTypeDepthStencilState || t == MTLDataTypeIndirectCommandBuffer ||
-           t == MTLDataTypeVisibleFunctionTable || t == MTLDataTypeTensor ||
-           t == MTLDataTypePrimitiveAccelerationStructure ||
+           t == MTLDataTypeVisibleFunctionTable || t == MTLDataTypeIntersectionFunctionTable ||
+           t == MTLDataTypeTensor || t == MTLDataTypePrimitiveAccelerationStructure ||
            t == MTLDataTypeInstanceAccelerationStructure;
 }
 

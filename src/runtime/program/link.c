@@ -119,9 +119,10 @@ static MTLError *check_functions(const RtLinkage *l, const char *what, MTLFuncti
             return invalid(l, "%s[%zu] is not a MTLFunction%s.", what, i, "");
         }
         unsigned stage = list[i]->function->stage;
-        if (stage != RF_VISIBLE && stage != RF_STITCHABLE)
-            return invalid(l, "%s[%zu], '%s', is not a visible function.", what, i,
-                           mtl_function_name(list[i]));
+        if (stage != RF_VISIBLE && stage != RF_STITCHABLE && stage != RF_INTERSECTION)
+            return invalid(l,
+                           "%s[%zu], '%s', is not a visible function nor an intersection function.",
+                           what, i, mtl_function_name(list[i]));
         if (binary && !(list[i]->options & MTLFunctionOptionCompileToBinary))
             return invalid(l, "%s[%zu], '%s', was not made with MTLFunctionOptionCompileToBinary.",
                            what, i, mtl_function_name(list[i]));

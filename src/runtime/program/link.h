@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // link.h: what a pipeline takes from other libraries (link.c), tables of its functions
-// (link_table.c), and dynamic libraries (dynamic_library.c).
+// (link_table.c, link_intersection.c), and dynamic libraries (dynamic_library.c).
 #ifndef INGOT_RUNTIME_LINK_H
 #define INGOT_RUNTIME_LINK_H
 #include "abi/function_table.h"
@@ -32,6 +32,13 @@ struct MTLVisibleFunctionTable {
     RtSpan span; // kernels that are checked may read it through an argument buffer
 };
 extern RtClass rt_function_table_class;
+
+// What is bound to one lies behind the entries, addresses in the table's own memory.
+struct MTLIntersectionFunctionTable {
+    MTLVisibleFunctionTable base;
+    MTLResource *bound[ABI_TABLE_BUFFERS]; // retained: buffers, visible function tables
+};
+extern RtClass rt_intersection_table_class;
 
 // What a descriptor says of one of its functions. {0}: nothing.
 typedef struct RtLinkWish {
@@ -77,6 +84,23 @@ MTLVisibleFunctionTable *rt_function_table_new(MTLDevice *device, void *state,
                                                const RtLinkage *linkage,
                                                const MTLVisibleFunctionTableDescriptor *descriptor,
                                                const char *call);
+
+// Room for more behind the entries: gives an object of `class`, of n_object bytes. NULL as above.
+MTLVisibleFunctionTable *rt_function_table_make(const RtLinkOwner *owner, const RtLinkage *linkage,
+                                                RtClass *class, size_t n_object,
+                                                size_t function_count, size_t n_more);
+void rt_function_table_clear(MTLVisibleFunctionTable *table); // what both kinds hold
+MTLIntersectionFunctionTable *rt_intersection_table_new(
+    MTLDevice *device, void *state, const RtLinkage *linkage,
+    const MTLIntersectionFunctionTableDescriptor *descriptor, const char *call);
+// The bodies of set_function(s).
+bool rt_function_table_set(MTLVisibleFunctionTable *table, MTLFunctionHandle *handle, size_t index,
+                           const char *call);
+void rt_function_table_set_range(MTLVisibleFunctionTable *table,
+                                 MTLFunctionHandle *const *functions, MTLRange range,
+                                 const char *call);
+// Is the range, or one index, inside? Says so if not.
+bool rt_function_table_has(const MTLVisibleFunctionTable *table, MTLRange range, const char *call);
 
 // A wish for what is linked already, in that order, so that numbers stay, and for further binary
 // functions. False: no memory. The list in `links` is to be freed (rt_free).

@@ -1,48 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 // link_table.c: MTLVisibleFunctionTable: numbers of a pipeline's functions in memory that kernels
-// read. Entries are words that are stored one by one: a kernel
-// that runs meanwhile sees the old or the new function, never half of one.
+// read; what intersection function tables (link_intersection.c) share with it. Entries are words
+// that are stored one by one: a kernel that runs meanwhile sees the old or the new function, never
+// half of one.
 #include <string.h>
 #include "runtime/program/link.h"
 #include "runtime/object/validation.h"
 
 enum { MAX_FUNCTIONS = 1 << 20 };
 
-static void table_destroy(void *self) {
-    MTLVisibleFunctionTable *table = self;
+void rt_function_table_clear(MTLVisibleFunctionTable *table) {
     rt_span_remove(&table->span);
     rt_free(table->table);
     rt_resource_clear(&table->resource);
     mtl_release(table->state);
-    rt_free(table);
+}
+
+static void table_destroy(void *self) {
+    rt_function_table_clear(self);
+    rt_free(self);
 }
 
 RT_CLASS rt_function_table_class = {.name = "MTLVisibleFunctionTable", .destroy = table_destroy};
 
-MTLVisibleFunctionTable *rt_function_table_new(MTLDevice *device, void *state,
-                                               const RtLinkage *linkage,
-                                               const MTLVisibleFunctionTableDescriptor *descriptor,
-                                               const char *call) {
-    if (!rt_device_needs(device, DEV_FUNCTION_POINTERS, call)) return NULL;
-    size_t n = descriptor->function_count;
+MTLVisibleFunctionTable *rt_function_table_make(const RtLinkOwner *owner, const RtLinkage *linkage,
+                                                RtClass *class, size_t n_object, size_t n,
+                                                size_t n_more) {
+    if (!rt_device_needs(owner->device, DEV_FUNCTION_POINTERS, owner->call)) return NULL;
     if (n == 0 || n > MAX_FUNCTIONS) {
-        rt_misuse(device, RT_RULE_function_table_count, call, "%zu", n);
+        rt_misuse(owner->device, RT_RULE_function_table_count, owner->call, "%zu", n);
         return NULL;
     }
-    MTLVisibleFunctionTable *table = rt_new(&rt_function_table_class, sizeof *table);
+    MTLVisibleFunctionTable *table = rt_new(class, n_object);
     if (!table) return NULL;
-    size_t n_bytes = sizeof *table->table + n * sizeof table->table->ids[0];
-    table->state = mtl_retain(state);
+    size_t entries = (sizeof *table->table + n * sizeof table->table->ids[0] + 7) & ~(size_t)7;
+    table->state = mtl_retain(owner->state);
     table->linkage = linkage;
-    rt_resource_init(&table->resource, device, MTLResourceStorageModeShared, n_bytes);
-    table->table = rt_alloc(n_bytes);
+    rt_resource_init(&table->resource, owner->device, MTLResourceStorageModeShared,
+                     entries + n_more);
+    table->table = rt_alloc(entries + n_more);
     if (!table->table) {
         mtl_release(table);
         return NULL;
     }
     table->table->count = (uint32_t)n;
-    rt_span_add(&table->span, &table->resource, table->table, n_bytes);
+    table->table->buffers = n_more ? (uint32_t)entries : 0;
+    rt_span_add(&table->span, &table->resource, table->table, entries + n_more);
     return table;
+}
+
+MTLVisibleFunctionTable *rt_function_table_new(MTLDevice *device, void *state,
+                                               const RtLinkage *linkage,
+                                               const MTLVisibleFunctionTableDescriptor *descriptor,
+                                               const char *call) {
+    const RtLinkOwner owner = {.state = state, .device = device, .call = call};
+    return rt_function_table_make(&owner, linkage, &rt_function_table_class,
+                                  sizeof(MTLVisibleFunctionTable), descriptor->function_count, 0);
 }
 
 MTLVisibleFunctionTable *mtl_compute_pipeline_state_new_visible_function_table(
@@ -51,15 +64,19 @@ MTLVisibleFunctionTable *mtl_compute_pipeline_state_new_visible_function_table(
     return rt_function_table_new(state->device, state, state->linkage, descriptor, __func__);
 }
 
-// One entry. False, after a message, if it does not belong there.
-static bool set_entry(MTLVisibleFunctionTable *table, MTLFunctionHandle *handle, size_t index,
-                      const char *call) {
+bool rt_function_table_has(const MTLVisibleFunctionTable *table, MTLRange range, const char *call) {
+    size_t n = table->table->count;
+    if (range.length <= n && range.location <= n - range.length) return true;
+    rt_misuse(table->resource.device, RT_RULE_function_table_index, call,
+              "%zu from %zu on, '%s' has %zu", range.length, range.location,
+              rt_label(&table->resource.label), n);
+    return false;
+}
+
+bool rt_function_table_set(MTLVisibleFunctionTable *table, MTLFunctionHandle *handle, size_t index,
+                           const char *call) {
     MTLDevice *device = table->resource.device;
-    if (index >= table->table->count) {
-        rt_misuse(device, RT_RULE_function_table_index, call, "index %zu of '%s', which has %u",
-                  index, rt_label(&table->resource.label), table->table->count);
-        return false;
-    }
+    if (!rt_function_table_has(table, mtl_range_make(index, 1), call)) return false;
     if (handle && strcmp(mtl_class_name(handle), "MTLFunctionHandle") != 0) {
         rt_misuse(device, RT_RULE_wrong_class, call, "a %s", mtl_class_name(handle));
         return false;
@@ -75,34 +92,41 @@ static bool set_entry(MTLVisibleFunctionTable *table, MTLFunctionHandle *handle,
             owner ? mtl_function_name(owner->function) : "", owner ? rt_label(owner->label) : "");
         return false;
     }
+    bool intersection = handle && handle->function->function->stage == RF_INTERSECTION;
+    if (handle && intersection != rt_is(table, &rt_intersection_table_class)) {
+        rt_misuse(device, RT_RULE_function_table_kind, call, "'%s' is %s intersection function",
+                  mtl_function_name(handle->function), intersection ? "an" : "no");
+        return false;
+    }
     __atomic_store_n(&table->table->ids[index], handle ? handle->id : 0, __ATOMIC_RELEASE);
     return true;
+}
+
+void rt_function_table_set_range(MTLVisibleFunctionTable *table,
+                                 MTLFunctionHandle *const *functions, MTLRange range,
+                                 const char *call) {
+    if (!table || (!functions && range.length)) {
+        rt_misuse(table ? table->resource.device : NULL,
+                  table ? RT_RULE_null_argument : RT_RULE_null_object, call,
+                  table ? "functions" : NULL);
+        return;
+    }
+    if (!rt_function_table_has(table, range, call)) return;
+    for (size_t i = 0; i < range.length; i++)
+        if (!rt_function_table_set(table, functions[i], range.location + i, call)) return;
 }
 
 void mtl_visible_function_table_set_function(MTLVisibleFunctionTable *table,
                                              MTLFunctionHandle *function, size_t index) {
     if (table)
-        set_entry(table, function, index, __func__);
+        rt_function_table_set(table, function, index, __func__);
     else
         rt_misuse(NULL, RT_RULE_null_object, __func__, NULL);
 }
 
 void mtl_visible_function_table_set_functions(MTLVisibleFunctionTable *table,
                                               MTLFunctionHandle *const *functions, MTLRange range) {
-    if (!table || (!functions && range.length)) {
-        rt_misuse(table ? table->resource.device : NULL,
-                  table ? RT_RULE_null_argument : RT_RULE_null_object, __func__,
-                  table ? "functions" : NULL);
-        return;
-    }
-    if (range.length > table->table->count || range.location > table->table->count - range.length) {
-        rt_misuse(table->resource.device, RT_RULE_function_table_index, __func__,
-                  "%zu from %zu on, '%s' has %u", range.length, range.location,
-                  rt_label(&table->resource.label), table->table->count);
-        return;
-    }
-    for (size_t i = 0; i < range.length; i++)
-        if (!set_entry(table, functions[i], range.location + i, __func__)) return;
+    rt_function_table_set_range(table, functions, range, __func__);
 }
 
 // ---- Properties ----

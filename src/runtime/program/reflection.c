@@ -206,7 +206,12 @@ MTLBindingType mtl_binding_type(const MTLBinding *binding) {
     case RF_ARG_THREADGROUP: return MTLBindingTypeThreadgroupMemory;
     case RF_ARG_TEXTURE: return MTLBindingTypeTexture;
     case RF_ARG_SAMPLER: return MTLBindingTypeSampler;
-    case RF_ARG_FUNCTION_TABLE: return MTLBindingTypeVisibleFunctionTable;
+    case RF_ARG_FUNCTION_TABLE: {
+        const RfType *type = binding_rf_type(binding);
+        return type && type->data_type == MTLDataTypeIntersectionFunctionTable
+                   ? MTLBindingTypeIntersectionFunctionTable
+                   : MTLBindingTypeVisibleFunctionTable;
+    }
     case RF_ARG_TENSOR: return MTLBindingTypeTensor;
     case RF_ARG_ACCELERATION: {
         const RfType *type = binding_rf_type(binding);

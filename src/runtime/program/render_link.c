@@ -76,6 +76,15 @@ MTLVisibleFunctionTable *mtl_render_pipeline_state_new_visible_function_table(
     return rt_function_table_new(state->device, state, found->linkage, descriptor, __func__);
 }
 
+MTLIntersectionFunctionTable *mtl_render_pipeline_state_new_intersection_function_table(
+    MTLRenderPipelineState *state, const MTLIntersectionFunctionTableDescriptor *descriptor,
+    MTLRenderStages stage) {
+    RtStage *found = stage_of(state, descriptor, "descriptor", stage, __func__);
+    if (!found) return NULL;
+    while (state->base) state = state->base; // whose stages they are
+    return rt_intersection_table_new(state->device, state, found->linkage, descriptor, __func__);
+}
+
 // ---- Pipelines with further functions ----
 
 static const struct {

@@ -78,7 +78,7 @@ METAL_FUNC constexpr bfloat __msl_bf(float x) { return (bfloat)x; }
 // The function at an index of a table, null outside the table and for a function with another
 // signature. Its mangled name tells signatures apart, also to reflection.
 struct __ingot_table {
-    unsigned count, reserved;
+    unsigned count, buffers;
 };
 template <class S>
 __attribute__((nothrow, pure)) S *__ingot_table_entry(const device __ingot_table *table,

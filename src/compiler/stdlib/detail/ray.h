@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ray.h: rays, acceleration structures, and what intersectors (ray_intersector.h) and queries
-// (ray_query.h) share: tags, options, events along a ray. An event is one row of results of the
+// ray.h: rays, acceleration structures, and what intersectors (ray_intersector.h, with functions:
+// ray_functions.h) and queries (ray_query.h) share: tags, options, events along a ray. An event is one row of results of the
 // device's trace, which remembers nothing: src/abi/cpu_rays.h says what rows and bits mean.
 #pragma once
 
@@ -46,14 +46,23 @@ struct primitive_motion;
 struct instance_motion;
 struct extended_limits;
 struct curve_data;
+struct intersection_function_buffer;
 struct user_data;
-template <uint Count> struct max_levels {
-    static_assert(Count >= 1 && Count <= 32, "max_levels is 1 to 32");
+template <uint Count> struct max_levels { // of structures: one less are of instances
+    static_assert(Count >= 2 && Count <= 32, "max_levels is 2 to 32");
 };
 template <class T> constant constexpr uint __levels_of = 0;
-template <uint Count> constant constexpr uint __levels_of<max_levels<Count>> = Count;
+template <uint Count> constant constexpr uint __levels_of<max_levels<Count>> = Count - 1;
 template <class Tag, class... T> constant constexpr bool __has_tag = (__is_same(Tag, T) || ...);
 template <class... T> constant constexpr uint __levels = (0u + ... + __levels_of<T>);
+// MTLIntersectionFunctionSignature
+template <class... T>
+constant constexpr uint __tag_bits =
+    __has_tag<instancing, T...> | __has_tag<triangle_data, T...> << 1 |
+    __has_tag<world_space_data, T...> << 2 | __has_tag<instance_motion, T...> << 3 |
+    __has_tag<primitive_motion, T...> << 4 | __has_tag<extended_limits, T...> << 5 |
+    (__levels<T...> != 0) << 6 | __has_tag<curve_data, T...> << 7 |
+    __has_tag<intersection_function_buffer, T...> << 8 | __has_tag<user_data, T...> << 9;
 template <class... T>
 constant constexpr bool __in_motion =
     __has_tag<primitive_motion, T...> || __has_tag<instance_motion, T...>;
@@ -133,11 +142,13 @@ struct __event {
     float u, v;
     uint instance, user, path_low, path_high;
     ulong data;
-    uint function;
+    uint function, instance_function;
+    float start, end;
     METAL_FUNC intersection_type type() const { return (intersection_type)(kind & 3); }
     METAL_FUNC bool opaque() const { return kind & 4; }
     METAL_FUNC bool front() const { return kind & 8; }
-    METAL_FUNC uint levels() const { return kind >> 8; }
+    METAL_FUNC uint levels() const { return kind >> 8 & 255; }
+    METAL_FUNC uint keyframes() const { return kind >> 16; }
 };
 
 METAL_FUNC uint __ray_word(float x) { return __builtin_bit_cast(uint, x); }
@@ -154,7 +165,9 @@ METAL_FUNC __event __event_of(__ingot_u32x16 r) {
     __event e;
     e.kind = r[0], e.distance = __ray_float(r[1]), e.primitive = r[2], e.geometry = r[3];
     e.u = __ray_float(r[4]), e.v = __ray_float(r[5]), e.instance = r[6], e.user = r[7];
-    e.path_low = r[8], e.path_high = r[9], e.data = r[10] | (ulong)r[11] << 32, e.function = r[12];
+    e.path_low = r[8], e.path_high = r[9], e.data = r[10] | (ulong)r[11] << 32;
+    e.function = r[12], e.instance_function = r[13];
+    e.start = __ray_float(r[14]), e.end = __ray_float(r[15]);
     return e;
 }
 
