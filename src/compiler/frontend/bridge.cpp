@@ -767,14 +767,28 @@ template <class Base> struct Action : Base {
             }
         }
     }
+    bool inVain() const { return job.client->in_vain && job.client->in_vain(job.client->context); }
+    // What Clang does at the end of the source, one template at a time.
+    void instantiate(Sema &s) {
+        std::deque<Sema::PendingImplicitInstantiation> left;
+        for (left.swap(s.PendingInstantiations); !left.empty() && !inVain(); left.pop_front()) {
+            s.PendingInstantiations.push_back(left.front());
+            s.PerformPendingInstantiations();
+        }
+    }
     void parse(Parser &p, Sema &s, ASTConsumer &consumer) {
         Parser::DeclGroupPtrTy group;
         Sema::ModuleImportState imports = Sema::ModuleImportState::NotACXX20Module;
         EnterExpressionEvaluationContext evaluated(
             s, Sema::ExpressionEvaluationContext::PotentiallyEvaluated);
         for (bool eof = p.ParseFirstTopLevelDecl(group, imports); !eof;
-             eof = p.ParseTopLevelDecl(group, imports))
+             eof = p.ParseTopLevelDecl(group, imports)) {
             if (group && !consumer.HandleTopLevelDecl(group.get())) return;
+            while (inVain() && p.getCurToken().is(tok::kw_template) &&
+                   s.PP.LookAhead(0).isNot(tok::less))
+                p.SkipUntil(tok::semi);
+            if (p.getCurToken().is(tok::eof)) instantiate(s);
+        }
     }
     void ExecuteAction() override {
         CompilerInstance &ci = this->getCompilerInstance();

@@ -133,6 +133,9 @@ typedef struct BridgeClient {
     const MslToken *(*tokens)(void *context, BridgeJob *job, const MslToken *in, size_t n,
                               size_t *n_out);
     void (*diagnostic)(void *context, BridgeJob *job, const BridgeDiagnostic *d);
+    // Whether the run will be repeated whatever follows: templates, most of the work, are then not
+    // instantiated. May be NULL.
+    bool (*in_vain)(void *context);
     // A file read by #include; system: from a folder of system headers, ours or another.
     void (*file)(void *context, const char *path, bool system);
     // Reflection, after a translation unit without errors.

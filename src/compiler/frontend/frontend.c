@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ROUNDS = 8 };
+// A round in which a repair was found leaves what follows uninstantiated, and the next one finds
+// the repairs in there; but only so often.
+enum { MAX_ROUNDS = 8, SHORT_ROUNDS = 2 };
 
 typedef struct Round { // one run of Clang
     const MslSource *source;
@@ -14,10 +16,11 @@ typedef struct Round { // one run of Clang
     TokenList tokens;
     Diagnoser diagnoser;
     ReflectBuilder reflection;
-    Repairs *repairs; // over all rounds
-    bool learnt;      // a repair was found
-    bool bare;        // the language and its types, without its library
-    bool library;     // one of our headers was included
+    Repairs *repairs;  // over all rounds
+    bool learnt;       // a repair was found
+    bool may_be_short; // once a repair is found
+    bool bare;         // the language and its types, without its library
+    bool library;      // one of our headers was included
     char **files;
     size_t n_files, capacity_files;
     unsigned char *bitcode;
@@ -42,6 +45,11 @@ static void on_diagnostic(void *context, BridgeJob *job, const BridgeDiagnostic 
     Round *r = context;
     if (d->severity >= 3 && repairs_learn(r->repairs, d)) r->learnt = true;
     diagnose(&r->diagnoser, job, d);
+}
+
+static bool on_in_vain(void *context) {
+    const Round *r = context;
+    return r->learnt && r->may_be_short;
 }
 
 static void on_file(void *context, const char *path, bool system) {
@@ -129,6 +137,7 @@ static bool run_round(Round *r, const Options *dialect, const char *pch) {
                                  .version = version_asked(r->source),
                                  .tokens = on_tokens,
                                  .diagnostic = on_diagnostic,
+                                 .in_vain = on_in_vain,
                                  .file = on_file,
                                  .new_type = on_new_type,
                                  .set_type = on_set_type,
@@ -198,6 +207,7 @@ bool msl_frontend(const MslSource *given, MslLibrary *out) {
     const char *pch = dialect.failed || bare ? NULL : pch_find(&source, &dialect, &arena);
     for (int i = 0; i < MAX_ROUNDS; i++) {
         Round r = {.source = &source, .repairs = &repairs, .bare = bare};
+        r.may_be_short = i < SHORT_ROUNDS;
         r.diagnoser.version = version_asked(&source);
         ok = !dialect.failed && run_round(&r, &dialect, pch);
         bool no_library = !ok && !r.failed && !bare && !r.library && r.diagnoser.n_errors == 0;

@@ -41,6 +41,7 @@ void options_dialect(Options *o, const MslSource *source) {
         "-fdeclspec",
         "-O2",
         "-disable-llvm-passes",
+        "-discard-value-names",
         "-relaxed-aliasing",
         "-nostdsysteminc",
         "-nobuiltininc",
