@@ -107,21 +107,11 @@
 //      source.
 //
 // 9. THE ENVIRONMENT
-//      INGOT_DEVICES            the devices there are, in order, the first being the default:
-//                               cpu (if it is not set), null (computes nothing; for tests)
-//      INGOT_THREADS            worker threads
+//    docs/guide/environment.md lists all variables that are read. First of all:
+//      MTL_DEBUG_LAYER=1        rules of the API are checked
+//      MTL_SHADER_VALIDATION=1  accesses of kernels are checked
 //      INGOT_TIMEOUT_MS         time limit of a command buffer
-//      MTL_LOG_LEVEL            what kernels log without a log state, from this level on
-//                               (MTLLogLevelDebug, ...Info, ...Notice, ...Error, ...Fault): lines
-//                               on stderr. MTL_LOG_TO_STDERR=1: all of it
-//      INGOT_WIDTH              vector width 32, 16, 8, or 1 for lane-by-lane reference code
-//      INGOT_SYNC_SPECIALISE=1  wait for code made for the threadgroup's shape instead of starting
-//                               with general code; large grids always wait
-//      INGOT_TENSOR_LAYOUT=random  cooperative tensors of matmul2d are laid out at random when a
-//                               library is compiled from source: a program that relies on a layout
-//                               fails
-//      MTL_CAPTURE_ENABLED=1    the program may write traces (metal_capture.h)
-//      INGOT_TRACE              a file for a trace of the whole process, which `ingot trace` sets
+//      INGOT_THREADS            threads that run kernels
 #ifndef INGOT_METAL_H
 #define INGOT_METAL_H
 #include <stdbool.h>

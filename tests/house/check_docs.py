@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the documentation to what is there: links, anchors, paths, indexes, the length of the README, figures.
+"""Holds the documentation to what is there: links, anchors, paths, indexes, the length of the README, figures,
+variables of the environment.
 
     python3 tests/house/check_docs.py [ROOT]
 
@@ -18,6 +19,7 @@ LINK = re.compile(r"\]\(([^)\s]+)\)|(?:src|href)=\"([^\"]+)\"")
 CODE = re.compile(r"`([^`\n]+)`")
 # What is certainly the name of a file of ours: a source, alone or with folders before it.
 SOURCE = re.compile(r"[\w./*{},-]*\w[\w*{},-]*\.(?:c|cpp|h|def|py|cmake)")
+VARIABLE = r'getenv\("(\w+)"|"((?:INGOT|MTL|METAL)_[A-Z_]+(?<!_H))"'
 # Names of the same form that are not ours: the user's own, and headers of others.
 OTHERS = {"Python.h"}
 
@@ -121,6 +123,20 @@ class Checker:
                     if not os.path.exists(os.path.join(self.root, found[0])):
                         self.say(file, number, f"there is no {found[0]}")
 
+    def environment(self, page):
+        """Every variable that the sources read, and no other."""
+        read = set()
+        for file in self.files:
+            if file.startswith(("src/", "python/")) and file.endswith((".c", ".m", ".cpp", ".py")):
+                text = pathlib.Path(self.root, file).read_text(encoding="utf-8", errors="replace")
+                read |= {a or b for a, b in re.findall(VARIABLE, text)}
+        said = set(re.findall(r"`([A-Za-z_]+)`", "\n".join(
+            line.split("|")[1] for line in pathlib.Path(self.root, page).read_text(encoding="utf-8").splitlines()
+            if line.startswith("|"))))
+        for name in sorted(read - said):
+            self.say(page, 1, f"{name} is read and not here")
+        for name in sorted(said - read):
+            self.say(page, 1, f"nothing reads {name}")
 
     def figures(self, page):
         """Sections that scripts/figures.py can find again, each with the day it was measured."""
@@ -143,6 +159,7 @@ def main():
     for folder in ("docs/guide", "docs/internals"):
         checker.index(folder)
     checker.mentions()
+    checker.environment("docs/guide/environment.md")
     checker.figures("docs/figures.md")
     length = len(pathlib.Path(root, "README.md").read_text(encoding="utf-8").splitlines())
     if length > README_LINES:

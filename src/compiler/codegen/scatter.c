@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // scatter.c: scatters that the CPU has no instruction for become calls of one function.
-//   purpose   LLVM writes such a scatter (halves and bytes; without AVX-512 all) as a test, a branch
-//             and a store for each lane. A product of matrices of halves has four hundred: ten
-//             thousand blocks, a megabyte of code, and five times the time to compile it.
+//   purpose   LLVM writes such a scatter (halves and bytes; without AVX-512 all) as a test, a
+//             branch and a store for each lane. A product of matrices of halves has four hundred:
+//             ten thousand blocks, a megabyte of code, and five times the time to compile it.
 //   requires  the last optimisation has run; preserves everything else
 // Kernels with a few of them keep the lanes in line: a call saves what is in the vector registers.
 #include "compiler/codegen/codegen.h"
@@ -19,8 +19,8 @@ static bool is_slow_scatter(const Cg *cg, LLVMValueRef i) {
     return scalar && n > 1 && n <= MAX_LANES && !LLVMIsConstant(LLVMGetOperand(i, 2));
 }
 
-// void f(values, pointers, mask): a loop over the bits of the mask. The vectors lie in memory, where
-// a lane is found by its number.
+// void f(values, pointers, mask): a loop over the bits of the mask. The vectors lie in memory,
+// where a lane is found by its number.
 static LLVMValueRef build_scatter(Cg *cg, LLVMTypeRef function, const char *name) {
     MslContext *cx = &cg->cx;
     LLVMBuilderRef b = cx->builder;
