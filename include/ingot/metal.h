@@ -86,7 +86,7 @@
 // 7. THE OTHER HEADERS
 //    This one includes them all, so that one #include is enough:
 //      memory     metal_memory.h (heaps, residency), metal_texture.h, metal_tensor.h,
-//                 metal_sparse.h, metal_io.h (files)
+//                 metal_share.h (with other processes), metal_sparse.h, metal_io.h (files)
 //      commands   metal_blit.h, metal_sync.h (fences, events), metal_indirect.h
 //      programs   metal_argument.h, metal_link.h (functions from several libraries),
 //      metal_archive.h
@@ -1194,6 +1194,7 @@ MTL_API MTLPurgeableState mtl_resource_set_purgeable_state(MTLResource *resource
 #include "ingot/metal_render_pipeline.h"
 #include "ingot/metal_tensor.h"
 #include "ingot/metal_blit.h"
+#include "ingot/metal_share.h"
 #include "ingot/metal_memory.h"
 #include "ingot/metal_sync.h"
 #include "ingot/metal_argument.h"

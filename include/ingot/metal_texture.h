@@ -360,12 +360,6 @@ MTL_API bool mtl_device_supports_bc_texture_compression(const MTLDevice *device)
 MTL_API bool mtl_device_supports_query_texture_lod(const MTLDevice *device);
 MTL_API bool mtl_device_supports_32_bit_msaa(const MTLDevice *device);
 MTL_API bool mtl_device_is_depth24_stencil8_pixel_format_supported(const MTLDevice *device);
-// There are no surfaces and no texture handles between processes here: NULL and a message.
-MTL_API MTLTexture *mtl_device_new_texture_with_iosurface(MTLDevice *device,
-                                                          const MTLTextureDescriptor *descriptor,
-                                                          void *surface, size_t plane);
-MTL_API MTLTexture *mtl_device_new_shared_texture(MTLDevice *device,
-                                                  const MTLTextureDescriptor *descriptor);
 MTL_API MTLSamplerState *mtl_device_new_sampler_state(MTLDevice *device,
                                                       const MTLSamplerDescriptor *descriptor);
 MTL_API MTLTextureViewPool *mtl_device_new_texture_view_pool(
@@ -395,7 +389,7 @@ MTL_API MTLTextureSwizzleChannels mtl_texture_swizzle(const MTLTexture *texture)
 MTL_API MTLTextureCompressionType mtl_texture_compression_type(const MTLTexture *texture);
 MTL_API bool mtl_texture_allow_gpu_optimized_contents(const MTLTexture *texture);
 MTL_API bool mtl_texture_is_framebuffer_only(const MTLTexture *texture); // false
-MTL_API bool mtl_texture_is_shareable(const MTLTexture *texture);        // false
+MTL_API bool mtl_texture_is_shareable(const MTLTexture *texture); // metal_share.h
 MTL_API bool mtl_texture_is_sparse(const MTLTexture *texture);
 MTL_API MTLStorageMode mtl_texture_storage_mode(const MTLTexture *texture);
 MTL_API MTLCPUCacheMode mtl_texture_cpu_cache_mode(const MTLTexture *texture);
@@ -453,7 +447,6 @@ MTL_API MTLTexture *mtl_texture_new_texture_view_with_descriptor(
 // NULL, and a message: remote views are for the devices of a peer group.
 MTL_API MTLTexture *mtl_texture_new_remote_texture_view_for_device(MTLTexture *texture,
                                                                    MTLDevice *device);
-MTL_API void *mtl_texture_new_shared_texture_handle(MTLTexture *texture); // NULL and a message
 
 // ---- MTLTextureViewPool: views that are only a resource id ----
 // The pool keeps the textures and buffers of its views alive until a slot is set again. The calls

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "face_objects.h"
+#include <IOSurface/IOSurfaceRef.h>
 
 #define FACE_API __attribute__((visibility("default")))
 
@@ -33,6 +34,31 @@ id MTLCopyAllDevicesWithObserver(id *observer, id handler) {
 }
 
 void MTLRemoveDeviceObserver(id observer) { (void)observer; }
+
+// ---- Surfaces ----
+
+static void keep_surface(void *object) { objc_retain((id)object); }
+static void let_surface_go(void *object) { objc_release((id)object); }
+
+id face_MTLDevice_newTextureWithDescriptor_iosurface_plane_(id self, SEL _cmd, id descriptor,
+                                                            void *iosurface, unsigned long plane) {
+    (void)_cmd;
+    IOSurfaceRef from = iosurface;
+    MTLSurface surface = {.object = iosurface, .retain = keep_surface, .release = let_surface_go};
+    size_t n = IOSurfaceGetPlaneCount(from);
+    surface.plane_count = !from ? 0 : n ? n : 1;
+    for (size_t i = 0; i < surface.plane_count; i++)
+        surface.planes[i] = (MTLSurfacePlane){
+            IOSurfaceGetBaseAddressOfPlane(from, i), IOSurfaceGetWidthOfPlane(from, i),
+            IOSurfaceGetHeightOfPlane(from, i), IOSurfaceGetBytesPerRowOfPlane(from, i)};
+    FaceArena arena = {0};
+    MTLTextureDescriptor d;
+    id texture = (id)mtl_device_new_texture_with_iosurface(
+        (void *)self, face_fill_MTLTextureDescriptor(&d, descriptor, &arena),
+        iosurface ? &surface : NULL, plane);
+    face_arena_free(&arena);
+    return texture;
+}
 
 // ---- MTLDevice ----
 

@@ -139,6 +139,12 @@ MTLBuffer *mtl_device_new_buffer_with_bytes_no_copy(MTLDevice *device, void *byt
         rt_misuse(device, RT_RULE_buffer_no_copy_private, __func__, NULL);
         return NULL;
     }
+    return rt_buffer_new_around(device, bytes, length, options, deallocator, context);
+}
+
+MTLBuffer *rt_buffer_new_around(MTLDevice *device, void *bytes, size_t length,
+                                MTLResourceOptions options, MTLBufferDeallocator deallocator,
+                                void *context) {
     MTLBuffer *buffer = buffer_new(device, length, options, length);
     if (!buffer) return NULL;
     if (!rt_wrap_memory(&buffer->resource, bytes, length)) {

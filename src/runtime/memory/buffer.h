@@ -21,6 +21,11 @@ extern RtClass rt_buffer_class;
 // Can there be such a buffer? Says so if not. Any device, also NULL.
 bool rt_valid_buffer_options(MTLDevice *device, const char *call, size_t length,
                              MTLResourceOptions options);
+// A buffer over memory of the program's, whatever its address is; the deallocator is called at its
+// end. NULL: no memory, and the deallocator is not called.
+MTLBuffer *rt_buffer_new_around(MTLDevice *device, void *bytes, size_t length,
+                                MTLResourceOptions options, MTLBufferDeallocator deallocator,
+                                void *context);
 // For heaps: a buffer over memory of theirs. NULL: no memory.
 MTLBuffer *rt_buffer_new_over(MTLDevice *device, size_t length, MTLResourceOptions options,
                               const DevMemory *memory, size_t offset);

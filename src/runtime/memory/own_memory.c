@@ -2,6 +2,7 @@
 // own_memory.c: see own_memory.h.
 #include "runtime/memory/own_memory.h"
 #include <string.h>
+#include <sys/mman.h>
 #include "os/pages.h"
 
 #define ALIGNMENT 16384u // Apple's page
@@ -61,6 +62,7 @@ void rt_free_own_memory(MTLResource *resource) {
     case RT_OWNER_DEVICE:
         resource->device->table->memory_free(resource->device->context, own);
         break;
+    case RT_OWNER_FILE: munmap(own->host, own->n_bytes); break;
     case RT_OWNER_NONE: break;
     }
     *own = (DevMemory){0};

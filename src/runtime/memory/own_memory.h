@@ -10,6 +10,7 @@ typedef enum RtOwner {
     RT_OWNER_MAPPING, // of the host
     RT_OWNER_HOOK,    // from the allocator hook
     RT_OWNER_DEVICE,
+    RT_OWNER_FILE, // a mapping of a file that others map too
 } RtOwner;
 
 // Zeroed memory of whole pages in resource->own, for the resource's storage mode. False: there is

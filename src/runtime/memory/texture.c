@@ -17,6 +17,8 @@ static void texture_destroy(void *self) {
     rt_span_remove(&texture->record_span);
     const MTLDevice *device = texture->resource.device;
     dev_handle_free(device->table, device->context, &texture->handle);
+    const bool shared = texture->resource.owner == RT_OWNER_FILE;
+    if (shared && texture->shared_file >= 0) close(texture->shared_file);
     rt_free_own_memory(&texture->resource);
     MTLTexture *parent = texture->parent;
     MTLBuffer *buffer = texture->buffer;
@@ -103,6 +105,7 @@ static MTLTexture *texture_new(MTLDevice *device, const MTLTextureDescriptor *d,
     MTLTexture *texture = rt_new(&rt_texture_class, sizeof *texture);
     if (!texture) return NULL;
     rt_resource_init(&texture->resource, device, options, allocated_bytes);
+    texture->shared_file = -1;
     texture->usage = d->usage;
     texture->compression = d->compression_type;
     texture->allow_gpu_optimized = d->allow_gpu_optimized_contents;
@@ -341,32 +344,11 @@ MTLTexture *mtl_buffer_new_texture(MTLBuffer *buffer, const MTLTextureDescriptor
 
 // ---- What there is not ----
 
-MTLTexture *mtl_device_new_texture_with_iosurface(MTLDevice *device,
-                                                  const MTLTextureDescriptor *descriptor,
-                                                  void *surface, size_t plane) {
-    (void)descriptor, (void)surface, (void)plane;
-    rt_misuse(device, RT_RULE_texture_unsupported, __func__, "IOSurface");
-    return NULL;
-}
-
-MTLTexture *mtl_device_new_shared_texture(MTLDevice *device,
-                                          const MTLTextureDescriptor *descriptor) {
-    (void)descriptor;
-    rt_misuse(device, RT_RULE_texture_unsupported, __func__, "textures shared between processes");
-    return NULL;
-}
-
 MTLTexture *mtl_texture_new_remote_texture_view_for_device(MTLTexture *texture, MTLDevice *device) {
     rt_misuse(texture ? texture->resource.device : NULL,
               !texture  ? RT_RULE_null_object
               : !device ? RT_RULE_null_argument
                         : RT_RULE_buffer_remote,
               __func__, "device");
-    return NULL;
-}
-
-void *mtl_texture_new_shared_texture_handle(MTLTexture *texture) {
-    rt_misuse(texture ? texture->resource.device : NULL, RT_RULE_texture_unsupported, __func__,
-              "textures shared between processes");
     return NULL;
 }

@@ -23,6 +23,7 @@ struct MTLTexture {
     struct RtSparse *sparse; // memory/sparse.h; NULL: not sparse, or a view. Owned
     MTLBuffer *buffer;       // over a buffer's memory, also through a view; retained
     size_t buffer_offset, buffer_row_bytes;
+    int shared_file;    // of shared_texture.c; -1: none
     RtSpan record_span; // of the handle: the debug layer finds the texture of a resource id
 };
 

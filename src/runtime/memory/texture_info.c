@@ -66,11 +66,6 @@ bool mtl_texture_is_framebuffer_only(const MTLTexture *texture) {
     return false; // only drawables of a layer are
 }
 
-bool mtl_texture_is_shareable(const MTLTexture *texture) {
-    (void)texture;
-    return false; // see mtl_device_new_shared_texture
-}
-
 bool mtl_texture_is_sparse(const MTLTexture *texture) { return texture && texture->record.sparse; }
 
 MTLTextureSparseTier mtl_texture_sparse_texture_tier(const MTLTexture *texture) {
@@ -144,7 +139,7 @@ MTLResource *mtl_texture_root_resource(const MTLTexture *texture) {
 }
 
 MTLBuffer *mtl_texture_buffer(const MTLTexture *texture) {
-    return texture ? texture->buffer : NULL;
+    return texture && !mtl_texture_iosurface(texture) ? texture->buffer : NULL;
 }
 
 size_t mtl_texture_buffer_offset(const MTLTexture *texture) {
