@@ -23,6 +23,7 @@ typedef struct DevCode {
     uint32_t n_slots;           // of its arguments
     uint32_t threadgroup_bytes; // static threadgroup memory
     uint64_t stack_bytes;       // private memory of one SIMD-group, roughly; the device's to use
+    size_t n_bytes;             // of what it was made of; the runtime's to write
     const AbiStageInfo *stage;  // of a vertex or fragment function, which cannot be dispatched
 } DevCode;
 

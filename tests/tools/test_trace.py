@@ -55,6 +55,16 @@ def test_code_for_a_shape_is_made_when_it_pays(own, grid, repeat, made):
     assert shapes == [[0, 0, 0]] + [[100, 1, 1]] * made
 
 
+def test_no_grid_waits_for_code_that_takes_seconds(own):
+    steps = "".join(f"x += a[i * {k} % 1000] * precise::tan(x);\n" for k in range(36))
+    own.write("a.metal", ADD.replace("c[i] =", "float x = 0;\n" + steps + "c[i] = x +"))
+    numbers = [x for i in range(3) for x in ("--arg", f"{i}=f32[20000]")]
+    own("trace", "-q", INGOT, "run", "a.metal", "add", "--grid", 20000, "--group", 100, *numbers, "-q")
+    codes = [c for c in Trace(own.folder / "trace.json").all("compile") if c.name == "code of add"]
+    assert [c.args["threadgroup"] for c in codes] == [[0, 0, 0]]
+    assert codes[0].args["bytes"] > 2**17
+
+
 @pytest.mark.parametrize("status", [0, 1, 7, 130])
 def test_exit_status_is_the_program_s(ingot, status):
     r = ingot("trace", "sh", "-c", f"exit {status}", status=status)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // pipeline.c: MTLComputePipelineState. Creation compiles the kernel for any threadgroup shape. The
 // first dispatch with a shape asks the cache for code made for it. Else it comes from the compiler:
-// for a large grid before it runs, for small ones in the background while the general code runs,
-// once there were a few: programs run many kernels only once or twice (INGOT_SYNC_SPECIALISE=1:
-// always before). Binary archives, if the descriptor names any, come before cache and compiler.
+// for a large grid before it runs, for small ones (and kernels that take seconds to compile) in the
+// background while the general code runs, once there were a few: programs run many kernels only
+// once or twice (INGOT_SYNC_SPECIALISE=1: always before). Binary archives, if the descriptor names any, come before cache and compiler.
 #include "runtime/program/pipeline.h"
 #include <stdio.h>
 #include <string.h>
@@ -52,6 +52,7 @@ DevCode *rt_code_load(const MTLDevice *device, const Blob *bytes, const RfFuncti
                                   .n_bytes = bytes ? bytes->n_bytes : 0,
                                   .function = function};
     DevCode *code = device->table->code_load(device->context, &source, why, why_bytes);
+    if (code) code->n_bytes = source.n_bytes;
     // Vertex functions have slots for the buffers of attributes, too.
     if (!code || code->stage || code->n_slots == function->n_slots) return code;
     snprintf(why, why_bytes, "its arguments are not those of the library");
@@ -168,9 +169,10 @@ static void note_shape(const MTLComputePipelineState *state, const uint32_t shap
     if (rt_kernel_key(&general, &key)) rt_shapes_note(state->device, &key, shape);
 }
 
-// General code can take ten times as long, and a compile takes as long as a few such grids. Of
-// 475 kernels and shapes in the tests of an array library, 411 are dispatched at most 8 times.
-enum { LARGE_GRID = 1 << 14, FEW_DISPATCHES = 8 };
+// General code can take ten times as long, and a compile takes as long as a few such grids; that of
+// a kernel whose code is heavy takes seconds, as much as much larger ones. Of 475 kernels and
+// shapes in the tests of an array library, 411 are dispatched at most 8 times.
+enum { LARGE_GRID = 1 << 14, HUGE_GRID = 1 << 22, HEAVY_BYTES = 1 << 17, FEW_DISPATCHES = 8 };
 
 static void make_in_background(MTLComputePipelineState *state, RtVariant *variant) {
     VariantJob *job = rt_alloc(sizeof *job);
@@ -200,7 +202,8 @@ static void count_dispatch(MTLComputePipelineState *state, RtVariant *variant, b
 void rt_pipeline_prepare(MTLComputePipelineState *state, const uint32_t shape[3],
                          uint64_t n_threads) {
     RtVariant *variant;
-    bool wait = state->device->sync_specialise || n_threads >= LARGE_GRID;
+    uint64_t large = state->general->n_bytes < HEAVY_BYTES ? LARGE_GRID : HUGE_GRID;
+    bool wait = state->device->sync_specialise || n_threads >= large;
     unsigned reach = rt_device_reach(state->device);
     if (state->required[0]) return; // the general code is for this shape
     if ((variant = find_variant(state, shape, reach))) {
