@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// astc.c: ASTC blocks of the LDR profile, 2D, bit for bit as KHR_texture_compression_astc_hdr (and
+// astc.c: ASTC blocks, 2D, bit for bit as KHR_texture_compression_astc_hdr (and
 // the Khronos Data Format Specification) say. A block has a grid of weights (bits from the top
 // down) that is stretched over the texels, up to four partitions with a pair of endpoint colours
 // each, and sequences of integers in ranges of 2^n, 3 * 2^n or 5 * 2^n values. Blocks that are not
-// valid, and endpoints of high dynamic range, are magenta.
+// valid are magenta, and so are endpoints of high dynamic range (astc_hdr.c) in the LDR profile.
 #include <string.h>
 #include "texel/blocks.h"
 #include "texel/format.h"
+#include "base/numbers.h"
 
 #define MAX_WEIGHTS 64u
 #define MAX_VALUES 18u
@@ -31,8 +32,10 @@ typedef struct Block {
     const Range *weight_range;
     unsigned n_partitions, partition;
     unsigned plane_component;
-    unsigned modes[4];     // of the endpoints
-    uint8_t ends[4][2][4]; // [partition][end][component]
+    unsigned modes[4];      // of the endpoints
+    bool hdr;               // the profile
+    uint8_t wide[4];        // of a partition: a bit for each component whose ends have 12 bits
+    uint16_t ends[4][2][4]; // [partition][end][component]
     uint8_t weights[2][MAX_WEIGHTS];
 } Block;
 
@@ -206,12 +209,12 @@ static bool read_mode(unsigned mode, Block *k) {
 
 static unsigned clamp_byte(int v) { return (unsigned)(v < 0 ? 0 : v > 255 ? 255 : v); }
 
-static void set(uint8_t to[4], int r, int g, int b, int a) {
-    to[0] = (uint8_t)clamp_byte(r), to[1] = (uint8_t)clamp_byte(g), to[2] = (uint8_t)clamp_byte(b);
-    to[3] = (uint8_t)clamp_byte(a);
+static void set(uint16_t to[4], int r, int g, int b, int a) {
+    to[0] = (uint16_t)clamp_byte(r), to[1] = (uint16_t)clamp_byte(g);
+    to[2] = (uint16_t)clamp_byte(b), to[3] = (uint16_t)clamp_byte(a);
 }
 
-static void set_contracted(uint8_t to[4], int r, int g, int b, int a) {
+static void set_contracted(uint16_t to[4], int r, int g, int b, int a) {
     set(to, (r + b) >> 1, (g + b) >> 1, b, a);
 }
 
@@ -222,7 +225,7 @@ static void transfer(int *offset, int *base) {
     if (*offset & 0x20) *offset -= 0x40;
 }
 
-static void direct(const int *v, int a0, int a1, uint8_t e[2][4]) {
+static void direct(const int *v, int a0, int a1, uint16_t e[2][4]) {
     if (v[1] + v[3] + v[5] >= v[0] + v[2] + v[4]) {
         set(e[0], v[0], v[2], v[4], a0);
         set(e[1], v[1], v[3], v[5], a1);
@@ -232,7 +235,7 @@ static void direct(const int *v, int a0, int a1, uint8_t e[2][4]) {
     }
 }
 
-static void base_and_offset(int *v, bool alpha, uint8_t e[2][4]) {
+static void base_and_offset(int *v, bool alpha, uint16_t e[2][4]) {
     for (int i = 0; i < (alpha ? 8 : 6); i += 2) transfer(&v[i + 1], &v[i]);
     int a0 = alpha ? v[6] : 255, a1 = alpha ? v[6] + v[7] : 255;
     if (v[1] + v[3] + v[5] >= 0) {
@@ -244,7 +247,7 @@ static void base_and_offset(int *v, bool alpha, uint8_t e[2][4]) {
     }
 }
 
-static void endpoints(unsigned mode, int *v, uint8_t e[2][4]) {
+static void endpoints(unsigned mode, int *v, uint16_t e[2][4]) {
     switch (mode) {
     case 0: set(e[0], v[0], v[0], v[0], 255), set(e[1], v[1], v[1], v[1], 255); break;
     case 1: {
@@ -316,7 +319,8 @@ static bool read_endpoints(const TexelReader *b, unsigned weight_bits, Block *k)
         unsigned count = (k->modes[i] / 4 + 1) * 2;
         for (unsigned j = 0; j < count; j++, used++)
             v[j] = (int)unquantize_color(range, digits[used], bits[used]);
-        endpoints(k->modes[i], v, k->ends[i]);
+        if (k->hdr) k->wide[i] = (uint8_t)texel_astc_hdr_ends(k->modes[i], v, k->ends[i]);
+        if (!k->wide[i]) endpoints(k->modes[i], v, k->ends[i]);
     }
     return true;
 }
@@ -409,6 +413,8 @@ static unsigned weight_at(const Block *k, unsigned plane, unsigned x, unsigned y
     return sum >> 4;
 }
 
+static const unsigned magenta[4] = {65535, 0, 65535, 65535};
+
 // 16-bit values as the shader sees them: halves rounded towards zero; sRGB colours: the upper byte.
 static float finish(unsigned v, bool srgb, unsigned component) {
     if (srgb && component < 3) return texel_srgb8_to_linear((uint8_t)(v >> 8));
@@ -425,41 +431,66 @@ static void fill(const unsigned v[4], unsigned n, bool srgb, float *rgba) {
     }
 }
 
-// One colour for the whole block. false: not valid.
-static bool void_extent(const TexelReader *b, unsigned v[4]) {
+// A number of high dynamic range: 5 bits of exponent, then 11 of mantissa that bend towards a
+// logarithm; as a half, infinity being the greatest one.
+static float finish_wide(unsigned v) {
+    unsigned m = v & 0x7ff, bent = m < 512 ? 3 * m : m < 1536 ? 4 * m - 512 : 5 * m - 2048;
+    unsigned half = v >> 11 << 10 | bent >> 3;
+    return float_from_half((uint16_t)(half > 0x7bff ? 0x7bff : half));
+}
+
+// One colour for the whole block, in *halves if that is what it is made of. false: not valid.
+static bool void_extent(const TexelReader *b, unsigned v[4], bool *halves) {
     unsigned s0 = texel_bits_at(b, 12, 13), s1 = texel_bits_at(b, 25, 13),
              t0 = texel_bits_at(b, 38, 13), t1 = texel_bits_at(b, 51, 13);
     bool hdr = texel_bits_at(b, 9, 1), reserved = texel_bits_at(b, 10, 2) != 3;
     bool none = s0 == 8191 && s1 == 8191 && t0 == 8191 && t1 == 8191;
     for (unsigned c = 0; c < 4; c++) v[c] = texel_bits_at(b, 64 + 16 * c, 16);
-    return !hdr && !reserved && (none || (s0 < s1 && t0 < t1));
+    *halves = hdr;
+    return !reserved && (none || (s0 < s1 && t0 < t1));
 }
 
-void texel_decode_astc(const uint8_t *block, unsigned width, unsigned height, bool srgb,
+static void decode_void_extent(const TexelReader *b, unsigned n, bool srgb, bool hdr, float *rgba) {
+    unsigned v[4];
+    bool halves, valid = void_extent(b, v, &halves);
+    if (!valid || (halves && !hdr)) {
+        fill(magenta, n, srgb, rgba);
+    } else if (!halves) {
+        fill(v, n, srgb, rgba);
+    } else {
+        for (unsigned t = 0; t < 4 * n; t++) rgba[t] = float_from_half((uint16_t)v[t % 4]);
+    }
+}
+
+static float texel_component(const Block *k, unsigned partition, unsigned c, unsigned w,
+                             bool srgb) {
+    uint16_t low = k->ends[partition][0][c], high = k->ends[partition][1][c];
+    if (k->wide[partition] >> c & 1)
+        return finish_wide(((unsigned)(low << 4) * (64 - w) + (unsigned)(high << 4) * w + 32) >> 6);
+    unsigned a = low * 256u + (srgb && c < 3 ? 0x80u : low);
+    unsigned z = high * 256u + (srgb && c < 3 ? 0x80u : high);
+    return finish((a * (64 - w) + z * w + 32) >> 6, srgb, c);
+}
+
+void texel_decode_astc(const uint8_t *block, unsigned width, unsigned height, bool srgb, bool hdr,
                        float *rgba) {
-    static const unsigned magenta[4] = {65535, 0, 65535, 65535};
     TexelReader b = texel_bits(block);
     if (texel_bits_at(&b, 0, 9) == 0x1fc) {
-        unsigned v[4];
-        bool valid = void_extent(&b, v);
-        fill(valid ? v : magenta, width * height, srgb, rgba);
+        decode_void_extent(&b, width * height, srgb, hdr, rgba);
         return;
     }
-    Block k = {.width = width, .height = height};
+    Block k = {.width = width, .height = height, .hdr = hdr};
     if (!read_block(block, &k)) {
         fill(magenta, width * height, srgb, rgba);
         return;
     }
     for (unsigned y = 0; y < height; y++)
         for (unsigned x = 0; x < width; x++, rgba += 4) {
-            uint8_t (*e)[4] = k.ends[partition_of(&k, x, y)];
-            unsigned first = weight_at(&k, 0, x, y);
+            unsigned partition = partition_of(&k, x, y), first = weight_at(&k, 0, x, y);
             unsigned second = k.dual_plane ? weight_at(&k, 1, x, y) : first;
-            for (unsigned c = 0; c < 4; c++) {
-                unsigned w = k.dual_plane && c == k.plane_component ? second : first;
-                unsigned low = e[0][c] * 256u + (srgb && c < 3 ? 0x80u : e[0][c]);
-                unsigned high = e[1][c] * 256u + (srgb && c < 3 ? 0x80u : e[1][c]);
-                rgba[c] = finish((low * (64 - w) + high * w + 32) >> 6, srgb, c);
-            }
+            for (unsigned c = 0; c < 4; c++)
+                rgba[c] =
+                    texel_component(&k, partition, c,
+                                    k.dual_plane && c == k.plane_component ? second : first, srgb);
         }
 }

@@ -38,7 +38,10 @@ bool texel_decode_block(const AbiPixelFormat *f, const void *block, float *rgba)
     case ABI_CODING_ETC2_RGBA8: texel_decode_etc2_rgba(block, srgb, rgba); return true;
     case ABI_CODING_ETC2_RGB8A1: texel_decode_etc2_rgb_a1(block, srgb, rgba); return true;
     case ABI_CODING_ASTC:
-        texel_decode_astc(block, f->block_width, f->block_height, srgb, rgba);
+        texel_decode_astc(block, f->block_width, f->block_height, srgb, false, rgba);
+        return true;
+    case ABI_CODING_ASTC_HDR:
+        texel_decode_astc(block, f->block_width, f->block_height, false, true, rgba);
         return true;
     default: return false; // no texture of these can be made
     }

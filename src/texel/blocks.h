@@ -14,8 +14,12 @@ void texel_decode_bc4(const uint8_t *block, bool is_signed, float *rgba);
 void texel_decode_bc5(const uint8_t *block, bool is_signed, float *rgba);
 void texel_decode_bc6h(const uint8_t *block, bool is_signed, float *rgba);
 void texel_decode_bc7(const uint8_t *block, bool srgb, float *rgba);
-void texel_decode_astc(const uint8_t *block, unsigned width, unsigned height, bool srgb,
+// hdr: blocks of the profile of high dynamic range, which are never sRGB.
+void texel_decode_astc(const uint8_t *block, unsigned width, unsigned height, bool srgb, bool hdr,
                        float *rgba);
+// The ends of a mode of high dynamic range, 12 bits each; returned: a bit for each component that
+// is one (the others have 8 bits); 0: the mode is none of these.
+unsigned texel_astc_hdr_ends(unsigned mode, const int *values, uint16_t ends[2][4]);
 void texel_decode_etc2_rgb(const uint8_t *block, bool srgb, float *rgba);
 void texel_decode_etc2_rgba(const uint8_t *block, bool srgb, float *rgba);
 void texel_decode_etc2_rgb_a1(const uint8_t *block, bool srgb, float *rgba);

@@ -205,7 +205,6 @@ static void test_bad_descriptors(void **state) {
     BAD("texture_format", d.pixel_format = (MTLPixelFormat)70000);
     BAD("texture_format", d.pixel_format = MTLPixelFormatUnspecialized);
     BAD("texture_format", d.pixel_format = MTLPixelFormatPVRTC_RGB_2BPP);
-    BAD("texture_format", d.pixel_format = MTLPixelFormatASTC_4x4_HDR);
     BAD("texture_format", d.pixel_format = MTLPixelFormatX32_Stencil8);
     BAD("texture_format", d.pixel_format = MTLPixelFormatBC1_RGBA,
         d.texture_type = MTLTextureType1D, d.height = 1);

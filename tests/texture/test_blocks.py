@@ -602,13 +602,82 @@ def astc_ends(mode, v):
     return [[clamp(c) for c in end] for end in e]
 
 
-def astc(block, bw, bh, srgb):
+def astc_hdr_ends(mode, v):
+    """As the specification's code has them, by masks of modes: what the C file's tables must agree with."""
+    def top(c):
+        return min(max(c, 0), 0xfff)
+
+    def swapped(c, major):
+        c = list(c)
+        c[0], c[major] = c[major], c[0]
+        return c
+    if mode == 2:
+        low, high = (v[0] << 4, v[1] << 4) if v[1] >= v[0] else ((v[1] << 4) + 8, (v[0] << 4) - 8)
+        return [low] * 3 + [0x780], [high] * 3 + [0x780]
+    if mode == 3:
+        if v[0] & 0x80:
+            low, d = (v[1] & 0xe0) << 4 | (v[0] & 0x7f) << 2, (v[1] & 0x1f) << 2
+        else:
+            low, d = (v[1] & 0xf0) << 4 | (v[0] & 0x7f) << 1, (v[1] & 0x0f) << 1
+        return [low] * 3 + [0x780], [top(low + d)] * 3 + [0x780]
+    if mode == 7:
+        bits = (v[0] & 0xc0) >> 6 | (v[1] & 0x80) >> 5 | (v[2] & 0x80) >> 4
+        major, which = (bits >> 2, bits & 3) if bits & 12 != 12 else (bits & 3, 4) if bits != 15 else (0, 5)
+        red, green, blue, scale = v[0] & 0x3f, v[1] & 0x1f, v[2] & 0x1f, v[3] & 0x1f
+        x = [v[1] >> 6 & 1, v[1] >> 5 & 1, v[2] >> 6 & 1, v[2] >> 5 & 1, v[3] >> 7 & 1, v[3] >> 6 & 1, v[3] >> 5 & 1]
+
+        def has(mask, i, bit):
+            return x[i] << bit if mask >> which & 1 else 0
+        green |= has(0x30, 0, 6) | has(0x3a, 1, 5)
+        blue |= has(0x30, 2, 6) | has(0x3a, 3, 5)
+        scale |= has(0x3d, 6, 5) | has(0x2d, 5, 6) | has(0x04, 4, 7)
+        red |= (has(0x3b, 4, 6) | has(0x04, 3, 6) | has(0x10, 5, 7) | has(0x0f, 2, 7) | has(0x05, 1, 8) |
+                has(0x0a, 0, 8) | has(0x05, 0, 9) | has(0x02, 6, 9) | has(0x01, 3, 10) | has(0x02, 5, 10))
+        red, green, blue, scale = [c << (1, 1, 2, 3, 4, 5)[which] for c in (red, green, blue, scale)]
+        if which != 5:
+            green, blue = red - green, red - blue
+        high = swapped((red, green, blue), major)
+        return [top(c - scale) for c in high] + [0x780], [top(c) for c in high] + [0x780]
+    major = (v[4] & 0x80) >> 7 | (v[5] & 0x80) >> 6
+    if major == 3:
+        low, high = [v[0] << 4, v[2] << 4, (v[4] & 0x7f) << 5], [v[1] << 4, v[3] << 4, (v[5] & 0x7f) << 5]
+    else:
+        which = (v[1] & 0x80) >> 7 | (v[2] & 0x80) >> 6 | (v[3] & 0x80) >> 5
+        x = [v[2] >> 6 & 1, v[3] >> 6 & 1, v[4] >> 6 & 1, v[5] >> 6 & 1, v[4] >> 5 & 1, v[5] >> 5 & 1]
+
+        def has(mask, i, bit):
+            return x[i] << bit if mask >> which & 1 else 0
+        n = (7, 6, 7, 6, 5, 6, 5, 6)[which]
+        d = [(c & ((1 << n) - 1)) - ((c >> (n - 1) & 1) << n) for c in v[4:6]]
+        a = v[0] | (v[1] & 0x40) << 2 | has(0xa4, 0, 9) | has(0x08, 2, 9) | has(0x50, 4, 9) | has(0x50, 5, 10)
+        a |= has(0xa0, 1, 10) | has(0xc0, 2, 11)
+        c = v[1] & 0x3f | has(0x04, 1, 6) | has(0xe8, 3, 6) | has(0x20, 2, 7)
+        b = v[2] & 0x3f | has(0x5b, 0, 6) | has(0x12, 2, 7), v[3] & 0x3f | has(0x5b, 1, 6) | has(0x12, 3, 7)
+        s = 1 << ((which >> 1) ^ 3)
+        high = [top(a * s), top((a - b[0]) * s), top((a - b[1]) * s)]
+        low = [top((a - c) * s), top((a - b[0] - c - d[0]) * s), top((a - b[1] - c - d[1]) * s)]
+        low, high = swapped(low, major), swapped(high, major)
+    if mode == 11:
+        return low + [0x780], high + [0x780]
+    if mode == 14:
+        return low + [v[6]], high + [v[7]]
+    which, a0, a1 = v[6] >> 7 | v[7] >> 6 & 2, v[6] & 0x7f, v[7] & 0x7f
+    if which == 3:
+        return low + [a0 << 5], high + [a1 << 5]
+    a0 |= (a1 << (which + 1)) & 0x780
+    a1 = ((a1 & (0x3f >> which)) ^ (0x20 >> which)) - (0x20 >> which)
+    return low + [a0 << (4 - which)], high + [top((a0 + a1) << (4 - which))]
+
+
+def astc(block, bw, bh, srgb, hdr=False):
     """16-bit values of every texel; None: not a valid block."""
     v = int.from_bytes(block, "little")
     if v & 0x1ff == 0x1fc:
         extent = [v >> (12 + 13 * i) & 8191 for i in range(4)]
-        ok = v >> 9 & 1 == 0 and v >> 10 & 3 == 3 and (extent == [8191] * 4 or (extent[0] < extent[1] and extent[2] < extent[3]))
-        return [[v >> (64 + 16 * c) & 65535 for c in range(4)]] * (bw * bh) if ok else None
+        ok = v >> 9 & 1 <= hdr and v >> 10 & 3 == 3 and (extent == [8191] * 4 or (extent[0] < extent[1] and extent[2] < extent[3]))
+        half = "half" if v >> 9 & 1 else None
+        color = [v >> (64 + 16 * c) & 65535 for c in range(4)]
+        return [[(half, c) for c in color] if half else color] * (bw * bh) if ok else None
     g = grid(v & 2047)
     if not g:
         return None
@@ -642,9 +711,11 @@ def astc(block, bw, bh, srgb):
         return None
     table = spread(fits[-1], 255)
     values = [table[p] for p in take_sequence(v >> at, total, fits[-1])]
-    ends, used = [], 0
+    ends, kinds, used = [], [], 0
     for m, c in zip(modes, counts):
-        ends.append(astc_ends(m, values[used:used + c]))
+        wide = 0 if not hdr or m not in (2, 3, 7, 11, 14, 15) else 7 if m == 14 else 15
+        kinds.append(wide)
+        ends.append((astc_hdr_ends if wide else astc_ends)(m, values[used:used + c]))
         used += c
     backwards = int(format(v, "0128b")[::-1], 2)
     table = spread(levels, 63)
@@ -666,17 +737,31 @@ def astc(block, bw, bh, srgb):
                         k = gs // 16 + i + (gt // 16 + j) * gw
                         total += w * weights[k * (2 if dual else 1) + p]
                 return total >> 4
-            e = ends[partition(seed, n, x, y, bw * bh < 31)]
+            which = partition(seed, n, x, y, bw * bh < 31)
+            e = ends[which]
             texel = []
             for c in range(4):
                 w = weight(1 if plane == c else 0)
                 low, high = [(q[c] << 8 | 128) if srgb and c < 3 else q[c] * 257 for q in e]
-                texel.append((low * (64 - w) + high * w + 32) >> 6)
+                if kinds[which] >> c & 1:
+                    texel.append(("wide", ((e[0][c] << 4) * (64 - w) + (e[1][c] << 4) * w + 32) >> 6))
+                else:
+                    texel.append((low * (64 - w) + high * w + 32) >> 6)
             out.append(texel)
     return out
 
 
+def half_float(bits):
+    return float(np.array([bits], np.uint16).view(np.float16)[0])
+
+
 def toward_zero(v):
+    if isinstance(v, tuple) and v[0] == "half":
+        return half_float(v[1])
+    if isinstance(v, tuple):
+        e, m = v[1] >> 11, v[1] & 0x7ff
+        m = 3 * m if m < 512 else 4 * m - 512 if m < 1536 else 5 * m - 2048
+        return half_float(min(e << 10 | m >> 3, 0x7bff))
     if v == 65535:
         return 1.0
     f = np.float16(v / 65536)
@@ -711,6 +796,7 @@ def test_astc(size):
         texels = astc(block, bw, bh, False)
         same(decoded(204 + at, block, bw * bh), astc_expected(texels, bw * bh, False))
         same(decoded(186 + at, block, bw * bh), astc_expected(astc(block, bw, bh, True), bw * bh, True), exact=False)
+        same(decoded(222 + at, block, bw * bh), astc_expected(astc(block, bw, bh, False, True), bw * bh, False))
         if texels is not None:
             valid += 1
             seen.add(grid(int.from_bytes(block[:2], "little") & 2047))
