@@ -76,8 +76,21 @@ typedef enum MTLMotionBorderMode { // before the first and behind the last keyfr
 
 typedef enum MTLTransformType {
     MTLTransformTypePackedFloat4x3 = 0,
-    MTLTransformTypeComponent = 1, // not yet
+    MTLTransformTypeComponent = 1, // MTLComponentTransform
 } MTLTransformType;
+
+typedef enum MTLCurveType { MTLCurveTypeRound = 0, MTLCurveTypeFlat = 1 } MTLCurveType;
+typedef enum MTLCurveBasis {
+    MTLCurveBasisBSpline = 0,
+    MTLCurveBasisCatmullRom = 1,
+    MTLCurveBasisLinear = 2,
+    MTLCurveBasisBezier = 3,
+} MTLCurveBasis;
+typedef enum MTLCurveEndCaps {
+    MTLCurveEndCapsNone = 0,
+    MTLCurveEndCapsDisk = 1,
+    MTLCurveEndCapsSphere = 2,
+} MTLCurveEndCaps;
 
 typedef enum MTLAccelerationStructureInstanceDescriptorType {
     MTLAccelerationStructureInstanceDescriptorTypeDefault = 0,
@@ -95,6 +108,16 @@ typedef struct MTLPackedFloat3 {
 typedef struct MTLPackedFloat4x3 { // column by column
     MTLPackedFloat3 columns[4];
 } MTLPackedFloat4x3;
+typedef struct MTLPackedFloatQuaternion {
+    float x, y, z, w;
+} MTLPackedFloatQuaternion;
+// Scale, shear and pivot first (an upper triangular matrix), then the rotation, a unit quaternion,
+// then the translation. Between keyframes each is interpolated on its own.
+typedef struct MTLComponentTransform {
+    MTLPackedFloat3 scale, shear, pivot;
+    MTLPackedFloatQuaternion rotation;
+    MTLPackedFloat3 translation;
+} MTLComponentTransform;
 typedef struct MTLAxisAlignedBoundingBox {
     MTLPackedFloat3 min, max;
 } MTLAxisAlignedBoundingBox;
@@ -148,6 +171,7 @@ typedef struct MTLMotionKeyframeData {
 typedef enum MTLAccelerationStructureGeometryKind { // which of Apple's descriptors
     MTLAccelerationStructureGeometryKindTriangles = 0,
     MTLAccelerationStructureGeometryKindBoundingBoxes = 1,
+    MTLAccelerationStructureGeometryKindCurves = 2,
 } MTLAccelerationStructureGeometryKind;
 
 typedef struct MTLAccelerationStructureGeometryDescriptor {
@@ -181,6 +205,25 @@ typedef struct MTLAccelerationStructureGeometryDescriptor {
     size_t bounding_box_buffer_count;
     size_t bounding_box_stride; // 0: 24
     size_t bounding_box_count;
+    // Curves: indices (above) are those of the first control points of segments.
+    MTLCurveType curve_type;
+    MTLCurveBasis curve_basis;
+    MTLCurveEndCaps curve_end_caps; // other than none: of linear ones
+    MTLBuffer *control_point_buffer;
+    size_t control_point_buffer_offset;
+    const MTLMotionKeyframeData *control_point_buffers; // in place of it
+    size_t control_point_buffer_count;
+    MTLAttributeFormat control_point_format; // 0: three floats
+    size_t control_point_stride;             // 0: that of the format
+    size_t control_point_count;
+    MTLBuffer *radius_buffer; // of each control point
+    size_t radius_buffer_offset;
+    const MTLMotionKeyframeData *radius_buffers; // in place of it
+    size_t radius_buffer_count;
+    MTLAttributeFormat radius_format; // 0: a float
+    size_t radius_stride;
+    size_t segment_count;
+    size_t segment_control_point_count; // 2: linear; 3, 4: B-splines and Bezier; 4: Catmull-Rom
 } MTLAccelerationStructureGeometryDescriptor;
 
 typedef enum MTLAccelerationStructureKind { // which of Apple's descriptors
@@ -192,6 +235,10 @@ typedef enum MTLAccelerationStructureKind { // which of Apple's descriptors
 typedef struct MTLAccelerationStructureDescriptor {
     MTLAccelerationStructureKind kind;
     MTLAccelerationStructureUsage usage;
+    // As Metal 4's descriptors have it: every buffer is NULL, its offset is an address (0: none).
+    // Keyframes: that of as many MTL4BufferRange, where the list is NULL and its count is not 0;
+    // they are read when the command is encoded.
+    bool buffers_are_addresses;
     // Primitive
     const MTLAccelerationStructureGeometryDescriptor *geometry_descriptors;
     size_t geometry_descriptor_count;
@@ -205,7 +252,8 @@ typedef struct MTLAccelerationStructureDescriptor {
     MTLAccelerationStructureInstanceDescriptorType instance_descriptor_type;
     MTLMatrixLayout instance_transformation_matrix_layout;
     MTLBuffer *motion_transform_buffer;
-    size_t motion_transform_buffer_offset, motion_transform_stride; // stride 0: 48
+    size_t motion_transform_buffer_offset;
+    size_t motion_transform_stride; // 0: that of the type
     MTLTransformType motion_transform_type;
     // Instance
     size_t instance_count, motion_transform_count;
@@ -348,6 +396,30 @@ MTL_API void mtl_render_command_encoder_set_tile_acceleration_structure(
 MTL_API void mtl_argument_encoder_set_acceleration_structure(MTLArgumentEncoder *encoder,
                                                              MTLAccelerationStructure *structure,
                                                              size_t index);
+
+// ---- Metal 4: descriptors with buffers_are_addresses; a scratch buffer at address 0 is none ----
+
+MTL_API void mtl4_compute_command_encoder_build_acceleration_structure(
+    MTL4ComputeCommandEncoder *encoder, MTLAccelerationStructure *structure,
+    const MTLAccelerationStructureDescriptor *descriptor, MTL4BufferRange scratch_buffer);
+MTL_API void mtl4_compute_command_encoder_refit_acceleration_structure(
+    MTL4ComputeCommandEncoder *encoder, MTLAccelerationStructure *source,
+    const MTLAccelerationStructureDescriptor *descriptor, MTLAccelerationStructure *destination,
+    MTL4BufferRange scratch_buffer);
+MTL_API void mtl4_compute_command_encoder_refit_acceleration_structure_with_options(
+    MTL4ComputeCommandEncoder *encoder, MTLAccelerationStructure *source,
+    const MTLAccelerationStructureDescriptor *descriptor, MTLAccelerationStructure *destination,
+    MTL4BufferRange scratch_buffer, MTLAccelerationStructureRefitOptions options);
+MTL_API void mtl4_compute_command_encoder_copy_acceleration_structure(
+    MTL4ComputeCommandEncoder *encoder, MTLAccelerationStructure *source,
+    MTLAccelerationStructure *destination);
+MTL_API void mtl4_compute_command_encoder_copy_and_compact_acceleration_structure(
+    MTL4ComputeCommandEncoder *encoder, MTLAccelerationStructure *source,
+    MTLAccelerationStructure *destination);
+// 64 bits.
+MTL_API void mtl4_compute_command_encoder_write_compacted_acceleration_structure_size(
+    MTL4ComputeCommandEncoder *encoder, MTLAccelerationStructure *structure,
+    MTL4BufferRange buffer);
 
 // ---- Intersection functions ----
 //

@@ -108,6 +108,64 @@ static void ask(id<MTLDevice> device, id<MTLCommandQueue> queue, id<MTLLibrary> 
     RELEASE(d), RELEASE(chosen), RELEASE(only), RELEASE(which);
 }
 
+// Curves, and Metal 4: addresses for buffers.
+static void shapes(id<MTLDevice> device, id<MTLCommandQueue> queue, id<MTLBuffer> vertices) {
+    const float radii[] = {0.1f, 0.1f, 0.1f};
+    const uint16_t first[] = {0, 1};
+    id<MTLBuffer> sizes = [device newBufferWithBytes:radii length:sizeof radii options:0];
+    id<MTLBuffer> indices = [device newBufferWithBytes:first length:sizeof first options:0];
+    MTLAccelerationStructureCurveGeometryDescriptor *curve =
+        [MTLAccelerationStructureCurveGeometryDescriptor descriptor];
+    CHECK_EQUAL(curve.curveBasis, MTLCurveBasisBSpline);
+    curve.controlPointBuffer = vertices;
+    curve.controlPointCount = 3;
+    curve.radiusBuffer = sizes;
+    curve.indexBuffer = indices;
+    curve.curveBasis = MTLCurveBasisLinear;
+    curve.curveEndCaps = MTLCurveEndCapsSphere;
+    curve.segmentCount = 2;
+    curve.segmentControlPointCount = 2;
+    MTLPrimitiveAccelerationStructureDescriptor *d =
+        [MTLPrimitiveAccelerationStructureDescriptor descriptor];
+    d.geometryDescriptors = @[ curve ];
+    id<MTLAccelerationStructure> threads = build(device, queue, d);
+
+    MTL4AccelerationStructureTriangleGeometryDescriptor *triangle =
+        [MTL4AccelerationStructureTriangleGeometryDescriptor new];
+    triangle.vertexBuffer = MTL4BufferRangeMake(vertices.gpuAddress, vertices.length);
+    triangle.triangleCount = 1;
+    MTL4PrimitiveAccelerationStructureDescriptor *four =
+        [MTL4PrimitiveAccelerationStructureDescriptor new];
+    four.geometryDescriptors = @[ triangle ];
+    MTLAccelerationStructureSizes need = [device accelerationStructureSizesWithDescriptor:four];
+    CHECK(need.accelerationStructureSize > 0);
+    id<MTLAccelerationStructure> s =
+        [device newAccelerationStructureWithSize:need.accelerationStructureSize];
+    id<MTL4CommandQueue> commits = [device newMTL4CommandQueue];
+    id<MTL4CommandAllocator> allocator = [device newCommandAllocator];
+    id<MTL4CommandBuffer> commands = [device newCommandBuffer];
+    id<MTLResidencySet> set =
+        [device newResidencySetWithDescriptor:[MTLResidencySetDescriptor new] error:NULL];
+    id<MTLBuffer> size = [device newBufferWithLength:8 options:0];
+    id<MTLSharedEvent> event = [device newSharedEvent];
+    [set addAllocation:s], [set addAllocation:vertices], [set addAllocation:size], [set commit];
+    [commits addResidencySet:set];
+    [commands beginCommandBufferWithAllocator:allocator];
+    id<MTL4ComputeCommandEncoder> e = [commands computeCommandEncoder];
+    [e buildAccelerationStructure:s descriptor:four scratchBuffer:MTL4BufferRangeMake(0, 0)];
+    [e writeCompactedAccelerationStructureSize:s
+                                      toBuffer:MTL4BufferRangeMake(size.gpuAddress, 8)];
+    [e endEncoding];
+    [commands endCommandBuffer];
+    [commits commit:&commands count:1];
+    [commits signalEvent:event value:1];
+    CHECK([event waitUntilSignaledValue:1 timeoutMS:10000]);
+    CHECK(*(uint64_t *)size.contents > 0);
+    RELEASE(event), RELEASE(size), RELEASE(set), RELEASE(commands), RELEASE(allocator);
+    RELEASE(commits), RELEASE(s), RELEASE(four), RELEASE(triangle), RELEASE(threads);
+    RELEASE(indices), RELEASE(sizes);
+}
+
 static void body(id<MTLDevice> device) {
     CHECK(device.supportsRaytracing);
     const float corners[] = {-0.25f, -1, 0, 0.25f, -1, 0, 0, 1, 0};
@@ -179,6 +237,7 @@ static void body(id<MTLDevice> device) {
     CHECK_EQUAL(h[11], 41);
     CHECK_EQUAL(h[12], 0);
     ask(device, queue, library, scene, out);
+    shapes(device, queue, vertices);
 
     MTLHeapDescriptor *where = [MTLHeapDescriptor new];
     where.size = 1 << 20;

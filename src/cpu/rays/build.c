@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// build.c: primitive structures: triangles and boxes from a program's buffers into an Embree scene.
-// Everything is copied: what was built does not change with the buffers. A primitive with an index
-// outside its buffer has corners that are no numbers, and is never hit.
+// build.c: primitive structures: triangles, boxes and curves (curves.c) from a program's buffers
+// into an Embree scene. Everything is copied: what was built does not change with the buffers. A
+// primitive with an index outside its buffer has corners that are no numbers, and is never hit.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,10 +138,10 @@ static bool add_geometry(Scene *scene, uint32_t number, const DevGeometry *g) {
                       .n_primitives = (uint32_t)g->n_primitives};
     scene->all_opaque &= g->opaque;
     scene->all_triangles &= g->shape == DEV_TRIANGLES;
-    scene->n_bytes += 512 + g->n_primitives * (g->shape == DEV_TRIANGLES ? 96 : 64);
+    scene->n_bytes += 512 + g->n_primitives * (g->shape == DEV_BOXES ? 64 : 96);
     return g->shape == DEV_TRIANGLES ? add_triangles(scene, number, g)
            : g->shape == DEV_BOXES   ? add_boxes(scene, number, g)
-                                     : true;
+                                     : rays_add_curves(scene, number, g);
 }
 
 Scene *rays_build_primitives(const DevRayBuild *build) {

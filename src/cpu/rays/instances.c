@@ -66,9 +66,14 @@ bool rays_instance_at(const Instance *instance, float time, Matrix *to_world, Ma
     at *= (float)(instance->n_transforms - 1);
     uint32_t k = (uint32_t)at, last = instance->n_transforms - 1;
     if (k >= last) k = last ? last - 1 : 0;
-    const Matrix *a = &instance->transforms[k], *b = last ? a + 1 : a;
     float w = at - (float)k;
-    for (int i = 0; i < 12; i++) to_world->m[i] = a->m[i] + w * (b->m[i] - a->m[i]);
+    if (instance->components) {
+        const Components *a = &instance->components[k];
+        rays_compose(to_world, a, last ? a + 1 : a, w);
+    } else {
+        const Matrix *a = &instance->transforms[k], *b = last ? a + 1 : a;
+        for (int i = 0; i < 12; i++) to_world->m[i] = a->m[i] + w * (b->m[i] - a->m[i]);
+    }
     rays_invert(to_object, to_world);
     return true;
 }
@@ -103,20 +108,30 @@ static uint32_t count_of(uint32_t n, const DevRange *count) {
     return there < n ? there : n;
 }
 
-// Keyframes `first` .. of the transforms in memory.
+// Keyframes `first` .. of the transforms in memory: matrices or components.
 static bool take_transforms(Instance *to, const DevInstances *in, uint32_t first, uint32_t n) {
     enum { COMPONENT = 1 }; // MTLTransformType
-    uint64_t stride = in->transform_stride ? in->transform_stride : 48;
+    static const Components still = {.scale = {1, 1, 1}, .rotation = {0, 0, 0, 1}};
+    bool components = in->transform_type == COMPONENT;
+    size_t each = components ? sizeof(Components) : sizeof(Matrix);
+    uint64_t stride = in->transform_stride ? in->transform_stride : each;
     uint32_t n_there = count_of(in->n_transforms, &in->transform_count);
     if (n > n_there) n = n_there;
     to->n_transforms = n ? n : 1;
-    to->transforms = calloc(to->n_transforms, sizeof *to->transforms);
-    if (!to->transforms) return false;
+    if (components)
+        to->components = calloc(to->n_transforms, sizeof *to->components);
+    else
+        to->transforms = calloc(to->n_transforms, sizeof *to->transforms);
+    if (!to->components && !to->transforms) return false;
     for (uint32_t k = 0; k < to->n_transforms; k++) {
         uint64_t at = ((uint64_t)first + k) * stride;
         float m[12] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-        if (in->transform_type != COMPONENT && (uint64_t)first + k < n_there && in->transforms.at &&
-            at <= in->transforms.n_bytes && in->transforms.n_bytes - at >= sizeof m) {
+        bool there = (uint64_t)first + k < n_there && in->transforms.at &&
+                     at <= in->transforms.n_bytes && in->transforms.n_bytes - at >= each;
+        if (components) {
+            to->components[k] = still;
+            if (there) memcpy(&to->components[k], in->transforms.at + at, each);
+        } else if (there) {
             memcpy(m, in->transforms.at + at, sizeof m);
             take_matrix(&to->transforms[k], m, in->row_major);
         } else {
@@ -186,9 +201,13 @@ static void find_bounds(Instance *instance) {
     rtcGetSceneBounds(instance->scene->rtc, &b);
     if (!(b.lower_x <= b.upper_x)) return; // nothing in it
     if (!instance->n_transforms) add_corners(instance->bounds, &b, &instance->to_world);
-    // Between keyframes a corner moves on a straight line.
+    const float box[6] = {b.lower_x, b.lower_y, b.lower_z, b.upper_x, b.upper_y, b.upper_z};
+    // Between keyframes a corner moves on a straight line, if nothing turns.
     for (uint32_t k = 0; k < instance->n_transforms; k++)
-        add_corners(instance->bounds, &b, &instance->transforms[k]);
+        if (instance->components)
+            rays_component_bounds(instance->bounds, box, &instance->components[k]);
+        else
+            add_corners(instance->bounds, &b, &instance->transforms[k]);
 }
 
 static size_t record_bytes(uint32_t type) {

@@ -30,6 +30,7 @@ void rays_scene_release(Scene *scene) {
     for (uint32_t i = 0; i < scene->n_instances; i++) {
         rays_scene_release(scene->instances[i].scene);
         free(scene->instances[i].transforms);
+        free(scene->instances[i].components);
     }
     free(scene->data);
     free(scene->geometries);

@@ -25,12 +25,18 @@ typedef struct Matrix { // column by column: x' = m[0..2] x + m[3..5] y + m[6..8
     float m[12];
 } Matrix;
 
+// MTLComponentTransform: what is interpolated where rotations are quaternions.
+typedef struct Components {
+    float scale[3], shear[3], pivot[3], rotation[4], translation[3];
+} Components;
+
 typedef struct Instance {
     Matrix to_world, to_object; // without motion
     Scene *scene;               // held; NULL: nothing there
     uint32_t options, mask, function_offset, user_id;
     // Motion: keyframes, or none.
     Matrix *transforms;
+    Components *components; // in place of them
     uint32_t n_transforms;
     float start, end;
     uint32_t start_border, end_border;
@@ -80,6 +86,8 @@ void rays_put(uint64_t handle, Scene *scene); // takes the reference
 Scene *rays_scene_behind(uint64_t handle);
 // build.c: NULL: no memory, or an error of Embree's.
 Scene *rays_build_primitives(const DevRayBuild *build);
+// curves.c: false: no memory.
+bool rays_add_curves(Scene *scene, uint32_t number, const DevGeometry *g);
 // instances.c
 Scene *rays_build_instances(const DevRayBuild *build);
 // The instance's matrices at a time.
@@ -87,6 +95,10 @@ Scene *rays_build_instances(const DevRayBuild *build);
 bool rays_instance_at(const Instance *instance, float time, Matrix *to_world, Matrix *to_object);
 void rays_multiply(Matrix *to, const Matrix *a, const Matrix *b); // b first
 void rays_invert(Matrix *to, const Matrix *from);
+// components.c
+void rays_compose(Matrix *to, const Components *a, const Components *b, float w); // at w between
+// Grows bounds by all places that the box, moved by the components, may have on the way to others.
+void rays_component_bounds(float *bounds, const float *box, const Components *c);
 // Where in its motion a structure is: 0 to 1. False: it is not there at that time.
 bool rays_motion_at(float start, float end, uint32_t start_border, uint32_t end_border, float time,
                     float *at);

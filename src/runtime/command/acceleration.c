@@ -3,9 +3,9 @@
 // and leaves the descriptor in the device's words in the command stream (acceleration_build.c); the
 // device does the rest.
 #include <stdio.h>
-#include "runtime/command/bindings.h"
 #include "runtime/command/execute.h"
 #include "runtime/command/fence.h"
+#include "runtime/command/rays.h"
 #include "runtime/memory/acceleration.h"
 
 struct MTLAccelerationStructureCommandEncoder {
@@ -190,20 +190,31 @@ static void append_build(const RtSite *site, MTLAccelerationStructure *from,
     rt_cb_append(site->commands, &op->op, &build_class);
 }
 
+void rt_rays_build(const RtSite *site, MTLAccelerationStructure *to,
+                   const MTLAccelerationStructureDescriptor *descriptor, MTLBuffer *scratch,
+                   size_t scratch_offset) {
+    append_build(site, NULL, descriptor, to, scratch, scratch_offset);
+}
+
 void mtl_acceleration_structure_command_encoder_build_acceleration_structure(
     Encoder *encoder, MTLAccelerationStructure *structure,
     const MTLAccelerationStructureDescriptor *descriptor, MTLBuffer *scratch_buffer,
     size_t scratch_buffer_offset) {
     RtSite site;
     if (valid(encoder, __func__, &site))
-        append_build(&site, NULL, descriptor, structure, scratch_buffer, scratch_buffer_offset);
+        rt_rays_build(&site, structure, descriptor, scratch_buffer, scratch_buffer_offset);
 }
 
-static void refit(const RtSite *site, MTLAccelerationStructure *source,
-                  const MTLAccelerationStructureDescriptor *descriptor,
-                  MTLAccelerationStructure *destination, MTLBuffer *scratch, size_t offset) {
-    if (!rt_valid_acceleration(site, source, "source")) return;
-    if (descriptor && !(descriptor->usage & MTLAccelerationStructureUsageRefit))
+void rt_rays_refit(const RtSite *site, MTLAccelerationStructure *source,
+                   const MTLAccelerationStructureDescriptor *descriptor,
+                   MTLAccelerationStructure *destination, MTLBuffer *scratch, size_t offset,
+                   MTLAccelerationStructureRefitOptions options) {
+    if (options > (MTLAccelerationStructureRefitOptionVertexData |
+                   MTLAccelerationStructureRefitOptionPerPrimitiveData))
+        rt_misuse_at(site, RT_RULE_encoder_option, "options 0x%x", options);
+    else if (!rt_valid_acceleration(site, source, "source"))
+        return;
+    else if (descriptor && !(descriptor->usage & MTLAccelerationStructureUsageRefit))
         rt_misuse_at(site, RT_RULE_acceleration_refit, "usage 0x%x", descriptor->usage);
     else
         append_build(site, source, descriptor, destination ? destination : source, scratch, offset);
@@ -215,7 +226,8 @@ void mtl_acceleration_structure_command_encoder_refit_acceleration_structure(
     MTLBuffer *scratch_buffer, size_t scratch_buffer_offset) {
     RtSite site;
     if (valid(encoder, __func__, &site))
-        refit(&site, source, descriptor, destination, scratch_buffer, scratch_buffer_offset);
+        rt_rays_refit(&site, source, descriptor, destination, scratch_buffer, scratch_buffer_offset,
+                      0);
 }
 
 void mtl_acceleration_structure_command_encoder_refit_acceleration_structure_with_options(
@@ -224,12 +236,9 @@ void mtl_acceleration_structure_command_encoder_refit_acceleration_structure_wit
     MTLBuffer *scratch_buffer, size_t scratch_buffer_offset,
     MTLAccelerationStructureRefitOptions options) {
     RtSite site;
-    if (!valid(encoder, __func__, &site)) return;
-    if (options > (MTLAccelerationStructureRefitOptionVertexData |
-                   MTLAccelerationStructureRefitOptionPerPrimitiveData))
-        rt_misuse_at(&site, RT_RULE_encoder_option, "options 0x%x", options);
-    else
-        refit(&site, source, descriptor, destination, scratch_buffer, scratch_buffer_offset);
+    if (valid(encoder, __func__, &site))
+        rt_rays_refit(&site, source, descriptor, destination, scratch_buffer, scratch_buffer_offset,
+                      options);
 }
 
 // ---- Copies and sizes ----
@@ -249,31 +258,32 @@ static RtOpResult run_copy(RtOp *op, RtExecution *x) {
 
 static const RtOpClass copy_class = {.name = "copy acceleration structure", .run = run_copy};
 
-static void append_copy(Encoder *encoder, MTLAccelerationStructure *from,
-                        MTLAccelerationStructure *to, const char *call) {
-    RtSite site;
+void rt_rays_copy(const RtSite *site, MTLAccelerationStructure *from,
+                  MTLAccelerationStructure *to) {
     char why[RT_RAYS_WHY];
-    if (!valid(encoder, call, &site) || !rt_valid_acceleration(&site, from, "source") ||
-        !rt_valid_acceleration(&site, to, "destination"))
+    if (!rt_valid_acceleration(site, from, "source") ||
+        !rt_valid_acceleration(site, to, "destination"))
         return;
-    CopyOp *op = alloc_in_buffer(site.commands, sizeof *op);
-    if (!op || !rt_cb_use(site.commands, &from->resource, false) ||
-        !rt_cb_use(site.commands, &to->resource, true))
+    CopyOp *op = alloc_in_buffer(site->commands, sizeof *op);
+    if (!op || !rt_cb_use(site->commands, &from->resource, false) ||
+        !rt_cb_use(site->commands, &to->resource, true))
         return;
     op->to = to;
     op->from = from;
-    op->rays = rt_device_rays(site.device, why);
-    rt_cb_append(site.commands, &op->op, &copy_class);
+    op->rays = rt_device_rays(site->device, why);
+    rt_cb_append(site->commands, &op->op, &copy_class);
 }
 
 void mtl_acceleration_structure_command_encoder_copy_acceleration_structure(
     Encoder *encoder, MTLAccelerationStructure *source, MTLAccelerationStructure *destination) {
-    append_copy(encoder, source, destination, __func__);
+    RtSite site;
+    if (valid(encoder, __func__, &site)) rt_rays_copy(&site, source, destination);
 }
 
 void mtl_acceleration_structure_command_encoder_copy_and_compact_acceleration_structure(
     Encoder *encoder, MTLAccelerationStructure *source, MTLAccelerationStructure *destination) {
-    append_copy(encoder, source, destination, __func__);
+    RtSite site;
+    if (valid(encoder, __func__, &site)) rt_rays_copy(&site, source, destination);
 }
 
 typedef struct SizeOp {
@@ -296,33 +306,39 @@ static RtOpResult run_size(RtOp *op, RtExecution *x) {
 
 static const RtOpClass size_class = {.name = "write compacted size", .run = run_size};
 
+void rt_rays_write_size(const RtSite *site, MTLAccelerationStructure *structure, MTLBuffer *buffer,
+                        size_t offset, MTLDataType size_data_type) {
+    char why[RT_RAYS_WHY];
+    size_t n_bytes = size_data_type == MTLDataTypeULong ? 8 : 4;
+    if (!rt_valid_acceleration(site, structure, "structure") ||
+        !rt_valid_place(site, buffer, "buffer", offset))
+        return;
+    if (size_data_type != MTLDataTypeULong && size_data_type != MTLDataTypeUInt) {
+        rt_misuse_at(site, RT_RULE_encoder_option, "size_data_type %d", (int)size_data_type);
+        return;
+    }
+    if (offset % 4 || buffer->length - offset < n_bytes) {
+        rt_misuse_at(site, RT_RULE_buffer_offset, "offset %zu, length %zu of buffer '%s'", offset,
+                     buffer->length, rt_label(&buffer->resource.label));
+        return;
+    }
+    SizeOp *op = alloc_in_buffer(site->commands, sizeof *op);
+    if (!op || !rt_cb_use(site->commands, &structure->resource, false) ||
+        !rt_cb_use(site->commands, &buffer->resource, true))
+        return;
+    op->structure = structure->handle.value;
+    op->rays = rt_device_rays(site->device, why);
+    op->to = buffer->memory + offset;
+    op->n_bytes = n_bytes;
+    rt_cb_append(site->commands, &op->op, &size_class);
+}
+
 void mtl_acceleration_structure_command_encoder_write_compacted_acceleration_structure_size_as(
     Encoder *encoder, MTLAccelerationStructure *structure, MTLBuffer *buffer, size_t offset,
     MTLDataType size_data_type) {
     RtSite site;
-    char why[RT_RAYS_WHY];
-    size_t n_bytes = size_data_type == MTLDataTypeULong ? 8 : 4;
-    if (!valid(encoder, __func__, &site) || !rt_valid_acceleration(&site, structure, "structure") ||
-        !rt_valid_place(&site, buffer, "buffer", offset))
-        return;
-    if (size_data_type != MTLDataTypeULong && size_data_type != MTLDataTypeUInt) {
-        rt_misuse_at(&site, RT_RULE_encoder_option, "size_data_type %d", (int)size_data_type);
-        return;
-    }
-    if (offset % 4 || buffer->length - offset < n_bytes) {
-        rt_misuse_at(&site, RT_RULE_buffer_offset, "offset %zu, length %zu of buffer '%s'", offset,
-                     buffer->length, rt_label(&buffer->resource.label));
-        return;
-    }
-    SizeOp *op = alloc_in_buffer(site.commands, sizeof *op);
-    if (!op || !rt_cb_use(site.commands, &structure->resource, false) ||
-        !rt_cb_use(site.commands, &buffer->resource, true))
-        return;
-    op->structure = structure->handle.value;
-    op->rays = rt_device_rays(site.device, why);
-    op->to = buffer->memory + offset;
-    op->n_bytes = n_bytes;
-    rt_cb_append(site.commands, &op->op, &size_class);
+    if (valid(encoder, __func__, &site))
+        rt_rays_write_size(&site, structure, buffer, offset, size_data_type);
 }
 
 void mtl_acceleration_structure_command_encoder_write_compacted_acceleration_structure_size(

@@ -3,6 +3,7 @@
 // the device's words (device/rays.h). Buffers become addresses and how many bytes there are from
 // there on: what indices and records point to is only known, and cut, when the command runs.
 #include <stdio.h>
+#include <string.h>
 #include "runtime/memory/acceleration.h"
 
 enum { MAX_PRIMITIVES = 1 << 28, MAX_GEOMETRIES = 1 << 24, MAX_INSTANCES = 1 << 24 };
@@ -20,9 +21,34 @@ static bool wrong(const Convert *c, const char *field, unsigned long long value)
     return false;
 }
 
+static void visit(const RtSpan *span, void *context) {
+    MTLResource **found = context;
+    *found = mtl_retain((void *)(uintptr_t)span->resource);
+}
+
+// What stands in a descriptor for a buffer at an address. The command buffer holds it.
+static bool find_buffer(const Convert *c, MTLBuffer **buffer, size_t *offset, const char *field) {
+    MTLResource *found = NULL;
+    const char *at = (const char *)(uintptr_t)*offset;
+    if (!rt_span_find(c->site->device, at, visit, &found) || !rt_is(found, &rt_buffer_class)) {
+        rt_misuse_at(c->site, RT_RULE_acceleration_range, "%s%s: 0x%llx is in no buffer", c->where,
+                     field, (unsigned long long)*offset);
+        mtl_release(found);
+        return false;
+    }
+    *buffer = (MTLBuffer *)(void *)found;
+    *offset = (size_t)(at - (*buffer)->memory);
+    bool ok = c->to->use(c->to->context, found);
+    mtl_release(found);
+    return ok;
+}
+
 // n_bytes at an offset of a buffer, which may be missing where it is not `needed`.
 static bool take_range(const Convert *c, DevRange *to, MTLBuffer *buffer, size_t offset,
                        size_t n_bytes, bool needed, const char *field) {
+    if (!buffer && c->from->buffers_are_addresses && offset &&
+        !find_buffer(c, &buffer, &offset, field))
+        return false;
     if (!buffer) {
         if (!needed) return true;
         rt_misuse_at(c->site, RT_RULE_null_argument, "%s%s", c->where, field);
@@ -62,6 +88,20 @@ static bool take_elements(const Convert *c, DevElements *to, MTLBuffer *buffer, 
     size_t n_bytes = n ? (n - 1) * to->stride + each : 0;
     if (!ranges) return false;
     to->frames = ranges;
+    MTLMotionKeyframeData *read = NULL;
+    if (!frames && n_frames && c->from->buffers_are_addresses) { // the list is in memory
+        DevRange list;
+        read = c->to->alloc(c->to->context, n_frames * sizeof *read);
+        if (!read ||
+            !take_range(c, &list, buffer, offset, n_frames * sizeof(MTL4BufferRange), true, field))
+            return false;
+        for (size_t k = 0; k < n_frames; k++) {
+            MTL4BufferRange r;
+            memcpy(&r, list.at + k * sizeof r, sizeof r);
+            read[k].offset = (size_t)r.buffer_address;
+        }
+        frames = read;
+    }
     if (frames && n_frames != keyframes) return wrong(c, "keyframes in motion buffers", n_frames);
     for (uint32_t k = 0; k < keyframes; k++) {
         const MTLMotionKeyframeData one =
@@ -75,6 +115,7 @@ static bool take_triangles(const Convert *c, DevGeometry *to,
                            const MTLAccelerationStructureGeometryDescriptor *g) {
     MTLAttributeFormat format = g->vertex_format ? g->vertex_format : MTLVertexFormatFloat3;
     size_t each = format_bytes(format), n = g->triangle_count;
+    bool indexed = g->index_buffer || (c->from->buffers_are_addresses && g->index_buffer_offset);
     to->shape = DEV_TRIANGLES;
     to->n_primitives = n;
     if (!each) return wrong(c, ".vertex_format", (unsigned long long)format);
@@ -88,8 +129,8 @@ static bool take_triangles(const Convert *c, DevGeometry *to,
     to->elements.stride = g->vertex_stride ? g->vertex_stride : each;
     to->row_major = g->transformation_matrix_layout == MTLMatrixLayoutRowMajor;
     return take_elements(c, &to->elements, g->vertex_buffer, g->vertex_buffer_offset,
-                         g->vertex_buffers, g->vertex_buffer_count, g->index_buffer ? 0 : n * 3,
-                         each, ".vertex_buffer") &&
+                         g->vertex_buffers, g->vertex_buffer_count, indexed ? 0 : n * 3, each,
+                         ".vertex_buffer") &&
            take_range(c, &to->indices, g->index_buffer, g->index_buffer_offset,
                       n * 3 * to->index_bytes, false, ".index_buffer") &&
            take_range(c, &to->transform, g->transformation_matrix_buffer,
@@ -111,17 +152,71 @@ static bool take_boxes(const Convert *c, DevGeometry *to,
                          g->bounding_box_count, each, ".bounding_box_buffer");
 }
 
+static bool valid_curve(const Convert *c, const MTLAccelerationStructureGeometryDescriptor *g) {
+    size_t n = g->segment_control_point_count;
+    bool linear = g->curve_basis == MTLCurveBasisLinear,
+         degree = linear                                      ? n == 2
+                  : g->curve_basis == MTLCurveBasisCatmullRom ? n == 4
+                                                              : n == 3 || n == 4;
+    if ((unsigned)g->curve_type > MTLCurveTypeFlat)
+        return wrong(c, ".curve_type", (unsigned)g->curve_type);
+    if ((unsigned)g->curve_basis > MTLCurveBasisBezier)
+        return wrong(c, ".curve_basis", (unsigned)g->curve_basis);
+    if (!degree) return wrong(c, ".segment_control_point_count", n);
+    if ((unsigned)g->curve_end_caps > MTLCurveEndCapsSphere ||
+        (g->curve_end_caps && !linear && g->curve_type == MTLCurveTypeRound))
+        return wrong(c, ".curve_end_caps", (unsigned)g->curve_end_caps);
+    if (g->segment_count > MAX_PRIMITIVES) return wrong(c, ".segment_count", g->segment_count);
+    if (g->control_point_count > UINT32_MAX - 1)
+        return wrong(c, ".control_point_count", g->control_point_count);
+    return true;
+}
+
+static bool take_curves(const Convert *c, DevGeometry *to,
+                        const MTLAccelerationStructureGeometryDescriptor *g) {
+    MTLAttributeFormat points = g->control_point_format ? g->control_point_format
+                                                        : (MTLAttributeFormat)MTLVertexFormatFloat3,
+                       radii = g->radius_format ? g->radius_format
+                                                : (MTLAttributeFormat)MTLVertexFormatFloat;
+    size_t point = format_bytes(points), radius = format_bytes(radii);
+    if (!valid_curve(c, g)) return false;
+    if (!point) return wrong(c, ".control_point_format", (unsigned long long)points);
+    if (!radius) return wrong(c, ".radius_format", (unsigned long long)radii);
+    to->shape = DEV_CURVES;
+    to->n_primitives = g->segment_count, to->n_points = g->control_point_count;
+    to->curve_type = (uint32_t)g->curve_type, to->curve_basis = (uint32_t)g->curve_basis;
+    to->curve_caps = (uint32_t)g->curve_end_caps;
+    to->segment_points = (uint32_t)g->segment_control_point_count;
+    to->index_bytes = g->index_type == MTLIndexTypeUInt32 ? 4 : 2;
+    to->elements.format = (uint32_t)points, to->radii.format = (uint32_t)radii;
+    to->elements.stride = g->control_point_stride ? g->control_point_stride : point;
+    to->radii.stride = g->radius_stride ? g->radius_stride : radius;
+    if (to->elements.stride < point) return wrong(c, ".control_point_stride", to->elements.stride);
+    if (to->radii.stride < radius) return wrong(c, ".radius_stride", to->radii.stride);
+    return take_elements(c, &to->elements, g->control_point_buffer, g->control_point_buffer_offset,
+                         g->control_point_buffers, g->control_point_buffer_count,
+                         g->control_point_count, point, ".control_point_buffer") &&
+           take_elements(c, &to->radii, g->radius_buffer, g->radius_buffer_offset,
+                         g->radius_buffers, g->radius_buffer_count, g->control_point_count, radius,
+                         ".radius_buffer") &&
+           take_range(c, &to->indices, g->index_buffer, g->index_buffer_offset,
+                      g->segment_count * to->index_bytes, false, ".index_buffer");
+}
+
 static bool take_geometry(const Convert *c, DevGeometry *to,
                           const MTLAccelerationStructureGeometryDescriptor *g) {
     to->opaque = !g->non_opaque;
     to->function_offset = (uint32_t)g->intersection_function_table_offset;
     bool ok = g->kind == MTLAccelerationStructureGeometryKindTriangles ? take_triangles(c, to, g)
-              : g->kind == MTLAccelerationStructureGeometryKindBoundingBoxes
-                  ? take_boxes(c, to, g)
+              : g->kind == MTLAccelerationStructureGeometryKindBoundingBoxes ? take_boxes(c, to, g)
+              : g->kind == MTLAccelerationStructureGeometryKindCurves
+                  ? take_curves(c, to, g)
                   : wrong(c, ".kind", (unsigned)g->kind);
     size_t each = g->primitive_data_element_size,
            stride = g->primitive_data_stride ? g->primitive_data_stride : each;
-    if (!ok || !g->primitive_data_buffer || !each) return ok;
+    bool data = g->primitive_data_buffer ||
+                (c->from->buffers_are_addresses && g->primitive_data_buffer_offset);
+    if (!ok || !data || !each) return ok;
     if (stride < each || each > 4096) return wrong(c, ".primitive_data_stride", stride);
     to->data_bytes = each, to->data_stride = stride;
     return take_range(c, &to->data, g->primitive_data_buffer, g->primitive_data_buffer_offset,
@@ -195,9 +290,12 @@ static size_t record_bytes(MTLAccelerationStructureInstanceDescriptorType type) 
 
 static bool take_motion(const Convert *c, DevInstances *to, size_t n) {
     const MTLAccelerationStructureDescriptor *d = c->from;
-    const size_t each = sizeof(MTLPackedFloat4x3);
-    if (d->motion_transform_type != MTLTransformTypePackedFloat4x3)
+    if ((unsigned)d->motion_transform_type > MTLTransformTypeComponent)
         return wrong(c, "motion_transform_type", (unsigned)d->motion_transform_type);
+    const size_t each = d->motion_transform_type == MTLTransformTypeComponent
+                            ? sizeof(MTLComponentTransform)
+                            : sizeof(MTLPackedFloat4x3);
+    to->transform_type = (uint32_t)d->motion_transform_type;
     to->transform_stride = d->motion_transform_stride ? d->motion_transform_stride : each;
     if (to->transform_stride < each)
         return wrong(c, "motion_transform_stride", d->motion_transform_stride);
