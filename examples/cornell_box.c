@@ -4,7 +4,7 @@
 // follows light backwards through one pixel: at every hit a second ray asks whether the lamp is in
 // sight, and any hit of that one will do.
 #include "png.h"
-#include "util.h"
+#include "rays.h"
 
 enum { SIZE = 320, SAMPLES = 16 };
 
@@ -74,78 +74,6 @@ static const char *const source =
     "    picture[p.y * size.x + p.x] = uchar4(uchar3(saturate(c) * 255 + 0.5f), 255);\n"
     "}\n";
 
-typedef struct Surface { // what a kernel finds at a hit
-    float normal[3], colour[3];
-} Surface;
-typedef struct Mesh { // squares, two triangles each
-    float corners[16][6][3];
-    Surface surfaces[16][2];
-    int n;
-} Mesh;
-
-// Corner o, sides a and b; the normal is their cross product.
-static void add_square(Mesh *m, const float *o, const float *a, const float *b,
-                       const float *colour) {
-    static const int order[6][2] = {{0, 0}, {1, 0}, {0, 1}, {1, 0}, {1, 1}, {0, 1}};
-    for (int v = 0; v < 6; v++)
-        for (int k = 0; k < 3; k++)
-            m->corners[m->n][v][k] = o[k] + (float)order[v][0] * a[k] + (float)order[v][1] * b[k];
-    for (int t = 0; t < 2; t++)
-        for (int k = 0; k < 3; k++) {
-            int k1 = (k + 1) % 3, k2 = (k + 2) % 3;
-            m->surfaces[m->n][t].normal[k] = a[k1] * b[k2] - a[k2] * b[k1];
-            m->surfaces[m->n][t].colour[k] = colour[k];
-        }
-    m->n++;
-}
-
-static MTLAccelerationStructure *build(MTLDevice *device, MTLCommandQueue *queue,
-                                       const MTLAccelerationStructureDescriptor *descriptor) {
-    MTLAccelerationStructureSizes sizes =
-        mtl_device_acceleration_structure_sizes(device, descriptor);
-    MTLAccelerationStructure *structure =
-        mtl_device_new_acceleration_structure(device, sizes.acceleration_structure_size);
-    require(structure, NULL, "acceleration structure");
-    MTLBuffer *scratch = mtl_device_new_buffer(device, sizes.build_scratch_buffer_size,
-                                               MTLResourceStorageModePrivate);
-    MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
-    MTLAccelerationStructureCommandEncoder *encoder =
-        mtl_command_buffer_acceleration_structure_command_encoder(commands);
-    mtl_acceleration_structure_command_encoder_build_acceleration_structure(encoder, structure,
-                                                                            descriptor, scratch, 0);
-    mtl_acceleration_structure_command_encoder_end_encoding(encoder);
-    complete(commands);
-    mtl_release(commands);
-    mtl_release(scratch);
-    return structure;
-}
-
-// The squares from `second` on are a geometry of their own.
-static MTLAccelerationStructure *build_mesh(MTLDevice *device, MTLCommandQueue *queue,
-                                            const Mesh *m, int second) {
-    MTLBuffer *corners = mtl_device_new_buffer_with_bytes(device, m->corners, sizeof m->corners, 0),
-              *surfaces =
-                  mtl_device_new_buffer_with_bytes(device, m->surfaces, sizeof m->surfaces, 0);
-    MTLAccelerationStructureGeometryDescriptor parts[2];
-    for (int i = 0; i < 2; i++) {
-        int first = i ? second : 0, end = i ? m->n : second;
-        parts[i] = (MTLAccelerationStructureGeometryDescriptor){
-            .vertex_buffer = corners,
-            .vertex_buffer_offset = (size_t)first * sizeof m->corners[0],
-            .triangle_count = 2 * (size_t)(end - first),
-            .primitive_data_buffer = surfaces,
-            .primitive_data_buffer_offset = (size_t)first * sizeof m->surfaces[0],
-            .primitive_data_element_size = sizeof(Surface)};
-    }
-    MTLAccelerationStructure *structure = build(
-        device, queue,
-        &(MTLAccelerationStructureDescriptor){.geometry_descriptors = parts,
-                                              .geometry_descriptor_count = second < m->n ? 2 : 1});
-    mtl_release(corners);
-    mtl_release(surfaces);
-    return structure;
-}
-
 static MTLAccelerationStructure *build_room(MTLDevice *device, MTLCommandQueue *queue) {
     const float white[3] = {0.73f, 0.73f, 0.73f}, red[3] = {0.65f, 0.05f, 0.05f},
                 green[3] = {0.12f, 0.45f, 0.15f}, x[3] = {2, 0, 0}, y[3] = {0, 2, 0},
@@ -160,31 +88,6 @@ static MTLAccelerationStructure *build_room(MTLDevice *device, MTLCommandQueue *
     return build_mesh(device, queue, &room, 5);
 }
 
-static MTLAccelerationStructure *build_cube(MTLDevice *device, MTLCommandQueue *queue) {
-    const float white[3] = {0.73f, 0.73f, 0.73f}, x[3] = {1, 0, 0}, y[3] = {0, 1, 0},
-                z[3] = {0, 0, 1}, low[3] = {-0.5f, 0, -0.5f};
-    Mesh cube = {.n = 0};
-    add_square(&cube, low, y, x, white);
-    add_square(&cube, low, z, y, white);
-    add_square(&cube, low, x, z, white);
-    add_square(&cube, (const float[]){-0.5f, 0, 0.5f}, x, y, white);
-    add_square(&cube, (const float[]){0.5f, 0, -0.5f}, y, z, white);
-    add_square(&cube, (const float[]){-0.5f, 1, -0.5f}, z, x, white);
-    return build_mesh(device, queue, &cube, cube.n);
-}
-
-// Turned around y (cosine c, sine s), sized, moved.
-static MTLAccelerationStructureUserIDInstanceDescriptor place(uint32_t which, uint32_t id, float c,
-                                                              float s, float wide, float tall,
-                                                              float x, float z) {
-    return (MTLAccelerationStructureUserIDInstanceDescriptor){
-        .transformation_matrix =
-            {{{wide * c, 0, -wide * s}, {0, tall, 0}, {wide * s, 0, wide * c}, {x, 0, z}}},
-        .mask = 0xff,
-        .acceleration_structure_index = which,
-        .user_id = id};
-}
-
 int main(int argc, char **argv) {
     MTLDevice *device = default_device();
     if (!mtl_device_supports_raytracing(device)) {
@@ -194,7 +97,8 @@ int main(int argc, char **argv) {
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
     MTLLibrary *library = library_of(device, source);
     MTLComputePipelineState *trace = compute_pipeline(device, library, "trace");
-    MTLAccelerationStructure *parts[2] = {build_room(device, queue), build_cube(device, queue)};
+    MTLAccelerationStructure *parts[2] = {
+        build_room(device, queue), build_cube(device, queue, (const float[]){0.73f, 0.73f, 0.73f})};
     const MTLAccelerationStructureUserIDInstanceDescriptor instances[3] = {
         place(0, 0, 1, 0, 1, 1, 0, 0), place(1, 1, 0.95f, -0.31f, 0.6f, 1.2f, -0.35f, -0.35f),
         place(1, 2, 0.95f, 0.29f, 0.6f, 0.6f, 0.35f, 0.35f)};
