@@ -74,8 +74,8 @@ const char *options_name(const Option *row) {
 }
 
 static int out_of_range(const CommandLine *line, const Option *row, const char *value) {
-    if (row->raise)
-        return options_wrong(line, "%s must be at most %.16g, not %s", options_name(row), row->high,
+    if (row->high >= 0x1p53) // any that there can be
+        return options_wrong(line, "%s must be at least %.16g, not %s", options_name(row), row->low,
                              value);
     return options_wrong(line, "%s must be %.16g to %.16g, not %s", options_name(row), row->low,
                          row->high, value);
@@ -87,7 +87,6 @@ static int take_whole(const CommandLine *line, const Option *row, void *to, cons
     long long n = strtoll(value, &end, 10);
     if (end == value || *end || errno || strchr(" \t\n\v\f\r", *value))
         return options_wrong(line, "Invalid integer for %s: '%s'", options_name(row), value);
-    if (row->raise && (double)n < row->low) n = (long long)row->low;
     if ((double)n < row->low || (double)n > row->high) return out_of_range(line, row, value);
     if (row->bytes == 4)
         *(uint32_t *)to = (uint32_t)n;
@@ -101,7 +100,6 @@ static int take_real(const CommandLine *line, const Option *row, void *to, const
     double x = strtod(value, &end);
     if (end == value || *end || !isfinite(x) || strchr(" \t\n\v\f\r", *value))
         return options_wrong(line, "Invalid float for %s: '%s'", options_name(row), value);
-    if (row->raise && x < row->low) x = row->low;
     if (x < row->low || x > row->high) return out_of_range(line, row, value);
     *(double *)to = x;
     return 0;

@@ -56,8 +56,7 @@ struct Option {
     double low, high;         // whole numbers up to 2^53
     const char *initial;      // what it is at first, as text; NULL: it is left alone
     const char *const *words; // OPT_CHOICE, OPT_TEXT: the only values; ends with NULL
-    bool raise;               // what is below low becomes low
-    size_t given; // OPT_GIVEN: a bool that says it was there, for which raised numbers count too
+    size_t given; // OPT_GIVEN: a bool that says it was there
     // 0, or the exit status of the program: it has said why. value is NULL where it was left out.
     int (*take)(const CommandLine *line, const Option *row, void *options, char *value);
 };

@@ -210,11 +210,12 @@ def test_limit(tool):
     assert read_png((tool.folder / "trained_output.png").read_bytes())[:2] == (16, 16)
 
 
-def test_small_numbers_are_raised_to_the_least(tool):
-    out, _ = tool("-i", "in.png", "-s", -5, "-l", 0, "-e", -1, "--train-batch", 0, "--limit", -3, "--lr", "-1",
-                  "--hidden", 8, "--layers", 0)
-    assert out.startswith("step    1  loss")
-    assert read_png((tool.folder / "trained_output.png").read_bytes())[:2] == (1, 1)
+@pytest.mark.parametrize("option, value", [("-s", -5), ("-s", 0), ("-l", 0), ("-e", -1), ("--train-batch", 0),
+                                           ("--limit", -3), ("--lr", "-1")])
+def test_numbers_below_the_least_are_mistakes(tool, option, value):
+    _, err = tool("-i", "in.png", option, value, *SMALL, status=2)
+    assert " must be " in err and f"not {value}" in err
+    assert not (tool.folder / "trained_output.png").exists()
 
 
 def test_help(tool):
