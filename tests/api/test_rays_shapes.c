@@ -37,6 +37,18 @@ static const char *const source = RAYS_HEAD
     "    out[i] = {uint(h.type), h.distance, h.primitive_id, h.geometry_id, h.instance_id,\n"
     "              h.user_instance_id, h.triangle_barycentric_coord.x, 0, 0, 0};\n"
     "}\n"
+    "#include <metal_curves>\n"
+    // Points and derivatives of all kinds of curves, 18 numbers for each t.
+    "kernel void points(device const float3 *p [[buffer(0)]], device float *out [[buffer(1)]],\n"
+    "    uint i [[thread_position_in_grid]]) {\n"
+    "    float t = i / 7.0f; device float *o = out + i * 18;\n"
+    "#define THREE(NAME, ...) *o++ = NAME(t, __VA_ARGS__).x, *o++ = NAME##_derivative(t, "
+    "__VA_ARGS__).y,\\\n"
+    "    *o++ = NAME##_second_derivative(t, __VA_ARGS__).z;\n"
+    "    THREE(bezier, p[0], p[1], p[2]) THREE(bezier, p[0], p[1], p[2], p[3])\n"
+    "    THREE(bspline, p[0], p[1], p[2]) THREE(bspline, p[0], p[1], p[2], p[3])\n"
+    "    THREE(catmull_rom, p[0], p[1], p[2], p[3]) THREE(hermite, p[0], p[1], p[2], p[3])\n"
+    "}\n"
     "kernel void placed(instance_acceleration_structure s [[buffer(0)]],\n"
     "    device const Ray *rays [[buffer(1)]], device Hit *out [[buffer(2)]],\n"
     "    uint i [[thread_position_in_grid]]) {\n"
@@ -231,6 +243,63 @@ static void bent_curve(void **unused) {
     mtl_release(k), mtl_release(f), mtl_release(s);
 }
 
+// Weights by the definitions: de Casteljau's blends and those of B-splines; derivatives by
+// differences.
+static double curve_at(int kind, double t, const double *p) {
+    double a = p[0], b = p[1], c = p[2], d = p[3], u = 1 - t;
+    switch (kind) {
+    case 0: return u * (u * a + t * b) + t * (u * b + t * c);
+    case 1: return curve_at(0, t, p) * u + curve_at(0, t, p + 1) * t;
+    case 2: return (u * u * a + (1 + 2 * t * u) * b + t * t * c) / 2;
+    case 3:
+        return (u * u * u * a + (4 - 6 * t * t + 3 * t * t * t) * b +
+                (4 - 6 * u * u + 3 * u * u * u) * c + t * t * t * d) /
+               6;
+    case 4: { // a Hermite curve through b and c
+        const double h[4] = {b, c, (c - a) / 2, (d - b) / 2};
+        return curve_at(5, t, h);
+    }
+    default: { // as a Bezier curve
+        const double h[4] = {a, a + c / 3, b - d / 3, b};
+        return curve_at(1, t, h);
+    }
+    }
+}
+
+static void curve_functions(void **unused) {
+    (void)unused;
+    NEEDS_RESULTS();
+    float p[4][4];
+    uint32_t seed = 77;
+    for (int i = 0; i < 16; i++) p[i / 4][i % 4] = random_float(&seed, -2, 2);
+    MTLBuffer *in = buffer_of(p, sizeof p), *out = mtl_device_new_buffer(device, 8 * 18 * 4, 0);
+    MTLComputePipelineState *state = pipeline_of(library, "points");
+    MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
+    MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(commands);
+    mtl_compute_command_encoder_set_compute_pipeline_state(e, state);
+    mtl_compute_command_encoder_set_buffer(e, in, 0, 0);
+    mtl_compute_command_encoder_set_buffer(e, out, 0, 1);
+    mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(8, 1, 1), mtl_size_make(8, 1, 1));
+    mtl_compute_command_encoder_end_encoding(e);
+    run_to_end(commands);
+    const float *got = mtl_buffer_contents(out);
+    for (int i = 0; i < 8; i++)
+        for (int kind = 0; kind < 6; kind++)
+            for (int n = 0; n < 3; n++) {
+                double x[4], t = i / 7.0, h = 1e-3;
+                for (int k = 0; k < 4; k++) x[k] = p[k][n];
+                double low = curve_at(kind, t - h, x), mid = curve_at(kind, t, x),
+                       high = curve_at(kind, t + h, x);
+                double want = n == 0   ? mid
+                              : n == 1 ? (high - low) / (2 * h)
+                                       : (high - 2 * mid + low) / (h * h);
+                if (fabs(got[i * 18 + kind * 3 + n] - want) > 1e-4 * (1 + fabs(want)))
+                    fail_msg("curve %d, derivative %d at %g: %g, not %g", kind, n, t,
+                             (double)got[i * 18 + kind * 3 + n], want);
+            }
+    mtl_release(state), mtl_release(in), mtl_release(out);
+}
+
 // ---- Components ----
 
 static void components(void **unused) {
@@ -408,8 +477,9 @@ static void metal4_builds(void **unused) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(straight_curves), cmocka_unit_test(caps),
-                                       cmocka_unit_test(bent_curve), cmocka_unit_test(components),
-                                       cmocka_unit_test(metal4_builds)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(straight_curves), cmocka_unit_test(caps),
+        cmocka_unit_test(bent_curve),      cmocka_unit_test(curve_functions),
+        cmocka_unit_test(components),      cmocka_unit_test(metal4_builds)};
     return cmocka_run_group_tests(tests, open_all, close_library);
 }

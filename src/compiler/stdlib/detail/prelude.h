@@ -32,4 +32,8 @@
 #include "mesh.h"
 #include "pack.h"
 #include "imageblock.h"
+#include "ray.h"
+#include "ray_functions.h"
+#include "ray_intersector.h"
+#include "ray_query.h"
 #include "internal.h"
