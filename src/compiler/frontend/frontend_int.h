@@ -180,7 +180,7 @@ const char *pch_find(const MslSource *source, const Options *dialect, BaseArena 
 void pch_discard(const char *path);
 extern const BridgeFile pch_source; // what the image is made from; must exist when it is read
 
-// divide.c: integer division gets Metal's meaning where LLVM has none.
+// divide.c: integer division gets Metal's meaning where LLVM has none, that of halves its rounding.
 void module_guard_divisions(struct LLVMOpaqueModule *module);
 
 // module.c: checks that need the call graph, clean-up, bitcode.
