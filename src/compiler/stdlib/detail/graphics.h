@@ -30,6 +30,7 @@ METAL_FUNC __MSL_BUILTIN void discard_fragment() { __ingot_discard_fragment(); }
 // Whether the thread only runs for the derivatives of its neighbours.
 extern "C" __MSL_BUILTIN bool __ingot_is_helper();
 METAL_FUNC __MSL_BUILTIN bool simd_is_helper_thread() { return __ingot_is_helper(); }
+METAL_FUNC __MSL_BUILTIN bool quad_is_helper_thread() { return __ingot_is_helper(); }
 // Samples of a pixel, and where each lies in it, 0 to 1.
 extern "C" __attribute__((const, nothrow)) uint __ingot_num_samples();
 extern "C" __attribute__((const, nothrow)) float __ingot_sample_position(uint index, uint dim);
