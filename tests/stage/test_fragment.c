@@ -347,6 +347,55 @@ TEST(discarded_pixels) {
     stage_close(s);
 }
 
+// A thread that runs is active, a helper too: reductions and votes count it, before a discard and
+// after one. A pixel that was discarded is a helper from then on.
+TEST(helpers_are_active) {
+    static const char source[] =
+        HEAD "struct In { float4 p [[position]]; float v; };\n"
+             "struct Out { uint4 a [[color(0)]]; uint4 b [[color(1)]]; };\n"
+             "fragment Out f(In in [[stage_in]]) {\n"
+             "  Out o;\n"
+             "  uint here = !simd_is_helper_thread();\n"
+             "  o.a = uint4(simd_sum(1u), simd_sum(here), quad_sum(here),\n"
+             "              uint((simd_vote::vote_t)simd_active_threads_mask()));\n"
+             "  if (in.v < 4) discard_fragment();\n"
+             "  here = !quad_is_helper_thread();\n"
+             "  o.b = uint4(simd_sum(1u), simd_sum(here), quad_sum(here),\n"
+             "              uint((simd_vote::vote_t)simd_ballot(here)));\n"
+             "  return o; }\n";
+    Stage *s = stage_open(source, "f", NULL);
+    FragmentRun *r = aligned_alloc(64, sizeof *r);
+    uint32_t seed = 11;
+    for (int round = 0; round < 100; round++) {
+        uint32_t covered = next_random(&seed), active = 0, kept = 0;
+        if (round % 3 == 1) covered = 1u << round % 32;
+        if (round == 3) covered = ~0u;
+        fragment_begin(r, 0, 0, covered);
+        r->planes[0] = (CpuPlane){(float)(round % 10) - 4, 1, 0.5f};
+        run(s, r);
+        for (int l = 0; l < LANES; l++) {
+            double v = plane_at(&r->planes[0], lane_x(l) + .5, lane_y(l) + .5);
+            active |= (covered >> (l & ~3) & 15 ? 1u : 0u) << l;
+            kept |= (covered >> l & 1 && !(v < 4) ? 1u : 0u) << l;
+        }
+        assert_int_equal(r->step.kept, kept);
+        for (int l = 0; l < LANES; l++) {
+            if (!(kept >> l & 1)) continue;
+            const uint32_t want[8] = {(uint32_t)__builtin_popcount(active),
+                                      (uint32_t)__builtin_popcount(covered),
+                                      (uint32_t)__builtin_popcount(covered >> (l & ~3) & 15),
+                                      active,
+                                      (uint32_t)__builtin_popcount(active),
+                                      (uint32_t)__builtin_popcount(kept),
+                                      (uint32_t)__builtin_popcount(kept >> (l & ~3) & 15),
+                                      kept};
+            for (int k = 0; k < 8; k++) assert_int_equal(r->colors[k * LANES + l], want[k]);
+        }
+    }
+    free(r);
+    stage_close(s);
+}
+
 // A step all of whose pixels are gone does not run to the end, if much is left to do.
 TEST(dead_steps_end_early) {
     static const char source[] = HEAD "struct In { float4 p [[position]]; float v; };\n"

@@ -189,6 +189,7 @@ bool raster_draw_info(Pass *p, size_t draw) {
             d->n_planes += 4;
             d->n_rows += 2;
         }
+        if (d->vertex_flags & (ABI_STAGE_LAYER | ABI_STAGE_VIEWPORT)) d->said_plane = d->n_planes++;
         d->outputs = shown_colors(p, d->state, d->fragment_info->colors);
     }
     d->record_bytes = (uint32_t)((sizeof(Triangle) + d->n_planes * sizeof(CpuPlane) + 7) / 8 * 8);

@@ -76,7 +76,8 @@ typedef struct DrawInfo {
     uint32_t n_viewports;
     size_t first_viewport; // in the batch's list
     uint32_t n_rows;       // of the vertex function, and two for barycentrics if they are read
-    uint32_t n_planes;     // of a triangle: z, w, inputs, barycentrics
+    uint32_t n_planes;     // of a triangle: z, w, inputs, barycentrics, and the next
+    uint32_t said_plane;   // holds what vertices say of layer and viewport; 0: they say nothing
     uint32_t record_bytes; // of a triangle
     uint32_t n_clip;
     uint32_t vertex_flags; // ABI_STAGE_
@@ -98,9 +99,10 @@ typedef struct Triangle {
     uint32_t primitive;
     uint16_t layer;
     uint8_t viewport, flags;
-    uint32_t view;     // amplification id
-    float point[3];    // centre and size of a point
-    CpuPlane planes[]; // z, 1 / w, the inputs; barycentric 0, 1 / w, then linear
+    uint32_t view;  // amplification id
+    float point[3]; // centre and size of a point
+    CpuPlane
+        planes[]; // z, 1 / w, the inputs; barycentric 0, 1 / w, then linear; layer and viewport
 } Triangle;
 
 // ---- Units ----

@@ -44,9 +44,14 @@ static void areas(Group *g) {
     }
 }
 
+// What the vertices say of the layer or the viewport; 0 if nothing.
+static uint32_t said(const Worker *w, const DrawInfo *d, const Face *face, uint32_t flag,
+                     uint32_t row) {
+    return d->vertex_flags & flag ? *raster_row(w, d->n_rows, face->provoking, row) : 0;
+}
+
 static uint32_t viewport_index(const Worker *w, const DrawInfo *d, const Face *face) {
-    if (!(d->vertex_flags & ABI_STAGE_VIEWPORT)) return 0;
-    uint32_t v = *raster_row(w, d->n_rows, face->provoking, ABI_VERTEX_VIEWPORT);
+    uint32_t v = said(w, d, face, ABI_STAGE_VIEWPORT, ABI_VERTEX_VIEWPORT);
     return v < d->n_viewports ? v : 0;
 }
 
@@ -240,15 +245,17 @@ static void set_weights(const Worker *w, const DrawInfo *d, const Face *faces, u
 static void set_head(const Worker *w, const DrawInfo *d, uint32_t info, const Face *face,
                      Triangle *t) {
     const DevDraw *draw = d->draw;
-    uint32_t layer = 0;
-    if (d->vertex_flags & ABI_STAGE_LAYER)
-        layer = *raster_row(w, d->n_rows, face->provoking, ABI_VERTEX_LAYER);
+    uint32_t layer = said(w, d, face, ABI_STAGE_LAYER, ABI_VERTEX_LAYER);
     t->ox = (float)w->fx[face->slot[0]] * (1.0f / SUB);
     t->oy = (float)w->fy[face->slot[0]] * (1.0f / SUB);
     t->draw = info;
     t->primitive = face->primitive;
     t->layer = (uint16_t)(layer < w->pass->n_layers ? layer : 0);
     t->viewport = (uint8_t)viewport_index(w, d, face);
+    if (d->said_plane) { // the fragment function sees it as it was said, in range or not
+        uint32_t both[2] = {layer, said(w, d, face, ABI_STAGE_VIEWPORT, ABI_VERTEX_VIEWPORT)};
+        memcpy(&t->planes[d->said_plane], both, sizeof both);
+    }
     t->flags = face->flags & FACE_FRONT ? TRIANGLE_FRONT : 0;
     t->view = draw->amplification > 1 ? w->view : 0;
     if (face->flags & FACE_POINT) {

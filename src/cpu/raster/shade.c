@@ -229,8 +229,10 @@ static void prepare(TileState *s, const Triangle *t) {
     const DrawInfo *d = s->d;
     step->front = t->flags & TRIANGLE_FRONT;
     step->primitive_id = t->primitive;
-    step->layer = t->layer;
-    step->viewport = t->viewport;
+    uint32_t said[2] = {0, 0};
+    if (d->said_plane) memcpy(said, &t->planes[d->said_plane], sizeof said);
+    step->layer = said[0];
+    step->viewport = said[1];
     step->amplification_id = t->view;
     step->amplification_count = d->draw->amplification > 1 ? d->draw->amplification : 1;
     step->z = t->planes[0];
@@ -380,11 +382,16 @@ static void drop(TileState *s, uint32_t kept, uint32_t first, uint32_t end,
             for (uint32_t l = 0; l < LANES; l++) s->colors[4 * a + 3][l] = 0x3f800000;
 }
 
-// Depth the function wrote, held to what the viewport has.
-static void take_depths(TileState *s, const Triangle *t, uint32_t sample) {
+// Depth the function wrote, held to what it promised of it, depth(greater) or depth(less) than the
+// triangle's, and to what the viewport has.
+static void take_depths(TileState *s, const Triangle *t, const Block *b, uint32_t sample) {
     const ViewportInfo *v = &s->d->viewports[t->viewport];
+    const uint32_t promise = s->d->fragment_info->flags;
+    if (promise & (ABI_STAGE_DEPTH_GREATER | ABI_STAGE_DEPTH_LESS)) find_depths(s, t, b, sample);
     for (int k = 0; k < VECTORS; k++) {
-        vf z = v_load(s->depth_out + k * V_WIDTH);
+        vf z = v_load(s->depth_out + k * V_WIDTH), own = v_load(s->z[sample] + k * V_WIDTH);
+        if (promise & ABI_STAGE_DEPTH_GREATER) z = v_max(z, own);
+        if (promise & ABI_STAGE_DEPTH_LESS) z = v_min(z, own);
         z = v_min(v_max(z, v_set(v->z_low)), v_set(v->z_high));
         v_store(s->z[sample] + k * V_WIDTH, quantise(z, s->pass->depth_bits));
     }
@@ -400,7 +407,7 @@ static void late(TileState *s, const Triangle *t, const Block *b, uint32_t i,
         return;
     }
     if (info->flags & ABI_STAGE_DEPTH)
-        take_depths(s, t, i);
+        take_depths(s, t, b, i);
     else
         find_depths(s, t, b, i);
     const uint32_t *written = info->flags & ABI_STAGE_STENCIL ? s->stencil_out : NULL;
