@@ -13,6 +13,18 @@ static const char source[] =
          "  constant uint &level [[buffer(1)]], uint2 i [[thread_position_in_grid]], uint2 n "
          "[[threads_per_grid]]) {\n"
          "  constexpr sampler s(coord::pixel); out[i.y * n.x + i.x] = t.read(i, level).x; }\n"
+         "kernel void there(texture2d<float> t [[texture(0)]], device uint *out [[buffer(0)]],\n"
+         "  uint2 i [[thread_position_in_grid]], uint2 n [[threads_per_grid]]) {\n"
+         "  constexpr sampler s(coord::pixel, filter::linear, address::clamp_to_zero);\n"
+         "  constexpr sampler nearest(coord::pixel);\n"
+         "  float2 at = float2(i) * 16 + 8;\n"
+         "  auto r = t.sparse_read(i * 16 + 8);\n"
+         "  auto p = t.sparse_sample(s, at), q = t.sparse_sample(nearest, at);\n"
+         "  auto g = t.sparse_gather(s, at);\n"
+         "  auto e = t.sparse_sample(s, float2(i) * 64); // on the edges of tiles\n"
+         "  out[i.y * n.x + i.x] = uint(r.resident()) | uint(p.resident()) << 1 |\n"
+         "    uint(q.resident()) << 2 | uint(g.resident()) << 3 | uint(e.resident()) << 4 |\n"
+         "    uint(p.value().x) << 8; }\n"
          "kernel void mark(device uint *x [[buffer(0)]], constant uint &v [[buffer(1)]],\n"
          "  uint i [[thread_position_in_grid]]) { x[i] = v + i; }\n"
          "kernel void copy(device const uint *x [[buffer(0)]], device uint *out [[buffer(1)]],\n"
@@ -192,6 +204,48 @@ static void mappings(void **state) {
     assert_int_equal(mtl_heap_used_size(heap), 0);
     mtl_release(heap);
     assert_int_equal(mtl_device_current_allocated_size(device), before);
+}
+
+// Which texels are there, as kernels see it: 16 x 16 places in the middle of tiles and, in bit 4, the
+// corners where four tiles meet.
+static void residency(void **state) {
+    (void)state;
+    MTLHeap *heap = heap_of(8);
+    const MTLTextureDescriptor d = plain(false);
+    MTLTexture *sparse = mtl_heap_new_texture(heap, &d),
+               *whole = mtl_device_new_texture(device, &d);
+    MTLBuffer *out = mtl_device_new_buffer(device, 16 * 16 * 4, 0);
+    map(sparse, MTLSparseTextureMappingModeMap, mtl_region_make_2d(1, 1, 2, 1), 0);
+    map(sparse, MTLSparseTextureMappingModeMap, mtl_region_make_2d(0, 0, 1, 1), 0);
+    fill(sparse, 3);
+    fill(whole, 3);
+    MTLComputePipelineState *p = pipeline_of(library, "there");
+    for (int k = 0; k < 2; k++) {
+        MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
+        MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(commands);
+        mtl_compute_command_encoder_set_compute_pipeline_state(e, p);
+        mtl_compute_command_encoder_set_texture(e, k ? whole : sparse, 0);
+        mtl_compute_command_encoder_set_buffer(e, out, 0, 0);
+        mtl_compute_command_encoder_dispatch_threads(e, (MTLSize){16, 16, 1}, (MTLSize){16, 4, 1});
+        mtl_compute_command_encoder_end_encoding(e);
+        done(commands);
+        const uint32_t *got = mtl_buffer_contents(out);
+        for (int i = 0; i < 256; i++) {
+            int x = i % 16 / 4, y = i / 16 / 4; // the tile
+            bool there = k || (y == 1 && (x == 1 || x == 2)) || (x == 0 && y == 0);
+            assert_int_equal(got[i] & 15, there ? 15 : 0);
+            assert_int_equal(got[i] >> 8, there ? 3 : 0);
+            // around the corner (i, j) of tiles; what lies outside the texture counts for nothing
+            bool corner = true;
+            for (int n = 0; n < 4 && !k; n++) {
+                int tx = i % 16 - n % 2, ty = i / 16 - n / 2;
+                bool inside = tx >= 0 && ty >= 0 && tx < TILES && ty < TILES;
+                corner &= !inside || (ty == 1 && (tx == 1 || tx == 2)) || (tx == 0 && ty == 0);
+            }
+            assert_int_equal(got[i] >> 4 & 1, corner);
+        }
+    }
+    mtl_release(p), mtl_release(out), mtl_release(whole), mtl_release(sparse), mtl_release(heap);
 }
 
 static void copies_and_draws(void **state) {
@@ -430,6 +484,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sizes),
         cmocka_unit_test(mappings),
+        cmocka_unit_test(residency),
         cmocka_unit_test(copies_and_draws),
         cmocka_unit_test(levels),
         cmocka_unit_test(indirect_and_move),

@@ -31,11 +31,41 @@ static __attribute__((noinline)) void sample_blocked(CpuSampleCall *call) {
     sample_call(call);
 }
 
+// All lanes are there, or those of a mask.
+static void answer_residency(uint32_t op, uint32_t n_lanes, const uint32_t *there, uint32_t *out) {
+    for (uint32_t l = 0; l < n_lanes; l++) {
+        CpuTexel answer;
+        cpu_residency_answer(op, !there || cpu_lane_active(there, l), &answer);
+        for (uint32_t i = 0; i < 4; i++) out[i * n_lanes + l] = answer.u[i];
+    }
+}
+
+static void sample_residency(const AbiTexture *t, uint64_t sampler, uint32_t op, uint32_t n_lanes,
+                             const uint32_t *mask, const uint32_t *rows, uint32_t *out) {
+    if (!t->sparse) {
+        answer_residency(op, n_lanes, NULL, out);
+        return;
+    }
+    CpuSampleCall call = {.t = t,
+                          .op = op,
+                          .n_lanes = n_lanes,
+                          .mask = mask,
+                          .rows = rows,
+                          .out = out,
+                          .residency = true};
+    cpu_sampler_unpack(sampler, &call.s);
+    cpu_sample_general(&call);
+}
+
 static void sample(uint64_t texture, uint64_t sampler, uint32_t op, uint32_t n_lanes,
                    const uint32_t *mask, const uint32_t *rows, uint32_t *out) {
-    const AbiTexture *t = cpu_texture_of(texture);
+    const AbiTexture *t = cpu_texture_of(texture & ~ABI_TEXTURE_RESIDENCY);
     if (!t || cpu_type_is_multisample(t->type) || t->type == ABI_TEXTURE_BUFFER) {
         zero(n_lanes, out);
+        return;
+    }
+    if (texture & ABI_TEXTURE_RESIDENCY) {
+        sample_residency(t, sampler, op, n_lanes, mask, rows, out);
         return;
     }
     const CpuFastOps *f = fast_ops();
@@ -47,16 +77,6 @@ static void sample(uint64_t texture, uint64_t sampler, uint32_t op, uint32_t n_l
         sample_blocked(&call);
     else
         sample_call(&call);
-}
-
-static void read(uint64_t texture, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
-                 const uint32_t *rows, uint32_t *out) {
-    const AbiTexture *t = cpu_texture_of(texture);
-    const CpuFastOps *f = fast_ops();
-    if (!t)
-        zero(n_lanes, out);
-    else if (!f || !f->read(t, op, n_lanes, mask, rows, out))
-        cpu_read_general(t, op, n_lanes, mask, rows, out);
 }
 
 #define MAX_LANES 1024u
@@ -78,6 +98,22 @@ static void mapped_lanes(const AbiTexture *t, uint32_t n_lanes, const uint32_t *
                              deep ? rows[CPU_TEX_Z * n_lanes + l] : 0))
             out[l / 32] |= 1u << l % 32;
     }
+}
+
+static void read(uint64_t texture, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
+                 const uint32_t *rows, uint32_t *out) {
+    const AbiTexture *t = cpu_texture_of(texture & ~ABI_TEXTURE_RESIDENCY);
+    const CpuFastOps *f = fast_ops();
+    if (t && texture & ABI_TEXTURE_RESIDENCY) {
+        uint32_t mapped[MAX_LANES / 32];
+        if (t->sparse) mapped_lanes(t, n_lanes, mask, rows, true, mapped);
+        answer_residency(op, n_lanes, t->sparse ? mapped : NULL, out);
+        return;
+    }
+    if (!t)
+        zero(n_lanes, out);
+    else if (!f || !f->read(t, op, n_lanes, mask, rows, out))
+        cpu_read_general(t, op, n_lanes, mask, rows, out);
 }
 
 static void write(uint64_t texture, uint32_t op, uint32_t n_lanes, const uint32_t *mask,

@@ -8,6 +8,7 @@
 // lying in the border. Whatever the coordinate is (NaN, infinite, huge), indices end up in range.
 #include <math.h>
 #include "cpu/texture/sampling.h"
+#include "abi/sparse.h"
 #include "device/pass.h"
 
 #define FAR 16777216.0f // nothing beyond this many texels makes a difference
@@ -168,6 +169,18 @@ typedef struct Footprint { // of one level: texel (x, y, z) of 2 x 2 x 2 is inde
     unsigned n;
 } Footprint;
 
+// A texel as it is, or for a question whether it is there: 1 or 0.
+static void fetch(const CpuSampleCall *c, const Lane *lane, uint32_t level, uint32_t x, uint32_t y,
+                  uint32_t z, CpuTexel *texel) {
+    if (c->residency) {
+        bool deep = c->t->type == ABI_TEXTURE_3D;
+        texel->f[0] = abi_sparse_texel(c->t, level, deep ? 0 : z, x, y, deep ? z : 0);
+        return;
+    }
+    cpu_texel_fetch(c->t, level, x, y, z, 0, c->blocks, texel);
+    after_fetch(c, lane, texel);
+}
+
 static void fetch_cube(const CpuSampleCall *c, const Lane *lane, uint32_t level, const Axis axes[2],
                        bool linear, Footprint *p) {
     uint32_t n = c->t->levels[level].width, missing = 4;
@@ -176,9 +189,7 @@ static void fetch_cube(const CpuSampleCall *c, const Lane *lane, uint32_t level,
         uint32_t face = lane->face;
         int32_t i = axes[0].at[k & 1], j = axes[1].at[k >> 1];
         if (cube_texel(n, &face, &i, &j)) {
-            cpu_texel_fetch(c->t, level, (uint32_t)i, (uint32_t)j, lane->slice * 6 + face, 0,
-                            c->blocks, &p->texels[k]);
-            after_fetch(c, lane, &p->texels[k]);
+            fetch(c, lane, level, (uint32_t)i, (uint32_t)j, lane->slice * 6 + face, &p->texels[k]);
         } else {
             missing = k;
         }
@@ -200,12 +211,15 @@ static void fetch_plain(const CpuSampleCall *c, const Lane *lane, uint32_t level
     for (unsigned k = 0; k < p->n; k++) {
         int32_t x = axes[0].at[k & 1], y = dimensions > 1 ? axes[1].at[k >> 1 & 1] : 0,
                 z = dimensions > 2 ? axes[2].at[k >> 2] : 0;
-        if (x < 0 || y < 0 || z < 0)
+        if (x >= 0 && y >= 0 && z >= 0) {
+            fetch(c, lane, level, (uint32_t)x, (uint32_t)y, (uint32_t)z + lane->slice,
+                  &p->texels[k]);
+        } else if (c->residency) {
+            p->texels[k].f[0] = 1; // the border is always there
+        } else {
             cpu_sample_border(c, &p->texels[k]);
-        else
-            cpu_texel_fetch(c->t, level, (uint32_t)x, (uint32_t)y, (uint32_t)z + lane->slice, 0,
-                            c->blocks, &p->texels[k]);
-        after_fetch(c, lane, &p->texels[k]);
+            after_fetch(c, lane, &p->texels[k]);
+        }
     }
 }
 
@@ -240,6 +254,11 @@ static void add_level(const CpuSampleCall *c, const Lane *lane, uint32_t level, 
                       float scale, bool *first, CpuTexel *sum) {
     Footprint p;
     footprint(c, lane, level, linear, &p);
+    if (c->residency) { // sum: whether one is missing
+        for (unsigned k = 0; k < p.n; k++)
+            if (scale * p.weights[k] != 0 && p.texels[k].f[0] < 1) sum->f[0] = 1;
+        return;
+    }
     if (abi_format_is_integer(c->t->format)) {
         *sum = p.texels[0];
         return;
@@ -300,7 +319,7 @@ static void sample_filtered(const CpuSampleCall *c, Lane *lane, const CpuLod *lo
             for (int i = 0; i < 3; i++) lane->coord[i] = at[i];
         tap(c, lane, lod, 1 / n, &first, out);
     }
-    cpu_texel_swizzle(c->t, out);
+    if (!c->residency) cpu_texel_swizzle(c->t, out);
 }
 
 // Counter-clockwise from the lower left: (0, 1), (1, 1), (1, 0), (0, 0).
@@ -313,7 +332,9 @@ static void gather(const CpuSampleCall *c, Lane *lane, CpuTexel *out) {
     }
     Footprint p;
     footprint(c, lane, 0, true, &p);
-    for (unsigned k = 0; k < 4; k++) {
+    for (unsigned k = 0; c->residency && k < p.n; k++)
+        if (p.texels[k].f[0] < 1) out->f[0] = 1;
+    for (unsigned k = 0; !c->residency && k < 4; k++) {
         CpuTexel *texel = &p.texels[order[k] & (p.n - 1)];
         CpuTexel swizzled = *texel;
         if (!(c->op & CPU_TEX_COMPARE)) cpu_texel_swizzle(c->t, &swizzled);
@@ -364,6 +385,7 @@ void cpu_sample_general(const CpuSampleCall *c) {
                 sample_filtered(c, &lane, &lod, &out);
             }
         }
+        if (c->residency) cpu_residency_answer(c->op, out.f[0] == 0, &out);
         for (unsigned i = 0; i < 4; i++) c->out[i * n + l] = out.u[i];
     }
 }

@@ -45,6 +45,7 @@ typedef struct CpuSampleCall {
     const uint32_t *mask, *rows;
     uint32_t *out;
     CpuBlockCache *blocks;
+    bool residency; // of a sparse texture: are the texels there? (general code)
 } CpuSampleCall;
 
 void cpu_sampler_unpack(uint64_t handle, AbiSampler *s);
@@ -98,6 +99,12 @@ void cpu_cube_derivative(const CpuCubePoint *p, const float direction[3], float 
 
 // What a texel in the border is.
 void cpu_sample_border(const CpuSampleCall *call, CpuTexel *texel);
+
+// The answer to a question for residency, in the type of the components that are asked for.
+static inline void cpu_residency_answer(uint32_t op, bool there, CpuTexel *answer) {
+    uint32_t one = (op & CPU_TEX_DATA_MASK) == CPU_TEX_FLOAT ? 0x3f800000 : 1; // 1.0f
+    for (int i = 0; i < 4; i++) answer->u[i] = there ? one : 0;
+}
 
 // General code, lane by lane.
 void cpu_sample_general(const CpuSampleCall *call);

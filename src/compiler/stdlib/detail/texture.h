@@ -55,6 +55,7 @@ enum { // AbiTexture, texture operations, rows: src/abi/cpu_texture.h
     __TEX_OFFSET = 1 << 11, __TEX_COMPARE = 1 << 12, __TEX_GATHER = 1 << 13,
     __TEX_QUERY_LOD = 1 << 16
 };
+constexpr constant ulong __TEX_RESIDENCY = 1ul << 61; // ABI_TEXTURE_RESIDENCY
 struct __tex_rows {
     uint v[16];
 };
@@ -65,6 +66,12 @@ METAL_FUNC uint __tex_word(float x) { return __builtin_bit_cast(uint, x); }
 METAL_FUNC uint __tex_word(uint x) { return x; }
 METAL_FUNC uint __tex_word(ushort x) { return x; }
 METAL_FUNC uint __tex_word(int x) { return (uint)x; }
+
+// What a question for residency answers: 1 in all components, or 0.
+template <class T> METAL_FUNC bool __tex_there(T answer) { return answer != T(0); }
+template <class T, int N> METAL_FUNC bool __tex_there(vec<T, N> answer) {
+    return answer.x != T(0);
+}
 
 // Coordinates: where in the texture, which slice.
 template <class E> METAL_FUNC __tex_rows __tex_at(E x, uint slice = 0) {

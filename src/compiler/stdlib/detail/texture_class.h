@@ -171,12 +171,15 @@ template <class T, access A = access::sample, class = void> struct __MSL_NAME {
 #endif
 
 #if __MSL_DIMS > 1
-    // ---- of sparse textures: the same with whether the texels are there, and here all are
+    // ---- of sparse textures: the same with whether the texels are there, which is a second question
 #define __MSL_SPARSE(NAME) \
     template <class... X> \
     __attribute__((convergent)) METAL_FUNC auto sparse_##NAME(X... x) const \
         ->sparse_color<decltype(this->NAME(x...))> { \
-        return sparse_color<decltype(this->NAME(x...))>(this->NAME(x...), true); \
+        auto asks = *this; \
+        asks.__handle |= __TEX_RESIDENCY; \
+        return sparse_color<decltype(this->NAME(x...))>(this->NAME(x...), \
+                                                        __tex_there(asks.NAME(x...))); \
     }
     __MSL_SPARSE(sample)
     __MSL_SPARSE(read)
