@@ -480,17 +480,52 @@ static void placement_buffers(void **state) {
     mtl_release(out), mtl_release(sparse), mtl_release(heap), mtl_release(q);
 }
 
+// One page of a heap at two places of a buffer, and in another buffer: the same memory.
+static void pages_alias(void **state) {
+    (void)state;
+    enum { PAGE = 16384 / 4, N = 3 * PAGE };
+    MTL4CommandQueue *q = mtl_device_new_mtl4_command_queue(device);
+    MTLHeap *heap = placement_heap();
+    MTLBuffer *a = mtl_device_new_buffer_with_placement_sparse_page_size(
+                  device, 4 * N, MTLResourceStorageModePrivate, MTLSparsePageSize16),
+              *b = mtl_device_new_buffer_with_placement_sparse_page_size(
+                  device, 4 * N, MTLResourceStorageModePrivate, MTLSparsePageSize16),
+              *out = mtl_device_new_buffer(device, 4 * N, 0);
+    const MTL4UpdateSparseBufferMappingOperation twice[] = {
+        {MTLSparseTextureMappingModeMap, {0, 1}, 5}, {MTLSparseTextureMappingModeMap, {2, 1}, 5}};
+    mtl4_command_queue_update_buffer_mappings(q, a, heap, twice, 2);
+    mtl4_command_queue_update_buffer_mappings(q, b, heap, twice, 1);
+    wait_for(q);
+    const uint32_t *got = mtl_buffer_contents(out);
+    for (uint32_t round = 1; round < 3; round++) { // written later than it was mapped, and again
+        run_kernel("mark", a, NULL, 1000 * round, PAGE);
+        run_kernel("copy", a, out, 0, N);
+        for (uint32_t i = 0; i < N; i++)
+            assert_int_equal(got[i], i / PAGE == 1 ? 0 : 1000 * round + i % PAGE);
+        run_kernel("copy", b, out, 0, N);
+        for (uint32_t i = 0; i < N; i++) assert_int_equal(got[i], i < PAGE ? 1000 * round + i : 0);
+    }
+    const MTL4UpdateSparseBufferMappingOperation off = {
+        MTLSparseTextureMappingModeUnmap, {0, 1}, 0};
+    mtl4_command_queue_update_buffer_mappings(q, a, heap, &off, 1);
+    wait_for(q);
+    run_kernel("mark", a, NULL, 7, PAGE); // goes nowhere
+    run_kernel("copy", a, out, 0, N);
+    assert_int_equal(got[0], 0);
+    assert_int_equal(got[2 * PAGE + 3], 2003);
+    mtl_release(heap), mtl_release(a); // pages hold their heap
+    run_kernel("copy", b, out, 0, N);
+    assert_int_equal(got[3], 2003);
+    mtl_release(b), mtl_release(out), mtl_release(q);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes),
-        cmocka_unit_test(mappings),
-        cmocka_unit_test(residency),
-        cmocka_unit_test(copies_and_draws),
-        cmocka_unit_test(levels),
-        cmocka_unit_test(indirect_and_move),
-        cmocka_unit_test(rules),
-        cmocka_unit_test(placement_textures),
-        cmocka_unit_test(placement_buffers),
+        cmocka_unit_test(pages_alias),        cmocka_unit_test(sizes),
+        cmocka_unit_test(mappings),           cmocka_unit_test(residency),
+        cmocka_unit_test(copies_and_draws),   cmocka_unit_test(levels),
+        cmocka_unit_test(indirect_and_move),  cmocka_unit_test(rules),
+        cmocka_unit_test(placement_textures), cmocka_unit_test(placement_buffers),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -18,6 +18,7 @@ static size_t round_up(size_t n, size_t to) { return (n + to - 1) & ~(to - 1); }
 
 static void heap_destroy(void *self) {
     MTLHeap *heap = self;
+    if (heap->file >= 0) close(heap->file);
     rt_free_own_memory(&heap->resource);
     rt_free(heap->ranges);
     pthread_mutex_destroy(&heap->lock);
@@ -365,9 +366,15 @@ MTLHeap *mtl_device_new_heap(MTLDevice *device, const MTLHeapDescriptor *d) {
     heap->type = d->type;
     heap->page_size = page_size;
     heap->n_pages = sparse ? size / page : 0;
+    heap->file = -1;
     pthread_mutex_init(&heap->lock, NULL);
     if (sparse) return heap;
-    if (!rt_own_memory(&heap->resource, size) || !reserve(heap)) {
+    // Pages of sparse buffers are mapped from there.
+    if (heap->type == MTLHeapTypePlacement && page_size)
+        heap->file = rt_own_file_memory(&heap->resource, size);
+    else if (!rt_own_memory(&heap->resource, size))
+        heap->file = -2;
+    if (heap->file == -2 || !reserve(heap)) {
         mtl_release(heap);
         return NULL;
     }

@@ -21,6 +21,7 @@ struct MTLHeap {
     // pages of sparse resources that may lie there.
     MTLSparsePageSize page_size;
     size_t n_pages, n_taken; // under lock
+    int file;                // its memory, for pages that sparse buffers map; -1: none
 };
 
 extern RtClass rt_heap_class;

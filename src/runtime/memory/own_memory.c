@@ -3,9 +3,11 @@
 #include "runtime/memory/own_memory.h"
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include "os/pages.h"
 
-#define ALIGNMENT 16384u // Apple's page
+#define ALIGNMENT 16384u    // Apple's page
+#define ZEROS_BEHIND 65536u // as os/pages.h has them
 
 static DevStorage storage_of(const MTLResource *resource) {
     switch (rt_storage_mode(resource)) {
@@ -39,6 +41,27 @@ bool rt_own_memory(MTLResource *resource, size_t n_bytes) {
 
 bool rt_own_shared_memory(MTLResource *resource, size_t n_bytes) {
     return make(resource, n_bytes, DEV_SHARED);
+}
+
+int rt_own_file_memory(MTLResource *resource, size_t n_bytes) {
+    bool plain = resource->device->table->memory_make || !rt_allocator_is_default();
+    int file = plain ? -1 : memfd_create("ingot-heap", MFD_CLOEXEC);
+    const size_t reserved = n_bytes + ZEROS_BEHIND;
+    char *memory = MAP_FAILED;
+    if (file >= 0 && ftruncate(file, (off_t)n_bytes) == 0)
+        memory = mmap(NULL, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory != MAP_FAILED &&
+        mmap(memory, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) != memory) {
+        munmap(memory, reserved);
+        memory = MAP_FAILED;
+    }
+    if (memory == MAP_FAILED) {
+        if (file >= 0) close(file);
+        return rt_own_memory(resource, n_bytes) ? -1 : -2;
+    }
+    resource->own = (DevMemory){.address = memory, .host = memory, .n_bytes = reserved};
+    resource->owner = RT_OWNER_FILE;
+    return file;
 }
 
 bool rt_wrap_memory(MTLResource *resource, void *bytes, size_t n_bytes) {

@@ -18,6 +18,9 @@ typedef enum RtOwner {
 bool rt_own_memory(MTLResource *resource, size_t n_bytes);
 // The same, which both sides see whatever the storage mode is.
 bool rt_own_shared_memory(MTLResource *resource, size_t n_bytes);
+// Host memory that is a file, so that parts of it can be mapped elsewhere too: its descriptor, -1:
+// it is memory of the plain kind after all. -2: there is none.
+int rt_own_file_memory(MTLResource *resource, size_t n_bytes);
 // The program's own memory: the device is told of it. False: it cannot use it.
 bool rt_wrap_memory(MTLResource *resource, void *bytes, size_t n_bytes);
 void rt_free_own_memory(MTLResource *resource);

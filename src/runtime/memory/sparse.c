@@ -267,7 +267,7 @@ void rt_sparse_place(MTLTexture *texture, MTLHeap *heap, const RtTiles *tiles, s
         if (!heap) continue;
         uint32_t n = pages_of(s, p.number);
         if ((page + n) * s->page_bytes > heap->resource.allocated_bytes) break;
-        s->homes[p.number] = (RtHome){mtl_retain(heap), page};
+        s->homes[p.number] = (RtHome){.heap = mtl_retain(heap), .page = page};
         copy_tile(texture, tiles, p, page_at(s, s->homes[p.number]), true);
         abi_sparse_set(&s->abi, p.number, true);
         page += n;

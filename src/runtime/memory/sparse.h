@@ -9,6 +9,7 @@
 typedef struct RtHome { // pages of a placement heap
     MTLHeap *heap;      // retained; NULL: not mapped
     size_t page;        // the first
+    bool alias;         // of a buffer: its addresses are that page
 } RtHome;
 
 typedef struct RtSparse {

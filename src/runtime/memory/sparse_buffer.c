@@ -3,6 +3,7 @@
 // kernels write to memory without asking, what they leave in pages that have none is dropped when
 // the commands have run.
 #include <string.h>
+#include <sys/mman.h>
 #include "runtime/memory/buffer.h"
 #include "runtime/memory/heap.h"
 #include "runtime/memory/own_memory.h"
@@ -90,17 +91,29 @@ static char *home_of(const RtSparseBuffer *s, RtHome home) {
     return home.heap->resource.own.host + home.page * s->page_bytes;
 }
 
+static bool map_at(char *at, size_t n_bytes, int file, size_t offset) {
+    int kind = file >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+    return mmap(at, n_bytes, PROT_READ | PROT_WRITE, kind | MAP_FIXED, file, (off_t)offset) == at;
+}
+
+// The page becomes one of the heap's, seen wherever else that is mapped; where the system maps no
+// more, or the memory is no file, a copy, which goes home when the page is given up.
 static void place(MTLBuffer *buffer, MTLHeap *heap, size_t i, size_t page) {
     RtSparseBuffer *s = buffer->sparse;
     char *at = page_of(buffer, i);
     RtHome old = s->homes[i];
-    if (old.heap) memcpy(home_of(s, old), at, s->page_bytes);
+    bool mapping = buffer->resource.owner == RT_OWNER_MAPPING;
+    if (old.alias && !map_at(at, s->page_bytes, -1, 0)) return; // it stays where it is
+    if (old.heap && !old.alias) memcpy(home_of(s, old), at, s->page_bytes);
     bool fits = heap && (page + 1) * s->page_bytes <= heap->resource.allocated_bytes;
-    s->homes[i] = fits ? (RtHome){mtl_retain(heap), page} : (RtHome){0};
-    if (fits)
-        memcpy(at, home_of(s, s->homes[i]), s->page_bytes);
-    else
-        rt_drop_contents(at, s->page_bytes, buffer->resource.owner == RT_OWNER_MAPPING);
+    RtHome home = fits ? (RtHome){mtl_retain(heap), page, false} : (RtHome){0};
+    if (fits && mapping && heap->file >= 0)
+        home.alias = map_at(at, s->page_bytes, heap->file, page * s->page_bytes);
+    s->homes[i] = home;
+    if (fits && !home.alias)
+        memcpy(at, home_of(s, home), s->page_bytes);
+    else if (!fits)
+        rt_drop_contents(at, s->page_bytes, mapping);
     mtl_release(old.heap);
 }
 
@@ -117,7 +130,7 @@ void rt_sparse_buffer_share(MTLBuffer *from, MTLRange pages, MTLBuffer *to, size
     for (size_t i = 0; i < pages.length; i++) {
         RtSparseBuffer *s = from->sparse;
         RtHome home = s->homes[pages.location + i];
-        if (home.heap) // as it is now
+        if (home.heap && !home.alias) // as it is now
             memcpy(home_of(s, home), page_of(from, pages.location + i), s->page_bytes);
         place(to, home.heap, at + i, home.page);
     }
