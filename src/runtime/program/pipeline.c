@@ -3,7 +3,8 @@
 // first dispatch with a shape asks the cache for code made for it. Else it comes from the compiler:
 // for a large grid before it runs, for small ones (and kernels that take seconds to compile) in the
 // background while the general code runs, once there were a few: programs run many kernels only
-// once or twice (INGOT_SYNC_SPECIALISE=1: always before). Binary archives, if the descriptor names any, come before cache and compiler.
+// once or twice (INGOT_SYNC_SPECIALISE=1: always before). Binary archives, if the descriptor names
+// any, come before cache and compiler.
 #include "runtime/program/pipeline.h"
 #include <stdio.h>
 #include <string.h>
