@@ -2,8 +2,8 @@
 // bench_rays.c: ray tracing beside Embree itself, in one run and on one thread: a structure of a
 // million triangles is built, and half a million rays are sent through it, coherent ones (a
 // picture's) and incoherent ones. Ingot's rays come from a kernel that reads and writes buffers;
-// Embree's from a loop of packets of 16. Prints milliseconds of processor time, and Ingot's speed in
-// per cent of Embree's: medians of the rounds.
+// Embree's from a loop of packets of 16. Prints milliseconds of processor time, and Ingot's speed
+// in per cent of Embree's: medians of the rounds.
 #include <embree3/rtcore.h>
 #include <ingot/metal.h>
 #include <math.h>

@@ -389,7 +389,7 @@ MTL_API MTLTextureSwizzleChannels mtl_texture_swizzle(const MTLTexture *texture)
 MTL_API MTLTextureCompressionType mtl_texture_compression_type(const MTLTexture *texture);
 MTL_API bool mtl_texture_allow_gpu_optimized_contents(const MTLTexture *texture);
 MTL_API bool mtl_texture_is_framebuffer_only(const MTLTexture *texture); // false
-MTL_API bool mtl_texture_is_shareable(const MTLTexture *texture); // metal_share.h
+MTL_API bool mtl_texture_is_shareable(const MTLTexture *texture);        // metal_share.h
 MTL_API bool mtl_texture_is_sparse(const MTLTexture *texture);
 MTL_API MTLStorageMode mtl_texture_storage_mode(const MTLTexture *texture);
 MTL_API MTLCPUCacheMode mtl_texture_cpu_cache_mode(const MTLTexture *texture);

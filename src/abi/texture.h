@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define ABI_TEXTURE_POOLED ((uint64_t)1 << 62)
-// A handle with this bit asks whether the texels have memory (sparse_color::resident), not for them.
+// A handle with this bit asks whether the texels have memory (sparse_color::resident).
 #define ABI_TEXTURE_RESIDENCY ((uint64_t)1 << 61)
 #define ABI_VIEW_POOL_SLOTS ((uint64_t)1 << 20) // a power of two
 #define ABI_MAX_LEVELS 15u                      // 16384 texels

@@ -56,7 +56,7 @@ struct Option {
     double low, high;         // whole numbers up to 2^53
     const char *initial;      // what it is at first, as text; NULL: it is left alone
     const char *const *words; // OPT_CHOICE, OPT_TEXT: the only values; ends with NULL
-    size_t given; // OPT_GIVEN: a bool that says it was there
+    size_t given;             // OPT_GIVEN: a bool that says it was there
     // 0, or the exit status of the program: it has said why. value is NULL where it was left out.
     int (*take)(const CommandLine *line, const Option *row, void *options, char *value);
 };

@@ -206,8 +206,8 @@ static void mappings(void **state) {
     assert_int_equal(mtl_device_current_allocated_size(device), before);
 }
 
-// Which texels are there, as kernels see it: 16 x 16 places in the middle of tiles and, in bit 4, the
-// corners where four tiles meet.
+// Which texels are there, as kernels see it: 16 x 16 places in the middle of tiles and, in bit 4,
+// the corners where four tiles meet.
 static void residency(void **state) {
     (void)state;
     MTLHeap *heap = heap_of(8);
