@@ -57,10 +57,11 @@ enum {                // rows of results of a trace
     CPU_HIT_GEOMETRY,
     CPU_HIT_U, // barycentric coordinates of the second and third vertex; of a curve: its parameter
     CPU_HIT_V,
-    CPU_HIT_INSTANCE,          // of the outermost instance, its index and
-    CPU_HIT_USER,              // the program's own number
-    CPU_HIT_PATH,              // which instances, through all levels: .. +1
-    CPU_HIT_DATA = 10,         // .. +1: the address of the primitive's data, or 0
+    CPU_HIT_INSTANCE,  // of the outermost instance, its index and
+    CPU_HIT_USER,      // the program's own number
+    CPU_HIT_PATH,      // which instances, through all levels: .. +1
+    CPU_HIT_DATA = 10, // .. +1: the address of the primitive's data, or 0
+    // With CPU_RAY_LOOK alone:
     CPU_HIT_FUNCTION = 12,     // offset of the geometry into a function table
     CPU_HIT_INSTANCE_FUNCTION, // that of the instances, added up
     CPU_HIT_MOTION,            // .. +1: when the primitives' motion begins and ends

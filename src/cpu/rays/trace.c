@@ -201,6 +201,7 @@ static void end_lane(const Rows *r, unsigned to, const Lane *lane) {
     put(r, CPU_HIT_PATH + 1, to, (uint32_t)(lane->best.path >> 32));
     put(r, CPU_HIT_DATA, to, (uint32_t)(uintptr_t)lane->data);
     put(r, CPU_HIT_DATA + 1, to, (uint32_t)((uint64_t)(uintptr_t)lane->data >> 32));
+    if (!(lane->flags & CPU_RAY_LOOK)) return; // nobody asks for the rest
     put(r, CPU_HIT_FUNCTION, to, lane->function);
     put(r, CPU_HIT_INSTANCE_FUNCTION, to, lane->instance_function);
     put_float(r, CPU_HIT_MOTION, to, lane->scene->start);
@@ -246,8 +247,63 @@ static bool is_coherent(const struct RTCRay16 *r, const int *valid, float reach)
     return !apart;
 }
 
-// Lanes from .. from + 15 of the rows, those of `mask`.
-static void trace_packet(Trace *t, const Rows *r, const Scene *scene, unsigned from, unsigned n,
+// Which rays of a packet are rays: as is_valid, all at once.
+static void find_valid(const struct RTCRay16 *r, uint32_t mask, int *valid) {
+    for (unsigned i = 0; i < 16; i++) {
+        float sum = r->org_x[i] * 0.0f + r->org_y[i] * 0.0f + r->org_z[i] * 0.0f +
+                    r->dir_x[i] * 0.0f + r->dir_y[i] * 0.0f + r->dir_z[i] * 0.0f;
+        float size = fabsf(r->dir_x[i]) + fabsf(r->dir_y[i]) + fabsf(r->dir_z[i]);
+        int ok = (sum == 0.0f) & (size > 0) & (r->tnear[i] >= 0) & (r->tfar[i] >= r->tnear[i]);
+        valid[i] = -(int)(ok & (int)(mask >> i & 1));
+    }
+}
+
+// Results of a packet that went through a structure of primitives and asked for nothing: what
+// note_hits and end_lane would give, row by row.
+static void end_packet(const Rows *r, const Trace *t, const Scene *scene,
+                       const struct RTCRayHit16 *rays, unsigned from, unsigned n) {
+    const Geometry *none = NULL, *hit[16];
+    uint32_t *out = r->out + from;
+    for (unsigned i = 0; i < n; i++)
+        hit[i] = rays->hit.geomID[i] == RTC_INVALID_GEOMETRY_ID
+                     ? none
+                     : &scene->geometries[rays->hit.geomID[i]];
+    for (unsigned i = 0; i < n; i++) {
+        float facing = rays->hit.Ng_x[i] * rays->ray.dir_x[i] +
+                       rays->hit.Ng_y[i] * rays->ray.dir_y[i] +
+                       rays->hit.Ng_z[i] * rays->ray.dir_z[i];
+        out[(size_t)CPU_HIT_KIND * r->n + i] =
+            hit[i] ? hit[i]->kind |
+                         (is_opaque(t, &t->lanes[i], hit[i]) ? (uint32_t)CPU_HIT_OPAQUE : 0) |
+                         (is_front(t, &t->lanes[i], facing) ? (uint32_t)CPU_HIT_FRONT : 0) |
+                         scene->n_keyframes << CPU_HIT_KEYFRAMES
+                   : (uint32_t)CPU_HIT_NONE;
+        const char *data = hit[i] && hit[i]->data
+                               ? hit[i]->data + rays->hit.primID[i] * hit[i]->data_stride
+                               : NULL;
+        out[(size_t)CPU_HIT_DATA * r->n + i] = (uint32_t)(uintptr_t)data;
+        out[(size_t)(CPU_HIT_DATA + 1) * r->n + i] = (uint32_t)((uint64_t)(uintptr_t)data >> 32);
+    }
+    const struct {
+        unsigned row;
+        const void *from;
+    } rows[] = {{CPU_HIT_DISTANCE, rays->ray.tfar},
+                {CPU_HIT_PRIMITIVE, rays->hit.primID},
+                {CPU_HIT_GEOMETRY, rays->hit.geomID},
+                {CPU_HIT_U, rays->hit.u},
+                {CPU_HIT_V, rays->hit.v}};
+    for (unsigned k = 0; k < sizeof rows / sizeof *rows; k++) {
+        const uint32_t *words = rows[k].from;
+        for (unsigned i = 0; i < n; i++)
+            out[(size_t)rows[k].row * r->n + i] =
+                rays->hit.geomID[i] == RTC_INVALID_GEOMETRY_ID ? 0 : words[i];
+    }
+    for (unsigned k = CPU_HIT_INSTANCE; k < CPU_HIT_DATA; k++)
+        for (unsigned i = 0; i < n; i++) out[(size_t)k * r->n + i] = 0;
+}
+
+// Lanes from .. from + 15 of the rows, those of `mask`. True: the results are there already.
+static bool trace_packet(Trace *t, const Rows *r, const Scene *scene, unsigned from, unsigned n,
                          uint32_t mask) {
     _Alignas(64) struct RTCRayHit16 rays;
     _Alignas(64) int valid[16];
@@ -257,18 +313,26 @@ static void trace_packet(Trace *t, const Rows *r, const Scene *scene, unsigned f
     for (unsigned k = 0; k < CPU_RAY_MASK; k++)
         memcpy(to[k], &r->rows[(size_t)k * r->n + from], n * sizeof(float));
     for (unsigned i = 0; i < 16; i++) {
-        float v[CPU_RAY_MASK];
-        for (unsigned k = 0; i < n && k < CPU_RAY_MASK; k++) v[k] = to[k][i];
-        valid[i] = i < n && mask >> i & 1 && is_valid(v) ? -1 : 0;
-        rays.ray.time[i] = i < n && r->op & CPU_RAY_TIME ? row_float(r, CPU_RAY_AT, from + i) : 0;
+        rays.ray.time[i] = 0;
         rays.ray.mask[i] = UINT32_MAX;
         rays.ray.id[i] = i;
         rays.ray.flags[i] = 0;
         rays.hit.geomID[i] = RTC_INVALID_GEOMETRY_ID;
     }
+    if (r->op & CPU_RAY_TIME)
+        memcpy(rays.ray.time, &r->rows[(size_t)CPU_RAY_AT * r->n + from], n * sizeof(float));
+    find_valid(&rays.ray, mask, valid);
     if (is_coherent(&rays.ray, valid, scene->reach))
         t->rtc.flags = RTC_INTERSECT_CONTEXT_FLAG_COHERENT;
-    rays_through(t, scene, &rays, valid);
+    bool plain = !scene->instanced && !t->rtc.filter && scene->n_keyframes == 1 && n == 16 &&
+                 mask == 0xffff && scene->all_triangles;
+    if (!plain) {
+        rays_through(t, scene, &rays, valid);
+        return false;
+    }
+    rtcIntersect16(valid, scene->rtc, &t->rtc, &rays);
+    end_packet(r, t, scene, &rays, from, n);
+    return true;
 }
 
 void rays_trace(uint64_t structure, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
@@ -292,9 +356,9 @@ void rays_trace(uint64_t structure, uint32_t op, uint32_t n_lanes, const uint32_
             flags & ~(uint32_t)(CPU_RAY_LOOK | CPU_RAY_COUNTERCLOCKWISE | CPU_RAY_CULL_BOXES |
                                 CPU_RAY_FORCE_OPAQUE | CPU_RAY_FORCE_NON_OPAQUE);
         if (t.one_by_one || asks) t.rtc.filter = filter;
-        if (scene && !t.one_by_one && n > 1 && on & (on - 1))
-            trace_packet(&t, &r, scene, from, n, on);
-        else
+        if (scene && !t.one_by_one && n > 1 && on & (on - 1)) {
+            if (trace_packet(&t, &r, scene, from, n, on)) continue;
+        } else
             for (uint32_t left = scene ? on : 0; left; left &= left - 1) {
                 unsigned i = (unsigned)__builtin_ctz(left);
                 trace_one(&t, &r, scene, from + i, i);
