@@ -15,8 +15,12 @@
 #define CF_INLINE static inline
 #ifdef __OBJC__
 #define CF_BRIDGED_TYPE(name) __attribute__((objc_bridge(name)))
+#define CF_BRIDGED_MUTABLE_TYPE(name) __attribute__((objc_bridge_mutable(name)))
+#define CF_RELATED_TYPE(T, C, I) __attribute__((objc_bridge_related(T, C, I)))
 #else
 #define CF_BRIDGED_TYPE(name)
+#define CF_BRIDGED_MUTABLE_TYPE(name)
+#define CF_RELATED_TYPE(T, C, I)
 #endif
 typedef const void *CFTypeRef;
 typedef long CFIndex;
@@ -32,11 +36,11 @@ typedef double CFAbsoluteTime;
 typedef uint32_t CFStringEncoding;
 typedef const struct __CFAllocator *CFAllocatorRef;
 typedef const struct CF_BRIDGED_TYPE(NSString) __CFString *CFStringRef;
-typedef struct CF_BRIDGED_TYPE(NSMutableString) __CFString *CFMutableStringRef;
+typedef struct CF_BRIDGED_MUTABLE_TYPE(NSMutableString) __CFString *CFMutableStringRef;
 typedef const struct CF_BRIDGED_TYPE(NSArray) __CFArray *CFArrayRef;
-typedef struct CF_BRIDGED_TYPE(NSMutableArray) __CFArray *CFMutableArrayRef;
+typedef struct CF_BRIDGED_MUTABLE_TYPE(NSMutableArray) __CFArray *CFMutableArrayRef;
 typedef const struct CF_BRIDGED_TYPE(NSDictionary) __CFDictionary *CFDictionaryRef;
-typedef struct CF_BRIDGED_TYPE(NSMutableDictionary) __CFDictionary *CFMutableDictionaryRef;
+typedef struct CF_BRIDGED_MUTABLE_TYPE(NSMutableDictionary) __CFDictionary *CFMutableDictionaryRef;
 typedef const struct CF_BRIDGED_TYPE(NSNumber) __CFNumber *CFNumberRef;
 typedef const struct CF_BRIDGED_TYPE(NSData) __CFData *CFDataRef;
 typedef const struct CF_BRIDGED_TYPE(NSURL) __CFURL *CFURLRef;
