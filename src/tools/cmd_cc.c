@@ -81,6 +81,10 @@ static void add_link_flags(Strings *s, const MacPlaces *p) {
         if (access(path, R_OK) == 0) strings_add(s, text("-l%s", libraries[i]));
     }
     add(s, "-lm"); // a part of libSystem on a Mac
+    char *folder = stand_in_folder();
+    snprintf(path, sizeof path, "%s/ld", folder ? folder : "");
+    if (access(path, X_OK) == 0) strings_add(s, text("--ld-path=%s", path));
+    free(folder);
 }
 
 static bool ends_in(const char *s, const char *end) {

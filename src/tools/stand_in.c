@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // stand_in.c: the names that build systems of macOS call: xcrun, metal, metallib, metal-ar,
-// metal-libtool, sw_vers, sysctl, zsh. Each is a link to `ingot` in a folder of its own
+// metal-libtool, ld, sw_vers, sysctl, zsh. Each is a link to `ingot` in a folder of its own
 // (libexec/ingot/mac-bin), which goes to the front of PATH; what is done is `ingot build`, `ingot
 // cc` or a tool of this system. They answer as macOS 26 would.
 #include "base/files.h"
 #include "mac/facts.h"
+#include "tools/mach_linker.h"
 #include "tools/tools.h"
 #include <limits.h>
 #include <stdio.h>
@@ -91,6 +92,16 @@ static int run_libtool(int argc, char **argv) {
     return run_ar(argc, all.items);
 }
 
+static int run_ld(int argc, char **argv) {
+    Strings all = {0};
+    strings_add(&all, "ld");
+    mach_linker(&all, argc - 1, argv + 1);
+    strings_add(&all, NULL);
+    run_other(all.items);
+    fputs("ld: there is no linker here (package binutils)\n", stderr);
+    return EXIT_INPUT;
+}
+
 // ---- Facts ----
 
 static int run_sw_vers(int argc, char **argv) {
@@ -149,6 +160,7 @@ static const struct {
              {"metallib", run_metallib},
              {"metal-ar", run_ar},
              {"metal-libtool", run_libtool},
+             {"ld", run_ld},
              {"sw_vers", run_sw_vers},
              {"sysctl", run_sysctl},
              {"zsh", run_zsh},
@@ -156,7 +168,7 @@ static const struct {
              {"cc", cmd_cc},
              {"clang++", cmd_cxx},
              {"c++", cmd_cxx}};
-enum { N_LINKS = 8, N_NAMES = sizeof names / sizeof *names }; // the first ones are links
+enum { N_LINKS = 9, N_NAMES = sizeof names / sizeof *names }; // the first ones are links
 
 char *stand_in_folder(void) {
     char *here = executable_dir(),

@@ -114,3 +114,19 @@ def test_cxx_library_in_two_images(folder):
     sh(folder, "cmake", "-S", ".", "-B", "b", f"-DCMAKE_TOOLCHAIN_FILE={BUILD}/ingot-mac.cmake")
     sh(folder, "cmake", "--build", "b")
     assert sh(folder, "b/p") == "42\n"
+
+
+def test_options_of_a_macs_linker(folder):
+    (folder / "map.cpp").write_text(MAP)
+    (folder / "user.cpp").write_text(USER)
+    (folder / "names.sym").write_text("-U _PyNothing\n-U _PyObject_Call\n")
+    (folder / "words.txt").write_text('-dead_strip "-rpath" "@loader_path/a folder" \'-z\' now')
+    (folder / "a folder").mkdir()
+    tool = BUILD / "bin" / "ingot"
+    sh(folder, tool, "c++", "-std=c++17", "-shared", "-fPIC", "map.cpp", "-o", "a folder/libmap.so",
+       "-Wl,-install_name,@rpath/libmap.so", "-Wl,-undefined,dynamic_lookup", "-Wl,@names.sym")
+    sh(folder, tool, "c++", "-std=c++17", "user.cpp", "a folder/libmap.so", "-o", "user", "-Wl,@words.txt",
+       "-Wl,-headerpad_max_install_names", "-Wl,-framework,Metal")
+    assert sh("/", folder / "user") == "42\n"
+    dynamic = sh(folder, "readelf", "-d", "user")
+    assert "[libmap.so]" in dynamic and "$ORIGIN/a folder" in dynamic
