@@ -148,6 +148,19 @@ def test_constants_of_one_name_stay_apart(ingot):
     assert value(ingot, "all.metallib", "third", "--arg", "1=f32[1]") == "0"
 
 
+@pytest.mark.parametrize("order", [("a.metal", "b.metal"), ("b.metal", "a.metal")])
+def test_a_constant_that_only_an_argument_asks_for(ingot, order):
+    """Nothing but a condition reads it, and another file has one of its name."""
+    for name, index in (("a", 1), ("b", 2)):
+        ingot.write(f"{name}.metal", f"constant bool on [[function_constant({index})]];\n"
+                                     f"kernel void {name}(device float *x [[buffer(0)]], constant float &y "
+                                     f"[[buffer(1), function_constant(on)]]) {{ x[0] = y + {index}; }}\n")
+    ingot("build", *order, "-o", "all.metallib")
+    for name, index in (("a", 1), ("b", 2)):
+        sum_ = value(ingot, "all.metallib", name, "--constant", f"{index}=true", "--arg", "1=f32:5")
+        assert sum_ == str(5 + index)
+
+
 def test_recursion_across_files(ingot):
     ingot.write("a.metal", "float g(float);\nfloat f(float x) { return g(x) + 1; }\n"
                            "kernel void k(device float *x) { x[0] = f(1); }\n")

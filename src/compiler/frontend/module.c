@@ -257,40 +257,52 @@ static int by_number(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-// What a condition of an argument or value asks is reachable too.
-static uint32_t push_condition(Graph *g, LLVMModuleRef m, const char *condition, uint32_t stamp,
-                               uint32_t *stack, uint32_t depth) {
-    LLVMValueRef c = *condition ? LLVMGetNamedGlobal(m, condition) : NULL;
-    if (!c || g->nodes[node_of(g, c)].stamp == stamp) return depth;
-    g->nodes[node_of(g, c)].stamp = stamp;
-    stack[depth] = node_of(g, c);
-    return depth + 1;
+typedef struct Search { // from one entry point
+    Graph *g;
+    LLVMModuleRef m;
+    const RfLibrary *lib;
+    RfFunction *f;
+    uint32_t stamp, depth, *stack;
+} Search;
+
+// What a condition of an argument or value asks is reachable too. A constant that nothing else
+// reads is not in a module that was linked of several.
+static void push_condition(Search *s, const char *condition) {
+    LLVMValueRef c = *condition ? LLVMGetNamedGlobal(s->m, condition) : NULL;
+    for (uint32_t i = 0; *condition && !c && i < s->lib->n_constants; i++) {
+        if (strcmp(s->lib->constants[i].symbol, condition) != 0) continue;
+        RfFunction *f = s->f;
+        for (uint32_t k = 0; k < f->n_constants; k++)
+            if (f->constants[k] == i) return;
+        f->constants[f->n_constants++] = i;
+    }
+    if (!c || s->g->nodes[node_of(s->g, c)].stamp == s->stamp) return;
+    s->g->nodes[node_of(s->g, c)].stamp = s->stamp;
+    s->stack[s->depth++] = node_of(s->g, c);
 }
 
 // The function constants reachable from one entry point (and from the conditions of its arguments).
-static bool find_constants(Graph *g, LLVMModuleRef m, RfFunction *f, uint32_t stamp,
-                           uint32_t *stack, uint32_t n_constants) {
-    uint32_t depth = 0;
-    LLVMValueRef v = LLVMGetNamedFunction(m, f->symbol);
-    f->constants = calloc(n_constants, sizeof *f->constants);
+static bool find_constants(Search *s) {
+    Graph *g = s->g;
+    RfFunction *f = s->f;
+    uint32_t *const stack = s->stack;
+    LLVMValueRef v = LLVMGetNamedFunction(s->m, f->symbol);
+    f->constants = calloc(s->lib->n_constants, sizeof *f->constants);
     if (!v || !f->constants) return f->constants != NULL;
-    stack[depth++] = node_of(g, v);
-    g->nodes[stack[0]].stamp = stamp;
-    for (uint32_t i = 0; i < f->n_args; i++)
-        depth = push_condition(g, m, f->args[i].condition, stamp, stack, depth);
-    for (uint32_t i = 0; i < f->n_inputs; i++)
-        depth = push_condition(g, m, f->inputs[i].condition, stamp, stack, depth);
-    for (uint32_t i = 0; i < f->n_outputs; i++)
-        depth = push_condition(g, m, f->outputs[i].condition, stamp, stack, depth);
-    while (depth) {
-        Node *n = &g->nodes[stack[--depth]];
+    stack[s->depth++] = node_of(g, v);
+    g->nodes[stack[0]].stamp = s->stamp;
+    for (uint32_t i = 0; i < f->n_args; i++) push_condition(s, f->args[i].condition);
+    for (uint32_t i = 0; i < f->n_inputs; i++) push_condition(s, f->inputs[i].condition);
+    for (uint32_t i = 0; i < f->n_outputs; i++) push_condition(s, f->outputs[i].condition);
+    while (s->depth) {
+        Node *n = &g->nodes[stack[--s->depth]];
         if (n->constant != NONE) f->constants[f->n_constants++] = n->constant;
         uint32_t init = LLVMIsAGlobalVariable(n->value) ? initialiser_of(g, n->value) : NONE;
         for (uint32_t k = 0; k < n->n_edges + (init != NONE); k++) {
             uint32_t to = k < n->n_edges ? g->edges[n->first_edge + k] : init;
-            if (g->nodes[to].stamp != stamp) {
-                g->nodes[to].stamp = stamp;
-                stack[depth++] = to;
+            if (g->nodes[to].stamp != s->stamp) {
+                g->nodes[to].stamp = s->stamp;
+                stack[s->depth++] = to;
             }
         }
     }
@@ -319,7 +331,7 @@ static bool reach(Graph *g, LLVMModuleRef m, RfLibrary *lib) {
     }
     uint32_t *stack = malloc((g->n_nodes + 1) * sizeof *stack);
     for (uint32_t i = 0; stack && ok && i < lib->n_functions && lib->n_constants; i++)
-        ok = find_constants(g, m, &lib->functions[i], i + 1, stack, lib->n_constants);
+        ok = find_constants(&(Search){g, m, lib, &lib->functions[i], i + 1, 0, stack});
     free(stack);
     return ok && stack;
 }
