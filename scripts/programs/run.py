@@ -29,6 +29,7 @@ import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+BY_HAND = "\n## Added by hand\n"
 
 
 class Result:
@@ -135,7 +136,9 @@ def write_report(results, path):
                          f"{row['unsupported']} | {cell(row['seconds'])} | {cell(row['cpu_seconds'])} | {row['note']} |")
     lines += ["", "Machines, and how many threads wanted to run on them: "
               + "; ".join(f"{name}: {results[name]['machine']}" for name in sorted(results)) + ".", ""]
-    path.write_text("\n".join(lines))
+    # What a person adds about programs that are no part of this stands below a heading of its own, and stays.
+    before = path.read_text() if path.exists() else ""
+    path.write_text("\n".join(lines) + before[before.index(BY_HAND):] if BY_HAND in before else "\n".join(lines))
 
 
 def main():
