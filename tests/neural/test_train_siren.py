@@ -247,9 +247,9 @@ def test_help(tool):
     (["-i", "in.png", "--hidden", "0"], "--hidden must be 1 to 1024, not 0", False),
     (["-i", "in.png", "--hidden", "2000"], "--hidden must be 1 to 1024, not 2000", False),
     (["-i", "in.png", "--layers", "15"], "--layers must be 0 to 14, not 15", False),
-    (["-i", "in.png", "--seed", "-1"], "--seed must be 0 to", False),
+    (["-i", "in.png", "--seed", "-1"], "--seed must be at least 0", False),
     (["-i", "in.png", "--precision", "double"], "Invalid --precision 'double'", False),
-    (["-i", "in.png", "--train-batch", "99999999"], "--train-batch must be at most", False),
+    (["-i", "in.png", "--train-batch", "99999999"], "--train-batch must be 1 to 16777216", False),
 ])
 def test_bad_command_lines(tool, args, message, usage):
     out, err = tool(*args, status=2)
