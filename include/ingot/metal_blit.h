@@ -24,7 +24,7 @@ enum {
     MTLBlitOptionNone = 0,
     MTLBlitOptionDepthFromDepthStencil = 1,   // 4 bytes a texel: Depth32Float, or 24 bits of 32
     MTLBlitOptionStencilFromDepthStencil = 2, // 1 byte a texel
-    MTLBlitOptionRowLinearPVRTC = 4,          // refused: there is no PVRTC
+    MTLBlitOptionRowLinearPVRTC = 4,          // rows of blocks, not Z order
 };
 
 typedef struct MTLBlitPassDescriptor {
@@ -62,6 +62,7 @@ MTL_API void mtl_blit_command_encoder_fill_buffer(MTLBlitCommandEncoder *encoder
 // Rows (of blocks, where compressed) lie bytes_per_row apart, planes of a 3D texture
 // bytes_per_image; 0 is allowed where there is one. Offsets are multiples of the size of a texel or
 // block. A format with depth and stencil is copied one of the two at a time: options say which.
+// Blocks of PVRTC are in Z order and bytes_per_row is 0, unless options say that there are rows.
 
 MTL_API void mtl_blit_command_encoder_copy_from_buffer_to_texture(
     MTLBlitCommandEncoder *encoder, MTLBuffer *source, size_t source_offset,

@@ -13,8 +13,7 @@
 //     mtl_texture_get_bytes(texture, pixels, 4 * 256, mtl_region_make_2d(0, 0, 256, 256), 0);
 //
 // In kernels: reads outside a texture give zero (outside a texture buffer without alpha: 0, 0, 0,
-// 1), writes there are dropped. Formats follow Apple's tables for Apple silicon and Mac together;
-// PVRTC and ASTC HDR are named but refused.
+// 1), writes there are dropped. Formats follow Apple's tables for Apple silicon and Mac together.
 #ifndef INGOT_METAL_H
 #include "ingot/metal.h" // which includes this one
 #elif !defined INGOT_METAL_TEXTURE_H
@@ -415,7 +414,8 @@ MTL_API MTLResourceID mtl_texture_gpu_resource_id(const MTLTexture *texture);
 
 // Copies texels in, at once: `slice` of level `level`, region inside that level. bytes_per_row is
 // the distance between rows (of blocks, where compressed), bytes_per_image between planes of a 3D
-// texture; 0 is allowed where there is one row or one plane. Not for private, memoryless or
+// texture; 0 is allowed where there is one row or one plane. Of PVRTC whole levels are copied, in Z
+// order, of two blocks by two at least: bytes_per_row is 0. Not for private, memoryless or
 // multisample textures. Does not wait for kernels.
 MTL_API void mtl_texture_replace_region(MTLTexture *texture, MTLRegion region, size_t level,
                                         const void *bytes, size_t bytes_per_row);

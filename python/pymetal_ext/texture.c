@@ -144,7 +144,14 @@ static size_t region_bytes(MTLTexture *texture, size_t bytes_per_row, size_t byt
     while (i < n && blocks[i].format != mtl_texture_pixel_format(texture)) i++;
     if (i == n) return SIZE_MAX;
     size_t n_rows = (size.height - 1) / blocks[i].height + 1;
-    if (__builtin_mul_overflow((size.width - 1) / blocks[i].width + 1, blocks[i].bytes, &last) ||
+    size_t n_columns = (size.width - 1) / blocks[i].width + 1;
+    if (blocks[i].format >= MTLPixelFormatPVRTC_RGB_2BPP &&
+        blocks[i].format <= MTLPixelFormatPVRTC_RGBA_4BPP_sRGB) { // no rows; two by two at least
+        n_columns = n_columns < 2 ? 2 : n_columns;
+        n_rows = n_rows < 2 ? 2 : n_rows;
+        bytes_per_row = n_columns * blocks[i].bytes;
+    }
+    if (__builtin_mul_overflow(n_columns, blocks[i].bytes, &last) ||
         __builtin_mul_overflow(bytes_per_row, n_rows - 1, &rows) ||
         __builtin_mul_overflow(bytes_per_image, size.depth - 1, &total) ||
         __builtin_add_overflow(total, rows, &total) || __builtin_add_overflow(total, last, &total))

@@ -17,7 +17,6 @@
 #define ABI_CAPS_DEPTH (ABI_CAPS_SAMPLED | ABI_FORMAT_MSAA | ABI_FORMAT_RESOLVE | ABI_FORMAT_DEPTH)
 #define ABI_CAPS_STENCIL (ABI_FORMAT_READ | ABI_FORMAT_MSAA | ABI_FORMAT_STENCIL)
 #define ABI_CAPS_DEPTH_STENCIL (ABI_CAPS_DEPTH | ABI_FORMAT_STENCIL)
-#define ABI_CAPS_REFUSED 0
 
 // {shift, width} of r, g, b, a
 #define ABI_BITS_NONE {{0, 0}}
@@ -91,7 +90,8 @@ bool abi_format_has_alpha(const AbiPixelFormat *f) {
     case ABI_CODING_ETC2_RGBA8:
     case ABI_CODING_ETC2_RGB8A1:
     case ABI_CODING_ASTC:
-    case ABI_CODING_ASTC_HDR: return true;
+    case ABI_CODING_ASTC_HDR:
+    case ABI_CODING_PVRTC_RGBA: return true;
     default: return false;
     }
 }

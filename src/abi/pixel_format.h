@@ -24,7 +24,8 @@ typedef enum AbiFormatCoding {
     ABI_CODING_ETC2_RGB8A1,
     ABI_CODING_ASTC,
     ABI_CODING_ASTC_HDR,
-    ABI_CODING_PVRTC,
+    ABI_CODING_PVRTC_RGB,
+    ABI_CODING_PVRTC_RGBA,
 } AbiFormatCoding;
 
 typedef enum AbiFormatKind {
@@ -63,7 +64,7 @@ typedef struct AbiPixelFormat {
     const char *name; // "RGBA8Unorm"
     uint16_t value;   // MTLPixelFormat
     uint16_t view_class;
-    uint16_t caps; // 0: no texture of this format can be made here (PVRTC, ASTC HDR)
+    uint16_t caps; // ABI_FORMAT_
     uint8_t coding, kind;
     uint8_t block_width, block_height, block_bytes;
     AbiFormatBits bits[4]; // r, g, b, a (ABI_CODING_BITS)
@@ -84,6 +85,23 @@ static inline bool abi_format_is_blocked(const AbiPixelFormat *f) {
 // Compressed in Metal's sense: 422 formats are not.
 static inline bool abi_format_is_compressed(const AbiPixelFormat *f) {
     return f->coding >= ABI_CODING_BC1;
+}
+
+// Its blocks are decoded through their neighbours, and programs keep them in an order of their own.
+static inline bool abi_format_is_pvrtc(const AbiPixelFormat *f) {
+    return f->coding == ABI_CODING_PVRTC_RGB || f->coding == ABI_CODING_PVRTC_RGBA;
+}
+
+// Blocks in a row, and rows of blocks, of so many texels. Of PVRTC there are two at least: the
+// smallest levels take as many bytes as that.
+static inline uint32_t abi_format_columns(const AbiPixelFormat *f, uint32_t width) {
+    uint32_t n = (width + f->block_width - 1u) / f->block_width;
+    return n < 2 && abi_format_is_pvrtc(f) ? 2 : n;
+}
+
+static inline uint32_t abi_format_rows(const AbiPixelFormat *f, uint32_t height) {
+    uint32_t n = (height + f->block_height - 1u) / f->block_height;
+    return n < 2 && abi_format_is_pvrtc(f) ? 2 : n;
 }
 
 bool abi_format_has_alpha(const AbiPixelFormat *f);

@@ -48,7 +48,7 @@ uint32_t abi_texture_n_slices(const AbiTexture *texture) {
 }
 
 static bool shape_is_possible(const AbiTextureShape *s, const AbiPixelFormat *f) {
-    if (s->type >= ABI_TEXTURE_N_TYPES || !f || f->caps == 0) return false;
+    if (s->type >= ABI_TEXTURE_N_TYPES || !f) return false;
     if (!s->width || !s->height || !s->depth || !s->array_length || !s->n_levels || !s->n_samples)
         return false;
     uint32_t max = s->type == ABI_TEXTURE_BUFFER ? MAX_BUFFER_WIDTH
@@ -57,6 +57,9 @@ static bool shape_is_possible(const AbiTextureShape *s, const AbiPixelFormat *f)
     if (s->width > max || s->height > max || s->depth > max || s->array_length > MAX_LAYERS)
         return false;
     if (is_1d(s->type) && s->height != 1) return false;
+    if (abi_format_is_pvrtc(f) &&
+        (s->width != s->height || s->width & (s->width - 1) || s->type == ABI_TEXTURE_3D))
+        return false;
     if (s->type != ABI_TEXTURE_3D && s->depth != 1) return false;
     if (is_cube(s->type) && s->width != s->height) return false;
     if (!is_array(s->type) && s->array_length != 1) return false;
@@ -91,9 +94,8 @@ bool abi_texture_layout(const AbiTextureShape *s, void *base, AbiTexture *textur
         l->width = at_level(s->width, i);
         l->height = at_level(s->height, i);
         l->depth = at_level(s->depth, i);
-        uint64_t row =
-            (uint64_t)((l->width + f->block_width - 1u) / f->block_width) * f->block_bytes;
-        uint64_t n_rows = (l->height + f->block_height - 1u) / f->block_height;
+        uint64_t row = (uint64_t)abi_format_columns(f, l->width) * f->block_bytes;
+        uint64_t n_rows = abi_format_rows(f, l->height);
         if (s->row_bytes && s->row_bytes < row) return false;
         l->row_bytes = s->row_bytes ? s->row_bytes : row_size(row, n_rows);
         if (n_rows > UINT64_MAX / 65536 / l->row_bytes) return false;
@@ -129,7 +131,7 @@ static bool view_shape(const AbiTexture *p, const AbiTextureView *v, AbiTexture 
 bool abi_texture_view(const AbiTexture *parent, const AbiTextureView *v, AbiTexture *texture) {
     const AbiPixelFormat *f = abi_pixel_format(v->pixel_format);
     uint32_t n_slices = abi_texture_n_slices(parent);
-    if (!f || f->caps == 0 || !abi_format_view_compatible(parent->format, f)) return false;
+    if (!f || !abi_format_view_compatible(parent->format, f)) return false;
     if (v->type >= ABI_TEXTURE_N_TYPES || v->n_levels == 0 || v->n_slices == 0) return false;
     if (v->first_level >= parent->n_levels || v->n_levels > parent->n_levels - v->first_level)
         return false;

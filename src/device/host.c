@@ -24,7 +24,32 @@ static void move_elements(const DevMove *m, const char *from, char *to) {
     }
 }
 
+// The bits of x and y take turns, y's first; what the longer side has more is above them.
+static size_t twiddled_place(size_t x, size_t y, size_t n_columns, size_t n_rows) {
+    size_t n = n_columns < n_rows ? n_columns : n_rows, place = 0, shift = 0;
+    for (; (size_t)1 << shift < n; shift++)
+        place |= (y >> shift & 1) << 2 * shift | (x >> shift & 1) << (2 * shift + 1);
+    return place | (n_columns < n_rows ? y : x) >> shift << 2 * shift;
+}
+
+// One plane, one of whose sides is twiddled; both numbers of blocks are powers of two.
+static void move_twiddled(const DevMove *m, const char *from, char *to) {
+    size_t n_bytes = m->row / m->n_elements;
+    for (size_t y = 0; y < m->n_rows; y++)
+        for (size_t x = 0; x < m->n_elements; x++) {
+            size_t place = twiddled_place(x, y, m->n_elements, m->n_rows) * n_bytes;
+            size_t a = m->from.twiddled ? place : y * m->from.row + x * n_bytes;
+            size_t b = m->to.twiddled ? place : y * m->to.row + x * n_bytes;
+            memcpy(to + b, from + a, n_bytes);
+        }
+}
+
 void dev_host_move(const DevMove *m) {
+    if (m->from.twiddled || m->to.twiddled) {
+        for (size_t z = 0; z < m->n_planes; z++)
+            move_twiddled(m, m->from.at + z * m->from.plane, m->to.at + z * m->to.plane);
+        return;
+    }
     for (size_t z = 0; z < m->n_planes; z++)
         for (size_t y = 0; y < m->n_rows; y++) {
             const char *from = m->from.at + z * m->from.plane + y * m->from.row;

@@ -36,6 +36,7 @@ typedef struct DevSide {
     size_t row, plane;         // bytes between
     size_t step;               // between elements; only where elements are copied one by one
     const AbiTexture *texture; // NULL: linear memory
+    bool twiddled; // linear memory: elements in Z order, those of a row are not together (PVRTC)
     uint32_t level, slice, sample, x, y, z;
 } DevSide;
 

@@ -43,6 +43,22 @@ bool texel_decode_block(const AbiPixelFormat *f, const void *block, float *rgba)
     case ABI_CODING_ASTC_HDR:
         texel_decode_astc(block, f->block_width, f->block_height, false, true, rgba);
         return true;
-    default: return false; // no texture of these can be made
+    default: return false; // bits, and PVRTC: below
     }
+}
+
+bool texel_decode_block_in(const AbiTexture *t, uint32_t level, uint32_t x, uint32_t y,
+                           const void *block, float *rgba) {
+    const AbiPixelFormat *f = t->format;
+    if (!abi_format_is_pvrtc(f)) return texel_decode_block(f, block, rgba);
+    const AbiTextureLevel *l = &t->levels[level];
+    uint32_t column = x / f->block_width, row = y / f->block_height;
+    const TexelBlocks blocks = {.at = (const uint8_t *)block - row * l->row_bytes -
+                                      (size_t)column * f->block_bytes,
+                                .row_bytes = l->row_bytes,
+                                .n_columns = abi_format_columns(f, l->width),
+                                .n_rows = abi_format_rows(f, l->height)};
+    texel_decode_pvrtc(&blocks, column, row, f->block_width, abi_format_has_alpha(f),
+                       f->kind == ABI_KIND_SRGB, rgba);
+    return true;
 }

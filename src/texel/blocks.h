@@ -23,6 +23,15 @@ unsigned texel_astc_hdr_ends(unsigned mode, const int *values, uint16_t ends[2][
 void texel_decode_etc2_rgb(const uint8_t *block, bool srgb, float *rgba);
 void texel_decode_etc2_rgba(const uint8_t *block, bool srgb, float *rgba);
 void texel_decode_etc2_rgb_a1(const uint8_t *block, bool srgb, float *rgba);
+// Of PVRTC a block is decoded with those around it: the level's blocks, and which one it is. width:
+// its texels in x.
+typedef struct TexelBlocks {
+    const uint8_t *at;
+    uint64_t row_bytes;
+    uint32_t n_columns, n_rows;
+} TexelBlocks;
+void texel_decode_pvrtc(const TexelBlocks *level, uint32_t column, uint32_t row, unsigned width,
+                        bool alpha, bool srgb, float *rgba);
 void texel_decode_eac(const uint8_t *block, unsigned n_components, bool is_signed, float *rgba);
 
 // Bits of a 128-bit block, from its first byte's least significant bit on.

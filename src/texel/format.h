@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "abi/pixel_format.h"
+#include "abi/texture_layout.h"
 
 typedef enum TexelFormat { // AbiPixelFormat.value
 #define ABI_PIXEL_FORMAT(name, value, ...) TEXEL_##name = value,
@@ -31,8 +31,11 @@ void texel_encode_int(const AbiPixelFormat *f, const uint32_t *rgba, bool from_s
                       void *texels);
 
 // A block (block_width x block_height texels, x fastest) of a blocked format to r, g, b, a. false:
-// there is no decoder for the format.
+// the format has no blocks, or none that can be decoded alone (PVRTC).
 bool texel_decode_block(const AbiPixelFormat *f, const void *block, float *rgba);
+// The same for any blocked format: the block that holds texel x, y of a level of a texture.
+bool texel_decode_block_in(const AbiTexture *texture, uint32_t level, uint32_t x, uint32_t y,
+                           const void *block, float *rgba);
 
 // Single numbers.
 float texel_small_to_float(uint32_t bits, unsigned n_bits); // unsigned, 11 or 10 bits

@@ -19,4 +19,11 @@ static inline void run(void) {
     mtl_blit_command_encoder_end_encoding(blit);
     run_to_end(commands);
 }
+
+// The call just made broke the rule: said once, and the command buffer fails with it.
+static inline void broke(const char *rule) {
+    assert_broke(rule);
+    mtl_blit_command_encoder_end_encoding(blit);
+    assert_fails_with(commands, rule);
+}
 #endif

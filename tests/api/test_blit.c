@@ -3,13 +3,6 @@
 // kernels, and every rule: a broken one ends the command buffer in error and nothing is copied.
 #include "blit_test.h"
 
-// The call just made broke the rule: said once, and the command buffer fails with it.
-static void broke(const char *rule) {
-    assert_broke(rule);
-    mtl_blit_command_encoder_end_encoding(blit);
-    assert_fails_with(commands, rule);
-}
-
 static MTLTexture *make(MTLTextureType type, MTLPixelFormat format, size_t w, size_t h,
                         size_t depth, size_t length, size_t levels) {
     MTLTextureDescriptor d = texture_shape(type, format, w, h, depth, length, levels);

@@ -204,7 +204,10 @@ static void test_bad_descriptors(void **state) {
     BAD("texture_format", d.pixel_format = (MTLPixelFormat)2);
     BAD("texture_format", d.pixel_format = (MTLPixelFormat)70000);
     BAD("texture_format", d.pixel_format = MTLPixelFormatUnspecialized);
-    BAD("texture_format", d.pixel_format = MTLPixelFormatPVRTC_RGB_2BPP);
+    BAD("texture_format", d.pixel_format = MTLPixelFormatPVRTC_RGB_2BPP, d.width = d.height = 16,
+        d.texture_type = MTLTextureType3D);
+    BAD("texture_size", d.pixel_format = MTLPixelFormatPVRTC_RGB_2BPP, d.width = 16, d.height = 8);
+    BAD("texture_size", d.pixel_format = MTLPixelFormatPVRTC_RGBA_4BPP, d.width = d.height = 24);
     BAD("texture_format", d.pixel_format = MTLPixelFormatX32_Stencil8);
     BAD("texture_format", d.pixel_format = MTLPixelFormatBC1_RGBA,
         d.texture_type = MTLTextureType1D, d.height = 1);

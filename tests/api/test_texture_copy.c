@@ -8,11 +8,11 @@ typedef struct Format {
     const char *name;
     MTLPixelFormat format;
     size_t block_width, block_height, block_bytes;
-    bool refused, blocked;
+    bool pvrtc, blocked;
 } Format;
 static const Format formats[] = {
 #define ABI_PIXEL_FORMAT(name, value, coding, kind, w, h, n, components, view_class, caps)         \
-    {#name, (MTLPixelFormat)value, w, h, n, #caps[0] == 'R', w * h > 1},
+    {#name, (MTLPixelFormat)value, w, h, n, #name[0] == 'P', w * h > 1},
 #include "abi/pixel_formats.def"
 };
 enum { N_FORMATS = sizeof formats / sizeof *formats };
@@ -66,7 +66,8 @@ static void test_every_format(void **state) {
         clear_messages();
         bool view_only = formats[i].format == MTLPixelFormatX32_Stencil8 ||
                          formats[i].format == MTLPixelFormatX24_Stencil8;
-        if (!formats[i].refused && !view_only) {
+        if (formats[i].pvrtc) continue; // whole levels only: test_pvrtc.c
+        if (!view_only) {
             round_trip(&formats[i]);
             n++;
             continue;

@@ -89,6 +89,16 @@ class TestTexture:
         texture.replace_region(b"\x07" * 16, 8, 0, 0, 2, 2, 2)
         assert texture.get_bytes(8, 0, 0, 2, 2, level=2) == b"\x07" * 16
 
+    def test_pvrtc_levels_have_no_rows(self, device):
+        descriptor = pm.TextureDescriptor.texture2d_descriptor(pm.PixelFormat.PVRTC_RGBA_2BPP, 32, 32, True)
+        texture = device.new_texture(descriptor)
+        for level, n_bytes in enumerate([256, 64, 32, 32, 32, 32]):
+            size, data = 32 >> level, bytes((level + 3 * i) % 256 for i in range(n_bytes))
+            with pytest.raises(pm.MetalError):
+                texture.replace_region(data[1:], 0, 0, 0, size, size, level)
+            texture.replace_region(data, 0, 0, 0, size, size, level)
+            assert texture.get_bytes(0, 0, 0, size, size, level) == data
+
     @pytest.mark.parametrize("data, row, region", [
         (b"\0" * 4, 4, (8, 0, 1, 1, 0)), (b"\0" * 4, 4, (0, 8, 1, 1, 0)),
         (b"\0" * 4, 4, (0, 0, 9, 1, 0)), (b"\0" * 3, 4, (0, 0, 1, 1, 0)),

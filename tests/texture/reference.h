@@ -48,7 +48,7 @@ static inline void ref_texel(const AbiTexture *t, uint32_t level, int x, int y, 
     if (!abi_format_is_blocked(p))
         texel_decode_float(p, at, 1, f);
     else
-        assert_true(texel_decode_block(p, at, f));
+        assert_true(texel_decode_block_in(t, level, (uint32_t)x, (uint32_t)y, at, f));
     for (int c = 0; c < 4; c++) v[c] = f[k * 4 + c];
 }
 

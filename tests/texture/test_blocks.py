@@ -2,7 +2,7 @@
 """Compressed blocks against decoders written here from the specifications, with big integers instead of bit
 readers and fractions instead of floats: every mode of every format, random contents, blocks that are not
 valid. Tables are those of the specifications (ARB_texture_compression_bptc, OpenGL ES 3 appendix C,
-KHR_texture_compression_astc_hdr); what can be derived instead of copied is derived."""
+KHR_texture_compression_astc_hdr, Khronos Data Format); what can be derived instead of copied is derived."""
 import ctypes
 import os
 import random
@@ -801,3 +801,126 @@ def test_astc(size):
             valid += 1
             seen.add(grid(int.from_bytes(block[:2], "little") & 2047))
     assert len(seen) > 10
+
+
+# PVRTC: whole levels, since blocks need their neighbours. Here the two pictures are made first, in
+# fractions, then the picture of what is stored of the mixtures, then the texels.
+
+def pvrtc_colors(word):
+    def widen(v, n):  # to 5 bits
+        return int((format(v, f"0{n}b") * 2)[:5], 2)
+    a, b = word & 0xfffe, word >> 16
+    out = []
+    for v, low in ((a, 1), (b, 0)):
+        if v >> 15:
+            blue = widen((v & 31) >> low, 5 - low)
+            out.append((v >> 10 & 31, v >> 5 & 31, blue, 15))
+        else:
+            blue = widen((v & 15) >> low, 4 - low)
+            out.append((widen(v >> 8 & 15, 4), widen(v >> 4 & 15, 4), blue, (v >> 12 & 7) * 2))
+    return out
+
+
+def pvrtc_pictures(words, columns, rows, bw):
+    """(y, x) -> colours of A and of B in 8 bits."""
+    colors = [[pvrtc_colors(words[y][x][1]) for x in range(columns)] for y in range(rows)]
+    pictures = {}
+    for y in range(rows * 4):
+        for x in range(columns * bw):
+            px, py = F(x, bw) - F(1, 2), F(y, 4) - F(1, 2)  # in blocks, from the middle of the first
+            cx, cy = px // 1, py // 1
+            u, v = px - cx, py - cy
+            both = []
+            for k in range(2):
+                def corner(dx, dy):
+                    return colors[(cy + dy) % rows][(cx + dx) % columns][k]
+                mix = [(1 - v) * ((1 - u) * p + u * q) + v * ((1 - u) * r + u * s) for p, q, r, s in
+                       zip(corner(0, 0), corner(1, 0), corner(0, 1), corner(1, 1))]
+                both.append([int(m * 8 // 1 + m / 4 // 1) for m in mix[:3]] + [int(mix[3] * 16 // 1 + mix[3] // 1)])
+            pictures[y, x] = both
+    return pictures
+
+
+def pvrtc_mixtures(words, columns, rows, bw):
+    """(y, x) -> eighths of B, is it a hole."""
+    height, width, known, ways = rows * 4, columns * bw, {}, {}
+    for by in range(rows):
+        for bx in range(columns):
+            bits, word = words[by][bx]
+            places = [(by * 4 + y, bx * bw + x) for y in range(4) for x in range(bw)]
+            if bw == 4:
+                table = [(0, 0), (4, 0), (4, 1), (8, 0)] if word & 1 else [(0, 0), (3, 0), (5, 0), (8, 0)]
+                known.update((p, table[bits >> 2 * i & 3]) for i, p in enumerate(places))
+            elif not word & 1:
+                known.update((p, (8 * (bits >> i & 1), 0)) for i, p in enumerate(places))
+            else:
+                way = "both" if not bits & 1 else "down" if bits >> 20 & 1 else "across"
+                pairs = [bits >> 2 * i & 3 for i in range(16)]
+                for i in (0,) if way == "both" else (0, 10):
+                    pairs[i] = pairs[i] >> 1 and 3
+                for i, p in enumerate(q for q in places if sum(q) % 2 == 0):
+                    known[p] = ([0, 3, 5, 8][pairs[i]], 0)
+                ways.update((q, way) for q in places if sum(q) % 2)
+    out = dict(known)
+    for (y, x), way in ways.items():
+        near = {"across": [(0, -1), (0, 1)], "down": [(-1, 0), (1, 0)]}
+        near["both"] = near["across"] + near["down"]
+        values = [known[(y + dy) % height, (x + dx) % width][0] for dy, dx in near[way]]
+        out[y, x] = ((2 * sum(values) + len(values)) // (2 * len(values)), 0)
+    return out
+
+
+def pvrtc(data, size, bw, alpha):
+    columns, rows = max(2, size // bw), max(2, size // 4)
+    words = [[tuple(int.from_bytes(data[(y * columns + x) * 8 + k:][:4], "little") for k in (0, 4))
+              for x in range(columns)] for y in range(rows)]
+    pictures = pvrtc_pictures(words, columns, rows, bw)
+    mixtures = pvrtc_mixtures(words, columns, rows, bw)
+    texels = []
+    for y in range(size):
+        for x in range(size):
+            (a, b), (m, hole) = pictures[y, x], mixtures[y, x]
+            rgba = [(p * (8 - m) + q * m) // 8 for p, q in zip(a, b)]
+            texels.append(rgba[:3] + [255 if not alpha else 0 if hole else rgba[3]])
+    return texels
+
+
+def pvrtc_data(size, bw, r):
+    data = bytearray(r.randbytes(max(2, size // bw) * max(2, size // 4) * 8))
+    for i in range(0, len(data), 8):  # the modes of 2 bits hang on three bits: each as often as the others
+        way = r.randrange(4)
+        data[i + 4] = data[i + 4] & 0xfe | (way > 0)
+        data[i] = data[i] & 0xfe | (way > 1)
+        if way > 1:
+            data[i + 2] = data[i + 2] & 0xef | (way > 2) << 4
+    return bytes(data)
+
+
+@pytest.mark.parametrize("pixel_format", range(160, 168))
+def test_pvrtc(pixel_format):
+    bw, alpha, srgb = 4 if pixel_format & 2 else 8, pixel_format >= 164, pixel_format & 1
+    r = random.Random(pixel_format)
+    for size, level in [(32, 0), (16, 0), (16, 1), (8, 0), (8, 1), (4, 0), (2, 1), (1, 0)]:
+        at = size >> level
+        data = pvrtc_data(at, bw, r)
+        out = np.zeros((at * at, 4), np.float32)
+        assert host.host_decode_level(pixel_format, size, level, len(data), data, out.ctypes.data_as(ctypes.c_void_p))
+        same(out, rgba8(pvrtc(data, at, bw, alpha), srgb), exact=not srgb)
+    assert not host.host_decode_level(pixel_format, 24, 0, 0, b"", None)
+    assert not host.host_decode_block(pixel_format, bytes(8), None)
+
+
+def test_pvrtc_by_hand():
+    """A is opaque red, B opaque blue, the first block's texels go from one to the other; then a hole."""
+    def level(pixel_format, mixtures, word, size=8):
+        data = b"".join((mixtures if i == 0 else 0).to_bytes(4, "little") + word.to_bytes(4, "little") for i in range(4))
+        out = np.zeros((size * size, 4), np.float32)
+        assert host.host_decode_level(pixel_format, size, 0, 32, data, out.ctypes.data_as(ctypes.c_void_p))
+        return (out * 255).round().astype(int).tolist()
+    red_blue = 0x801ffc00
+    assert level(166, 0b11100100, red_blue)[:5] == [[255, 0, 0, 255], [159, 0, 95, 255], [95, 0, 159, 255],
+                                                    [0, 0, 255, 255], [255, 0, 0, 255]]
+    assert level(166, 0b11100100, red_blue | 1)[:4] == [[255, 0, 0, 255], [127, 0, 127, 255], [127, 0, 127, 0],
+                                                        [0, 0, 255, 255]]
+    assert level(162, 0b11100100, red_blue | 1)[2] == [127, 0, 127, 255]
+    assert level(164, 0b10, red_blue)[:3] == [[255, 0, 0, 255], [0, 0, 255, 255], [255, 0, 0, 255]]

@@ -84,7 +84,9 @@ TEST(impossible_shapes) {
     REFUSED((s.type = ABI_TEXTURE_3D, s.width = 2049));
     REFUSED(s.pixel_format = 0);
     REFUSED(s.pixel_format = 9999);
-    REFUSED(s.pixel_format = 160); // PVRTC
+    REFUSED((s.pixel_format = 160, s.height = 8)); // PVRTC: squares of a power of two
+    REFUSED((s.pixel_format = 160, s.width = s.height = 24));
+    REFUSED((s.pixel_format = 160, s.type = ABI_TEXTURE_3D));
     REFUSED((s.row_bytes = 63, s.n_levels = 1));
     REFUSED(s.row_bytes = 64); // with levels
     REFUSED((s.row_bytes = UINT64_MAX / 2, s.n_levels = 1));
@@ -92,6 +94,29 @@ TEST(impossible_shapes) {
     s.row_bytes = 64, s.n_levels = 1;
     assert_true(abi_texture_layout(&s, NULL, NULL, &size));
     assert_int_equal(size.n_bytes, 1024);
+}
+
+// The smallest levels have two blocks by two, of 4 bits or of 2.
+TEST(pvrtc_has_four_blocks_at_least) {
+    for (uint32_t format = 160; format < 168; format++) {
+        AbiTextureShape s = test_shape(ABI_TEXTURE_2D_ARRAY, format, 32, 32, 1, 2, 6);
+        TestTexture x;
+        test_texture(&s, true, &x);
+        static const unsigned columns[2][6] = {{4, 2, 2, 2, 2, 2}, {8, 4, 2, 2, 2, 2}};
+        static const unsigned rows[6] = {8, 4, 2, 2, 2, 2};
+        for (uint32_t l = 0; l < 6; l++) {
+            const AbiTextureLevel *level = &x.t.levels[l];
+            unsigned n = columns[x.t.format->block_width == 4][l];
+            assert_int_equal(level->width, 32 >> l);
+            assert_true(level->row_bytes >= n * 8);
+            assert_int_equal(level->layer_bytes, level->row_bytes * rows[l]);
+            // The last block of the last slice is inside: the guard page says so.
+            unsigned char *last = level->data + 2 * level->layer_bytes - level->row_bytes;
+            memset(last, 1, n * 8);
+            if (l < 5) assert_true(level->data + 2 * level->layer_bytes <= level[1].data);
+        }
+        test_texture_free(&x);
+    }
 }
 
 TEST(views_show_their_part) {

@@ -5,12 +5,12 @@
 #include <string.h>
 #include "cpu/texture/sampling.h"
 
-static void fetch_block(const AbiTexture *t, const unsigned char *at, uint32_t x, uint32_t y,
-                        CpuBlockCache *blocks, CpuTexel *texel) {
+static void fetch_block(const AbiTexture *t, const unsigned char *at, uint32_t level, uint32_t x,
+                        uint32_t y, CpuBlockCache *blocks, CpuTexel *texel) {
     const AbiPixelFormat *f = t->format;
     unsigned place = (x / f->block_width & 1) | (y / f->block_height & 1) << 1;
     if (blocks->block[place] != at) {
-        if (!texel_decode_block(f, at, blocks->rgba[place]))
+        if (!texel_decode_block_in(t, level, x, y, at, blocks->rgba[place]))
             memset(blocks->rgba[place], 0, sizeof blocks->rgba[place]);
         blocks->block[place] = at;
     }
@@ -22,7 +22,7 @@ void cpu_texel_fetch(const AbiTexture *t, uint32_t level, uint32_t x, uint32_t y
                      uint32_t sample, CpuBlockCache *blocks, CpuTexel *texel) {
     const unsigned char *at = abi_texture_at(t, level, x, y, z, sample);
     if (abi_format_is_blocked(t->format))
-        fetch_block(t, at, x, y, blocks, texel);
+        fetch_block(t, at, level, x, y, blocks, texel);
     else if (abi_format_is_integer(t->format))
         texel_decode_int(t->format, at, 1, texel->u);
     else

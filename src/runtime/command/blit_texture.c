@@ -48,6 +48,7 @@ typedef struct Aspect {
     size_t texel;   // bytes in the buffer
     size_t element; // bytes copied; 0: all of it
     size_t offset;  // in the texture's texel
+    bool twiddled;  // the buffer's blocks are in Z order
 } Aspect;
 
 static bool aspect_of(const RtSite *site, const MTLTexture *texture, MTLBlitOption options,
@@ -56,19 +57,20 @@ static bool aspect_of(const RtSite *site, const MTLTexture *texture, MTLBlitOpti
     char name[RT_TEXTURE_NAME];
     bool depth = f->caps & ABI_FORMAT_DEPTH, stencil = f->caps & ABI_FORMAT_STENCIL;
     bool x32 = f->value == MTLPixelFormatX32_Stencil8, x24 = f->value == MTLPixelFormatX24_Stencil8;
-    *a = (Aspect){.texel = f->block_bytes};
+    bool row_linear = options == MTLBlitOptionRowLinearPVRTC && abi_format_is_pvrtc(f);
+    *a = (Aspect){.texel = f->block_bytes, .twiddled = rt_texture_twiddled(texture) && !row_linear};
     if ((depth && stencil) || x32 || x24) {
         if (options == MTLBlitOptionDepthFromDepthStencil && depth) {
-            *a = (Aspect){4, f->value == MTLPixelFormatDepth24Unorm_Stencil8 ? 3 : 4, 0};
+            *a = (Aspect){4, f->value == MTLPixelFormatDepth24Unorm_Stencil8 ? 3 : 4, 0, false};
             return true;
         }
         if (options == MTLBlitOptionStencilFromDepthStencil ||
             (options == MTLBlitOptionNone && !depth)) {
             bool wide = x32 || f->value == MTLPixelFormatDepth32Float_Stencil8;
-            *a = (Aspect){1, 1, wide ? 4 : 3};
+            *a = (Aspect){1, 1, wide ? 4 : 3, false};
             return true;
         }
-    } else if (options == MTLBlitOptionNone ||
+    } else if (options == MTLBlitOptionNone || row_linear ||
                (options == MTLBlitOptionDepthFromDepthStencil && depth) ||
                (options == MTLBlitOptionStencilFromDepthStencil && stencil)) {
         return true;
@@ -90,8 +92,8 @@ static bool valid_image(const RtSite *site, const MTLTexture *texture, const MTL
         return false;
     }
     if (!rt_valid_region(site, texture, level, slice, region) ||
-        !rt_valid_strides(site, texture, region.size, aspect->texel, bytes_per_row, bytes_per_image,
-                          &n_bytes) ||
+        !rt_valid_strides(site, texture, region.size, aspect->texel, aspect->twiddled,
+                          bytes_per_row, bytes_per_image, &n_bytes) ||
         !rt_blit_valid_buffer(site, buffer, "buffer", offset, n_bytes))
         return false;
     return offset % aspect->texel == 0 ||
@@ -129,7 +131,8 @@ void rt_blit_buffer_to_texture(const RtSite *site, MTLBuffer *source, size_t sou
     DevMove move = {.from = {.at = source->memory + source_offset,
                              .row = source_bytes_per_row,
                              .plane = source_bytes_per_image,
-                             .step = aspect.texel},
+                             .step = aspect.texel,
+                             .twiddled = aspect.twiddled},
                     .to = texture_side(destination, destination_level, destination_slice,
                                        destination_origin, 0),
                     .element = aspect.element};
@@ -168,7 +171,8 @@ void rt_blit_texture_to_buffer(const RtSite *site, MTLTexture *source, size_t so
                     .to = {.at = destination->memory + destination_offset,
                            .row = destination_bytes_per_row,
                            .plane = destination_bytes_per_image,
-                           .step = aspect.texel},
+                           .step = aspect.texel,
+                           .twiddled = aspect.twiddled},
                     .element = aspect.element,
                     .fill = aspect.element ? aspect.texel - aspect.element : 0};
     move.from.at += aspect.offset;

@@ -132,7 +132,8 @@ void mtl_io_command_buffer_load_texture(MTLIOCommandBuffer *buffer, MTLTexture *
         spoil(buffer, RT_RULE_texture_cpu_access, __func__, "the texture has samples or no memory");
     else if (!rt_valid_region(&site, texture, level, slice, c.texture.region) ||
              !rt_valid_strides(&site, texture, size, texture->record.format->block_bytes,
-                               &c.texture.bytes_per_row, &c.texture.bytes_per_image, &c.n_bytes))
+                               rt_texture_twiddled(texture), &c.texture.bytes_per_row,
+                               &c.texture.bytes_per_image, &c.n_bytes))
         spoil(buffer, RT_RULE_io_load_range, __func__, "the region is not one of the texture's");
     else
         append(buffer, c);

@@ -76,7 +76,8 @@ static bool load_texture(MTLIOCommandQueue *queue, const RtIoCommand *c, char wh
     if (ok) {
         DevMove move = {.from = {.at = bytes,
                                  .row = c->texture.bytes_per_row,
-                                 .plane = c->texture.bytes_per_image},
+                                 .plane = c->texture.bytes_per_image,
+                                 .twiddled = rt_texture_twiddled(texture)},
                         .to = rt_texture_side(&texture->record, c->texture.level, c->texture.slice,
                                               c->texture.region.origin, 0)};
         rt_texture_extent(&move, texture->record.format, c->texture.region.size);

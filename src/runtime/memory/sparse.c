@@ -22,8 +22,8 @@ bool rt_sparse_tile(uint32_t type, uint32_t format, size_t n_samples, MTLSparseP
     bool flat = type == ABI_TEXTURE_2D || type == ABI_TEXTURE_2D_ARRAY ||
                 type == ABI_TEXTURE_CUBE || type == ABI_TEXTURE_CUBE_ARRAY;
     size_t n_bytes = rt_sparse_page_bytes(size);
-    if (!f || !f->caps || !f->block_bytes || (f->block_bytes & (f->block_bytes - 1)) ||
-        n_samples > 1 || (!deep && !flat) || !n_bytes)
+    if (!f || abi_format_is_pvrtc(f) || !f->block_bytes ||
+        (f->block_bytes & (f->block_bytes - 1)) || n_samples > 1 || (!deep && !flat) || !n_bytes)
         return false;
     // A page has 2^k blocks: cubes, or squares that are wider than high; what is left over goes to
     // x first.

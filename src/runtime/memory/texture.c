@@ -243,8 +243,7 @@ MTLSizeAndAlign mtl_device_heap_texture_size_and_align(MTLDevice *device,
 
 static const AbiPixelFormat *linear_format(const RtSite *site, MTLPixelFormat format) {
     const AbiPixelFormat *f = abi_pixel_format(format);
-    if (f && f->caps && !abi_format_is_blocked(f) &&
-        !(f->caps & (ABI_FORMAT_DEPTH | ABI_FORMAT_STENCIL)))
+    if (f && !abi_format_is_blocked(f) && !(f->caps & (ABI_FORMAT_DEPTH | ABI_FORMAT_STENCIL)))
         return f;
     rt_misuse_at(site, RT_RULE_texture_linear_format, "%s", f ? f->name : "an unknown format");
     return NULL;

@@ -88,9 +88,14 @@ bool rt_valid_region(const RtSite *site, const MTLTexture *texture, size_t level
                      MTLRegion region);
 // Distances in linear memory for a region of `texel` bytes per texel (or block). On success
 // *n_bytes is how much memory the region takes from its first byte to its last, and the distances
-// hold what 0 stands for.
+// hold what 0 stands for. twiddled: blocks in Z order, which have no rows.
 bool rt_valid_strides(const RtSite *site, const MTLTexture *texture, MTLSize size, size_t texel,
-                      size_t *bytes_per_row, size_t *bytes_per_image, size_t *n_bytes);
+                      bool twiddled, size_t *bytes_per_row, size_t *bytes_per_image,
+                      size_t *n_bytes);
+// Does memory hold its blocks in Z order, unless a call says otherwise? So it is with PVRTC.
+static inline bool rt_texture_twiddled(const MTLTexture *texture) {
+    return abi_format_is_pvrtc(texture->record.format);
+}
 
 // Copies of texels (texture_copy.c). Everything is valid.
 // One side of a copy: a place in a texture.

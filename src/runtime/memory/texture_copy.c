@@ -22,11 +22,12 @@ DevSide rt_texture_side(const AbiTexture *t, size_t level, size_t slice, MTLOrig
 }
 
 void rt_texture_extent(DevMove *move, const AbiPixelFormat *f, MTLSize size) {
-    move->n_elements = (size.width + f->block_width - 1u) / f->block_width;
+    move->n_elements = abi_format_columns(f, (uint32_t)size.width);
     move->row = move->n_elements * f->block_bytes;
-    move->n_rows = (size.height + f->block_height - 1u) / f->block_height;
+    move->n_rows = abi_format_rows(f, (uint32_t)size.height);
     move->n_planes = size.depth;
-    if (!move->element && move->n_rows > 1 && move->row == move->from.row &&
+    bool twiddled = move->from.twiddled || move->to.twiddled;
+    if (!move->element && !twiddled && move->n_rows > 1 && move->row == move->from.row &&
         move->row == move->to.row) { // no gaps between rows
         move->row *= move->n_rows;
         move->n_rows = 1;
@@ -67,7 +68,7 @@ static bool valid_copy(const RtSite *site, const MTLTexture *texture, const void
     }
     return rt_valid_region(site, texture, level, slice, region) &&
            rt_valid_strides(site, texture, region.size, texture->record.format->block_bytes,
-                            bytes_per_row, bytes_per_image, &n_bytes);
+                            rt_texture_twiddled(texture), bytes_per_row, bytes_per_image, &n_bytes);
 }
 
 static MTLDevice *device_of(const MTLTexture *texture) {
@@ -79,8 +80,10 @@ static void replace(MTLTexture *texture, const char *call, MTLRegion region, siz
     const RtSite site = {device_of(texture), NULL, call};
     if (!valid_copy(&site, texture, bytes, region, level, slice, &bytes_per_row, &bytes_per_image))
         return;
-    const DevSide linear = {
-        .at = (char *)(uintptr_t)bytes, .row = bytes_per_row, .plane = bytes_per_image};
+    const DevSide linear = {.at = (char *)(uintptr_t)bytes,
+                            .row = bytes_per_row,
+                            .plane = bytes_per_image,
+                            .twiddled = rt_texture_twiddled(texture)};
     move_at_once(texture, level, slice, region, &linear, true);
 }
 
@@ -100,7 +103,10 @@ static void get(const MTLTexture *texture, const char *call, void *bytes, size_t
     const RtSite site = {device_of(texture), NULL, call};
     if (!valid_copy(&site, texture, bytes, region, level, slice, &bytes_per_row, &bytes_per_image))
         return;
-    const DevSide linear = {.at = bytes, .row = bytes_per_row, .plane = bytes_per_image};
+    const DevSide linear = {.at = bytes,
+                            .row = bytes_per_row,
+                            .plane = bytes_per_image,
+                            .twiddled = rt_texture_twiddled(texture)};
     move_at_once(texture, level, slice, region, &linear, false);
 }
 

@@ -92,6 +92,12 @@ static bool valid_size(const RtSite *site, const MTLTextureDescriptor *d) {
                      rt_texture_type_name(type), w, h, z);
         return false;
     }
+    const AbiPixelFormat *f = abi_pixel_format(d->pixel_format);
+    if (abi_format_is_pvrtc(f) && (w != h || w & (w - 1))) {
+        rt_misuse_at(site, RT_RULE_texture_size, "%zu x %zu, %s: squares of a power of two", w, h,
+                     f->name);
+        return false;
+    }
     size_t largest = w > h ? w : h, levels = one(d->mipmap_level_count);
     largest = largest > z ? largest : z;
     bool single = is_1d(type) || is_multisample(type);
@@ -118,9 +124,8 @@ static bool valid_size(const RtSite *site, const MTLTextureDescriptor *d) {
 
 static bool valid_format(const RtSite *site, const MTLTextureDescriptor *d) {
     const AbiPixelFormat *f = abi_pixel_format(d->pixel_format);
-    if (!f || f->caps == 0) {
-        rt_misuse_at(site, RT_RULE_texture_format, "format %d%s%s", (int)d->pixel_format,
-                     f ? ": " : "", f ? f->name : "");
+    if (!f) {
+        rt_misuse_at(site, RT_RULE_texture_format, "format %d", (int)d->pixel_format);
         return false;
     }
     if (f->value == MTLPixelFormatX32_Stencil8 || f->value == MTLPixelFormatX24_Stencil8) {
@@ -132,6 +137,7 @@ static bool valid_format(const RtSite *site, const MTLTextureDescriptor *d) {
     bool depth = f->caps & (ABI_FORMAT_DEPTH | ABI_FORMAT_STENCIL);
     if ((abi_format_is_blocked(f) && is_1d(type)) ||
         (depth && (type == MTLTextureType3D || is_1d(type))) ||
+        (abi_format_is_pvrtc(f) && type == MTLTextureType3D) ||
         (type == MTLTextureTypeTextureBuffer && !(f->caps & ABI_FORMAT_BUFFER)) ||
         (is_multisample(type) && !(f->caps & ABI_FORMAT_MSAA))) {
         rt_misuse_at(site, RT_RULE_texture_format, "%s cannot be %s", f->name,
@@ -263,20 +269,28 @@ bool rt_valid_region(const RtSite *site, const MTLTexture *texture, size_t level
                      o.x, o.y, f->block_width, f->block_height, rt_texture_name(texture, name));
         return false;
     }
+    // A block is nothing without those around it.
+    if (abi_format_is_pvrtc(f) && (s.width != l->width || s.height != l->height)) {
+        rt_misuse_at(site, RT_RULE_texture_block,
+                     "%zu x %zu at %zu, %zu: of PVRTC only whole levels are copied, texture %s",
+                     s.width, s.height, o.x, o.y, rt_texture_name(texture, name));
+        return false;
+    }
     return true;
 }
 
 bool rt_valid_strides(const RtSite *site, const MTLTexture *texture, MTLSize size, size_t texel,
-                      size_t *bytes_per_row, size_t *bytes_per_image, size_t *n_bytes) {
+                      bool twiddled, size_t *bytes_per_row, size_t *bytes_per_image,
+                      size_t *n_bytes) {
     const AbiPixelFormat *f = texture->record.format;
     char name[RT_TEXTURE_NAME];
-    size_t row = (size.width + f->block_width - 1u) / f->block_width * texel;
-    size_t n_rows = (size.height + f->block_height - 1u) / f->block_height;
+    size_t row = abi_format_columns(f, (uint32_t)size.width) * texel;
+    size_t n_rows = abi_format_rows(f, (uint32_t)size.height);
     size_t stride = *bytes_per_row, rows, planes;
-    if (stride == 0 && n_rows == 1 && size.depth == 1) stride = row;
+    if (stride == 0 && ((n_rows == 1 && size.depth == 1) || twiddled)) stride = row;
     // Apple's limit, which not all of its devices keep to: with the debug layer only.
     bool wide = site->device && site->device->debug_layer && stride / texel > MAX_ROW_TEXELS;
-    if (stride < row || stride % texel != 0 || wide ||
+    if (stride < row || stride % texel != 0 || wide || (twiddled && stride != row) ||
         __builtin_mul_overflow(stride, n_rows, &rows)) {
         rt_misuse_at(site, RT_RULE_texture_bytes_per_row,
                      "%zu bytes per row, a row is %zu of %zu each, texture %s", *bytes_per_row, row,

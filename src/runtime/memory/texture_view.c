@@ -26,7 +26,7 @@ static bool same_but_srgb(const AbiPixelFormat *a, const AbiPixelFormat *b) {
 static bool valid_format(const RtSite *site, const MTLTexture *texture, MTLPixelFormat format) {
     const AbiPixelFormat *mine = texture->record.format, *f = abi_pixel_format(format);
     char name[RT_TEXTURE_NAME];
-    if (!f || f->caps == 0 || !abi_format_view_compatible(mine, f)) {
+    if (!f || !abi_format_view_compatible(mine, f)) {
         rt_misuse_at(site, RT_RULE_texture_view_format, "format %d (%s), texture %s", (int)format,
                      f ? f->name : "unknown", rt_texture_name(texture, name));
         return false;
