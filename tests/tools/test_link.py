@@ -161,6 +161,24 @@ def test_a_constant_that_only_an_argument_asks_for(ingot, order):
         assert sum_ == str(5 + index)
 
 
+def test_whether_a_constant_of_one_name_is_defined(ingot):
+    for name, index in (("a", 1), ("b", 2)):
+        ingot.write(f"{name}.metal", "#include <metal_stdlib>\nusing namespace metal;\n"
+                                     f"constant int n [[function_constant({index})]];\n"
+                                     "constant int m = is_function_constant_defined(n) ? n : -1;\n"
+                                     f"kernel void {name}(device float *x [[buffer(0)]]) {{ x[0] = m; }}\n")
+    ingot("build", "a.metal", "b.metal", "-o", "all.metallib")
+    assert value(ingot, "all.metallib", "a", "--constant", "1=5") == "5"
+    assert value(ingot, "all.metallib", "b", "--constant", "2=6") == "6"
+    assert value(ingot, "all.metallib", "a") == value(ingot, "all.metallib", "b") == "-1"
+    ingot.write("both.metal", "#include <metal_stdlib>\nusing namespace metal;\n"
+                              "constant int n [[function_constant(3)]];\nkernel void c(device float *x [[buffer(0)]]) "
+                              "{ x[0] = is_function_constant_defined(n) ? n : -2; }\n")
+    ingot("build", "all.metallib", "both.metal", "-o", "more.metallib")
+    assert value(ingot, "more.metallib", "b", "--constant", "2=8") == "8"
+    assert value(ingot, "more.metallib", "c", "--constant", "3=9") == "9"
+
+
 def test_recursion_across_files(ingot):
     ingot.write("a.metal", "float g(float);\nfloat f(float x) { return g(x) + 1; }\n"
                            "kernel void k(device float *x) { x[0] = f(1); }\n")

@@ -70,8 +70,9 @@ static const RfConstant *constant_of(const Cg *cg, LLVMValueRef v, uint32_t *at)
     const char *name = LLVMGetValueName2(v, &n);
     char *end = NULL;
     unsigned long number = *name >= '0' && *name <= '9' ? strtoul(name, &end, 10) : 0;
-    if (end && *end == '.') name = end + 1;
-    const CgPart *part = &cg->parts[number < cg->n_parts ? number : 0];
+    const bool of_part = end && *end == '.' && number < cg->n_parts; // msl_part_symbol's
+    if (of_part) name = end + 1;
+    const CgPart *part = &cg->parts[of_part ? number : 0];
     for (uint32_t i = 0; i < part->lib->n_constants; i++)
         if (!strcmp(part->lib->constants[i].symbol, name))
             return *at = part->first_set + i, &part->lib->constants[i];

@@ -64,11 +64,35 @@ static void replace(char **name, const char *old, const char *new, bool *failed)
     *name = copy;
 }
 
+static const RfConstant *find_constant(const RfLibrary *lib, const char *symbol) {
+    for (uint32_t i = 0; i < lib->n_constants; i++)
+        if (!strcmp(lib->constants[i].symbol, symbol)) return &lib->constants[i];
+    return NULL;
+}
+
+static bool is_named(LLVMModuleRef m, const char *symbol) {
+    return LLVMGetNamedGlobal(m, symbol) || LLVMGetNamedFunction(m, symbol);
+}
+
+// With the number of the object, or the next one that is free: objects may have been merged before,
+// and have such names already. malloc'd.
+static char *numbered(const Merge *g, LLVMModuleRef m, const RfLibrary *rf, uint32_t number,
+                      const char *symbol) {
+    for (;; number++) {
+        char *name = text_format("%u:%s", number, symbol);
+        if (!name || !(is_named(g->module, name) || is_named(m, name) ||
+                       find_constant(g->lib, name) || find_constant(rf, name)))
+            return name;
+        free(name);
+    }
+}
+
 // A symbol of an object gets the object's number; what reflection calls it follows. v: what has
-// it, or NULL if nothing uses it.
-static void rename_symbol(Merge *g, const char *symbol, LLVMValueRef v, uint32_t number,
-                          RfLibrary *rf) {
-    char *old = strdup(symbol), *new = text_format("%u.%s", number, symbol);
+// it, or NULL if nothing uses it. Not as msl_part_symbol writes the parts of a pipeline: a library
+// that was merged may be such a part.
+static void rename_symbol(Merge *g, LLVMModuleRef m, const char *symbol, LLVMValueRef v,
+                          uint32_t number, RfLibrary *rf) {
+    char *old = strdup(symbol), *new = numbered(g, m, rf, number, symbol);
     if (!old || !new) {
         g->failed = true;
         free(old), free(new);
@@ -100,18 +124,12 @@ static bool same_constant(const RfLibrary *a, const RfConstant *x, const RfLibra
            a->types[x->type].data_type == b->types[y->type].data_type;
 }
 
-static const RfConstant *find_constant(const RfLibrary *lib, const char *symbol) {
-    for (uint32_t i = 0; i < lib->n_constants; i++)
-        if (!strcmp(lib->constants[i].symbol, symbol)) return &lib->constants[i];
-    return NULL;
-}
-
 static void separate_constants(Merge *g, LLVMModuleRef m, uint32_t number, RfLibrary *rf) {
     for (uint32_t i = 0; i < rf->n_constants; i++) {
         RfConstant *mine = &rf->constants[i];
         const RfConstant *its = find_constant(g->lib, mine->symbol);
         if (its && !same_constant(rf, mine, g->lib, its))
-            rename_symbol(g, mine->symbol, LLVMGetNamedGlobal(m, mine->symbol), number, rf);
+            rename_symbol(g, m, mine->symbol, LLVMGetNamedGlobal(m, mine->symbol), number, rf);
     }
 }
 
@@ -125,7 +143,7 @@ static void separate_variables(Merge *g, LLVMModuleRef m, uint32_t number, RfLib
             LLVMGetLinkage(v) == LLVMAppendingLinkage)
             continue;
         LLVMSetLinkage(v, LLVMInternalLinkage);
-        rename_symbol(g, name, v, number, rf);
+        rename_symbol(g, m, name, v, number, rf);
     }
 }
 
@@ -192,12 +210,12 @@ static void separate_functions(Merge *g, LLVMModuleRef m, uint32_t number, RfLib
         const RfFunction *mine = entry_of(rf, name);
         if (other && !mine && !LLVMIsDeclaration(other) && is_inline(f)) {
             LLVMSetLinkage(f, LLVMInternalLinkage);
-            rename_symbol(g, name, f, number, rf);
+            rename_symbol(g, m, name, f, number, rf);
             continue;
         }
         if (!other || !is_strong(f) || !is_strong(other)) continue;
         if (mine && mine->stage != RF_VISIBLE && mine->stage != RF_STITCHABLE) {
-            rename_symbol(g, name, f, number, rf); // nobody calls it by this name
+            rename_symbol(g, m, name, f, number, rf); // nobody calls it by this name
             continue;
         }
         char *readable = msl_demangle(name);
