@@ -35,7 +35,7 @@ def operators(p, environment, only="", way=""):
     out = p.folder / f"operators{way.replace(' ', '-')}{'-all' * p.all}.json"
     out.unlink(missing_ok=True)
     p.sh(f"python3 '{CHECKS}/ggml_ops.py' ./test-backend-ops '{out}' --jobs {os.cpu_count()} --op '{only}' "
-         + ("--all --limit 20000" if p.all else "--limit 400"), timeout=100000, log=out.stem,
+         + ("--all --limit 20000" if p.all else "--limit 1500"), timeout=100000, log=out.stem,
          env={**environment, "LD_PRELOAD": str(p.folder / "ggml_threads.so")})
     rows = json.loads(out.read_text())
     for name, what in [*GROUPS.items(), (None, "its other operators")]:
