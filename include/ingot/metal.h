@@ -966,6 +966,9 @@ MTL_API size_t
 mtl_compute_pipeline_state_static_threadgroup_memory_length(const MTLComputePipelineState *state);
 MTL_API MTLSize
 mtl_compute_pipeline_state_required_threads_per_threadgroup(const MTLComputePipelineState *state);
+// Bytes of an imageblock of this size, of depth 1; 0: the kernel has none.
+MTL_API size_t mtl_compute_pipeline_state_imageblock_memory_length_for_dimensions(
+    const MTLComputePipelineState *state, MTLSize imageblock_dimensions);
 // Borrowed; also there when creation did not ask for it.
 MTL_API MTLComputePipelineReflection *mtl_compute_pipeline_state_reflection(
     const MTLComputePipelineState *state);
@@ -1130,6 +1133,10 @@ MTL_API void mtl_compute_command_encoder_set_bytes(MTLComputeCommandEncoder *enc
 // Bytes for a threadgroup parameter, a multiple of 16; 0 takes it away.
 MTL_API void mtl_compute_command_encoder_set_threadgroup_memory_length(
     MTLComputeCommandEncoder *encoder, size_t length, size_t index);
+// Pixels of the imageblock of kernels that have one (metal_tile.h); not set: as wide and high as
+// the threadgroup. Together with threadgroup memory it takes at most 65536 bytes.
+MTL_API void mtl_compute_command_encoder_set_imageblock_width(MTLComputeCommandEncoder *encoder,
+                                                              size_t width, size_t height);
 // Says that the kernels reach the resource through pointers in other buffers.
 MTL_API void mtl_compute_command_encoder_use_resource(MTLComputeCommandEncoder *encoder,
                                                       MTLResource *resource,

@@ -322,6 +322,8 @@ MTL_API void mtl4_compute_command_encoder_set_argument_table(MTL4ComputeCommandE
                                                              MTL4ArgumentTable *table);
 MTL_API void mtl4_compute_command_encoder_set_threadgroup_memory_length(
     MTL4ComputeCommandEncoder *encoder, size_t length, size_t index);
+MTL_API void mtl4_compute_command_encoder_set_imageblock_width(MTL4ComputeCommandEncoder *encoder,
+                                                               size_t width, size_t height);
 MTL_API void mtl4_compute_command_encoder_dispatch_threads(MTL4ComputeCommandEncoder *encoder,
                                                            MTLSize threads_per_grid,
                                                            MTLSize threads_per_threadgroup);

@@ -118,7 +118,7 @@ MTL_API void mtl_indirect_compute_command_concurrent_dispatch_threads(
 // The commands before it in the range have ended when it begins.
 MTL_API void mtl_indirect_compute_command_set_barrier(MTLIndirectComputeCommand *command);
 MTL_API void mtl_indirect_compute_command_clear_barrier(MTLIndirectComputeCommand *command);
-// Not on this device: a message, nothing else.
+// Of a kernel that has an imageblock; not set: as wide and high as the threadgroup.
 MTL_API void mtl_indirect_compute_command_set_imageblock_width(MTLIndirectComputeCommand *command,
                                                                size_t width, size_t height);
 MTL_API void mtl_indirect_compute_command_set_stage_in_region(MTLIndirectComputeCommand *command,

@@ -18,6 +18,10 @@
 //             .color_attachments[0].pixel_format = MTLPixelFormatRGBA8Unorm}, &error);
 //     mtl_render_command_encoder_set_render_pipeline_state(encoder, pipeline);
 //     mtl_render_command_encoder_dispatch_threads_per_tile(encoder, mtl_size_make(32, 32, 1));
+//
+// A kernel of a compute encoder may have an explicit imageblock of its own, one for each
+// threadgroup, and write a member of all its pixels to a texture: texture.write(block.slice(
+// block.data(at)->member), corner). Its size: mtl_compute_command_encoder_set_imageblock_width.
 #ifndef INGOT_METAL_H
 #include "ingot/metal.h" // which includes this one
 #elif !defined INGOT_METAL_TILE_H

@@ -44,13 +44,14 @@ typedef struct AbiIndirectCommand {
     uint64_t pipeline;
     uint32_t grid[3], group[3];
     uint32_t origin[3], size[3]; // of kernels: the region of stage inputs; of size 0: the grid
+    uint32_t imageblock[2];      // of kernels: width and height; 0: as many as the threadgroup has
     uint64_t addresses[];
 } AbiIndirectCommand;
 
 _Static_assert(sizeof(AbiIndirectHead) == 64 && offsetof(AbiIndirectCommand, pipeline) == 8 &&
                    offsetof(AbiIndirectCommand, grid) == 16 &&
                    offsetof(AbiIndirectCommand, group) == 28 &&
-                   offsetof(AbiIndirectCommand, addresses) == 64,
+                   offsetof(AbiIndirectCommand, addresses) == 72,
                "stdlib/detail/command_buffer.h knows this layout");
 
 // State that a draw does not inherit. Metal's values; zeros are its defaults.

@@ -6,6 +6,7 @@
 // What a threadgroup costs is learnt from earlier runs of the same code; unknown code shows it with
 // its first threadgroup.
 #include <string.h>
+#include "abi/imageblock.h"
 #include "cpu/engine.h"
 #include "cpu/tensor/ops.h"
 #include "cpu/texture/ops.h"
@@ -24,6 +25,8 @@ typedef struct Part {
     CpuCode *code;
     uint64_t first; // its place in the job's numbering of threadgroups
     uint64_t n_groups;
+    DevImageblock imageblock;
+    size_t args_at; // with one: behind threadgroup memory, where a thread's own arguments are
 } Part;
 
 typedef struct Share {
@@ -101,14 +104,34 @@ static uint64_t estimate_ns(const Share *share) {
     return ns;
 }
 
+// The launch as this thread runs it: an imageblock lies in its own memory.
+static const CpuLaunch *launch_of(const CpuThread *t, const Part *part, CpuContextLaunch *own) {
+    const DevImageblock *block = &part->imageblock;
+    if (!block->pixel_bytes) return &part->launch.launch;
+    char *memory = t->threadgroup_memory;
+    void **args = (void **)(void *)(memory + part->args_at);
+    const AbiImageblockHead head = {.width = (uint16_t)block->width,
+                                    .height = (uint16_t)block->height,
+                                    .samples = 1,
+                                    .stride = block->pixel_bytes};
+    memcpy(memory + block->at, &head, sizeof head);
+    memcpy(args, part->launch.launch.args, part->code->info.n_slots * sizeof *args);
+    args[block->slot] = memory + block->at;
+    *own = part->launch;
+    own->launch.args = args;
+    return &own->launch;
+}
+
 // Threadgroups first .. end-1 of the job, which may belong to several parts.
 static bool run_range(Share *share, CpuThread *t, uint64_t first, uint64_t end) {
     for (size_t i = 0; i < share->n_parts && first < end; i++) {
         Part *part = &share->parts[i];
         if (first >= part->first + part->n_groups) continue;
         uint64_t stop = part->first + part->n_groups < end ? part->first + part->n_groups : end;
+        CpuContextLaunch own;
+        const CpuLaunch *launch = launch_of(t, part, &own);
         uint64_t begin_ns = os_now_ns();
-        if (!cpu_thread_run(t, share->run, part->code, &part->launch.launch, first - part->first,
+        if (!cpu_thread_run(t, share->run, part->code, launch, first - part->first,
                             stop - part->first))
             return false;
         learn(part->code, os_now_ns() - begin_ns, stop - first);
@@ -167,8 +190,12 @@ static void prepare(Share *share, DevRun *run, const DevDispatch *dispatches, si
         memcpy(launch->group_size, d->group_size, sizeof d->group_size);
         memcpy(launch->grid_origin, d->grid_origin, sizeof d->grid_origin);
         memcpy(launch->grid_size, d->grid_size, sizeof d->grid_size);
-        if (share->threadgroup_bytes < d->threadgroup_bytes)
-            share->threadgroup_bytes = d->threadgroup_bytes;
+        part->imageblock = d->imageblock;
+        part->args_at = (d->threadgroup_bytes + 127u) & ~(size_t)127;
+        size_t memory = d->imageblock.pixel_bytes
+                            ? part->args_at + part->code->info.n_slots * sizeof(void *)
+                            : d->threadgroup_bytes;
+        if (share->threadgroup_bytes < memory) share->threadgroup_bytes = memory;
         size_t threads = (size_t)d->group_size[0] * d->group_size[1] * d->group_size[2];
         size_t frames =
             (threads + ABI_SIMD_WIDTH - 1) / ABI_SIMD_WIDTH * part->code->info.frame_stride;

@@ -290,15 +290,13 @@ typedef struct DevMeshGrid {
 // A tile function: a kernel that runs once for each tile, between draws, and sees the imageblock of
 // its tile. An implicit imageblock is what the colour attachments hold, as structures of `values`
 // (row: the attachment); an explicit one is memory that lives as long as the pass.
-#define DEV_IMAGEBLOCK_HEAD                                                                        \
-    16u // before the pixels: uint16_t width, height, samples; at 8: uint32_t
-        // bytes from pixel to pixel
 typedef struct DevTileStage {
     DevMeshFunction function; // output_slot: the imageblock
     uint32_t pixel_bytes;     // of the structure; 0: no imageblock
     bool is_explicit;
     const DevMeshValue *values;
     uint32_t n_values;
+    uint8_t colors[8]; // where color(n) lies in the structure
 } DevTileStage;
 
 // Where a view of an amplified draw goes: added to the layer and viewport the vertex function

@@ -68,6 +68,13 @@ static inline void dev_run_fail(DevRun *run, DevFault fault, uintptr_t address) 
     atomic_compare_exchange_strong(&run->fault, &none, (int)fault);
 }
 
+// The imageblock of a kernel: memory of each threadgroup, `at` bytes into its threadgroup memory,
+// whose address its slot of the arguments gets (abi/imageblock.h).
+typedef struct DevImageblock {
+    uint32_t slot, at;
+    uint32_t width, height, pixel_bytes; // pixel_bytes 0: the kernel has none
+} DevImageblock;
+
 typedef struct DevDispatch {
     DevCode *code;
     // [code->n_slots] buffers: address incl. offset. Threadgroup parameters: byte offset into the
@@ -76,7 +83,8 @@ typedef struct DevDispatch {
     void *const *args;
     uint32_t threads_per_grid[3], groups_per_grid[3], group_size[3];
     uint32_t grid_origin[3], grid_size[3]; // the region of stage inputs; or 0 and threads_per_grid
-    uint32_t threadgroup_bytes;            // static and dynamic together
+    uint32_t threadgroup_bytes;            // static, dynamic and imageblock together
+    DevImageblock imageblock;
     // Not NULL (only with DEV_INDIRECT_SIZES): the address where the sizes are when it runs, as
     // 32-bit numbers: three of threadgroups; or, if it has `indirect_group`, three of threads and
     // three of a threadgroup's, where group_size is what they must be (zeros: anything) and

@@ -611,7 +611,7 @@ static uint32_t *record(MTLIndirectCommandBuffer *icb, size_t index) {
 static void test_bad_commands(void **state) {
     (void)state;
     NEEDS_RESULTS();
-    enum { KIND = 0, PIPELINE = 2, GRID = 4, GROUP = 7, ADDRESS = 16, LENGTHS = 20 };
+    enum { KIND = 0, PIPELINE = 2, GRID = 4, GROUP = 7, ADDRESS = 18, LENGTHS = 22 };
     MTLIndirectCommandBuffer *icb = new_icb(3);
     MTLBuffer *x = mtl_device_new_buffer(device, 64, 0), *amounts = words((uint32_t[]){1}, 1);
     static const struct {
@@ -819,7 +819,7 @@ static void test_misuse(void **state) {
     expect("dispatch_grid_limit");
     mtl_indirect_compute_command_concurrent_dispatch_threadgroups(c, one, mtl_size_make(33, 32, 1));
     expect("dispatch_threadgroup_limit");
-    mtl_indirect_compute_command_set_imageblock_width(c, 1, 1), expect("indirect_unsupported");
+    mtl_indirect_compute_command_set_imageblock_width(c, 0, 1), expect("imageblock_size");
     mtl_indirect_compute_command_set_stage_in_region(c, mtl_region_make_1d(0, 1ull << 32));
     expect("dispatch_grid_limit");
     mtl_indirect_compute_command_set_barrier(NULL), expect("null_object");

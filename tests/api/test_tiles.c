@@ -39,6 +39,13 @@ static const char source[] = HEAD
     "  if (at.x == 1) { m.f = half4(m.f.x * 2, 1, 2, 3); m.n += 7; m.c = m.c.bgr;\n"
     "                   m.s = short2(m.s.y, -m.s.x); }\n"
     "  b.write(m, at); }\n"
+    // Colours as textures: all of color(3), then a corner of color(2).
+    "kernel void sliced(imageblock<Many> b, ushort2 at [[thread_position_in_threadgroup]],\n"
+    "    texture2d<short, access::write> s [[texture(0)]], ushort2 all "
+    "[[thread_position_in_grid]],\n"
+    "    texture2d<half, access::write> c [[texture(1)]]) {\n"
+    "  if (all.x % 32 == 0 && all.y % 32 == 0) { s.write(b.slice<short2>(3u), all);\n"
+    "    c.write(b.slice<half3>(2, ushort2(2, 1)), all); } }\n"
     // Samples.
     "kernel void average(imageblock<One> b, ushort2 at [[thread_position_in_threadgroup]],\n"
     "    device atomic_uint *one [[buffer(0)]]) {\n"
@@ -268,6 +275,14 @@ static void at(MTLTexture *t, size_t x, size_t y, void *texel) {
     mtl_texture_get_bytes(t, texel, 16 * 40, mtl_region_make_2d(x, y, 1, 1), 0);
 }
 
+static MTLTexture *storage(MTLPixelFormat format) {
+    MTLTextureDescriptor d = texture_shape(MTLTextureType2D, format, 40, 40, 1, 1, 1);
+    d.usage = MTLTextureUsageShaderWrite;
+    MTLTexture *t = mtl_device_new_texture(device, &d);
+    assert_non_null(t);
+    return t;
+}
+
 // What a function does not change keeps its bits, whatever it sees of them.
 static void other_formats(void **state) {
     (void)state;
@@ -293,8 +308,17 @@ static void other_formats(void **state) {
         mtl_device_new_render_pipeline_state_with_tile_descriptor(device, &d, &error);
     if (!p) fail_msg("%s", mtl_error_localized_description(error));
     assert_int_equal(mtl_render_pipeline_state_imageblock_sample_length(p), 32);
+    mtl_release(d.tile_function);
+    d.tile_function = function("sliced");
+    MTLRenderPipelineState *slices =
+        mtl_device_new_render_pipeline_state_with_tile_descriptor(device, &d, &error);
+    if (!slices) fail_msg("%s", mtl_error_localized_description(error));
+    MTLTexture *copy = storage(MTLPixelFormatRG16Sint), *part = storage(MTLPixelFormatRGBA8Unorm);
     begin(&s);
+    mtl_render_command_encoder_set_tile_texture(s.e, copy, 0);
+    mtl_render_command_encoder_set_tile_texture(s.e, part, 1);
     dispatch(&s, p, 32, 32);
+    dispatch(&s, slices, 32, 32);
     end(&s);
     for (size_t x = 0; x < 40; x++)
         for (size_t y = 0; y < 40; y += 3) {
@@ -303,6 +327,11 @@ static void other_formats(void **state) {
             int16_t i[2];
             at(t[0], x, y, f), at(t[1], x, y, &u), at(t[2], x, y, &c), at(t[3], x, y, i);
             bool changed = x % 32 == 1;
+            int16_t also[2];
+            uint32_t some;
+            at(copy, x, y, also), at(part, x, y, &some);
+            assert_memory_equal(also, i, 4);
+            assert_int_equal(some, x % 32 < 2 && y % 32 == 0 ? c & 0xffffffu : 0);
             if (!changed) {
                 assert_memory_equal(f, floats, 16);
                 assert_int_equal(u, n);
@@ -317,7 +346,8 @@ static void other_formats(void **state) {
             assert_int_equal(i[1], 300);
         }
     for (int i = 0; i < 4; i++) mtl_release(t[i]);
-    mtl_release(p), mtl_release(d.tile_function);
+    mtl_release(copy), mtl_release(part);
+    mtl_release(p), mtl_release(slices), mtl_release(d.tile_function);
 }
 
 // Four samples: averaged in the tile, all samples equal afterwards; then single samples.

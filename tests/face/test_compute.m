@@ -15,6 +15,13 @@ static NSString *const source =
      "kernel void through(constant Table &t [[buffer(0)]], uint i [[thread_position_in_grid]]) {\n"
      "    t.b[i] = t.a[i] + 1; }\n"
      "struct In { float2 p [[attribute(1)]]; };\n"
+     "struct Cell { half4 c; uint n; };\n"
+     "kernel void shared_pixels(imageblock<Cell, imageblock_layout_explicit> b,\n"
+     "                          texture2d<uint, access::write> t [[texture(0)]],\n"
+     "                          ushort2 at [[thread_position_in_threadgroup]]) {\n"
+     "    b.data(at)->n = 10 * at.y + at.x + 1;\n"
+     "    threadgroup_barrier(mem_flags::mem_threadgroup_imageblock);\n"
+     "    if (at.x + at.y == 0) t.write(b.slice(b.data(at)->n), ushort2(1, 0)); }\n"
      "kernel void fetched(In in [[stage_in]], device float *out [[buffer(0)]],\n"
      "                    uint i [[thread_position_in_grid]]) { out[i] = in.p.x - in.p.y; }\n";
 
@@ -442,6 +449,41 @@ static void stage_inputs(id<MTLDevice> device, id<MTLLibrary> library, id<MTLCom
     RELEASE(descriptor);
 }
 
+static void imageblocks(id<MTLDevice> device, id<MTLLibrary> library, id<MTLCommandQueue> queue) {
+    NSError *error = nil;
+    id<MTLFunction> function = [library newFunctionWithName:@"shared_pixels"];
+    id<MTLComputePipelineState> state = [device newComputePipelineStateWithFunction:function
+                                                                              error:&error];
+    CHECK(state != nil && error == nil);
+    CHECK_EQUAL([state imageblockMemoryLengthForDimensions:MTLSizeMake(3, 2, 1)], 96);
+    MTLTextureDescriptor *d =
+        [MTLTextureDescriptor texture2DDescriptorWithPixelFormat:MTLPixelFormatR32Uint
+                                                           width:5
+                                                          height:2
+                                                       mipmapped:NO];
+    d.usage = MTLTextureUsageShaderWrite;
+    id<MTLTexture> texture = [device newTextureWithDescriptor:d];
+    id<MTLCommandBuffer> commands = [queue commandBuffer];
+    id<MTLComputeCommandEncoder> encoder = [commands computeCommandEncoder];
+    [encoder setComputePipelineState:state];
+    [encoder setTexture:texture atIndex:0];
+    [encoder setImageblockWidth:3 height:2];
+    [encoder dispatchThreads:MTLSizeMake(3, 2, 1) threadsPerThreadgroup:MTLSizeMake(3, 2, 1)];
+    [encoder endEncoding];
+    [commands commit];
+    [commands waitUntilCompleted];
+    uint32_t got[2][5];
+    [texture getBytes:got
+          bytesPerRow:sizeof got[0]
+           fromRegion:MTLRegionMake2D(0, 0, 5, 2)
+          mipmapLevel:0];
+    const uint32_t wanted[2][5] = {{0, 1, 2, 3, 0}, {0, 11, 12, 13, 0}};
+    CHECK(memcmp(got, wanted, sizeof got) == 0);
+    RELEASE(texture);
+    RELEASE(state);
+    RELEASE(function);
+}
+
 static void counters(id<MTLDevice> device, id<MTLCommandQueue> queue) {
     id<MTLCounterSet> set = device.counterSets[0];
     CHECK_TEXT(set.name, MTLCommonCounterSetTimestamp);
@@ -480,6 +522,7 @@ static void with_kernels(id<MTLDevice> device, id<MTLLibrary> library, id<MTLCom
     argument_encoders(device, library, queue);
     indirect_commands(device, library, queue);
     stage_inputs(device, library, queue);
+    imageblocks(device, library, queue);
     counters(device, queue);
 }
 

@@ -6,10 +6,11 @@
 // is made of the colours, and what the function has changed goes back.
 #include <stdlib.h>
 #include <string.h>
+#include "abi/imageblock.h"
 #include "cpu/raster/raster_int.h"
 #include "base/numbers.h"
 
-#define HEAD DEV_IMAGEBLOCK_HEAD
+#define HEAD sizeof(AbiImageblockHead)
 
 typedef struct TileStore {
     unsigned char *tiles; // of the program, in this tile; then the results of a step
@@ -58,12 +59,14 @@ bool raster_store_reserve(Worker *w) {
     return true;
 }
 
-static void set_head(unsigned char *to, const Pass *p, uint32_t stride) {
-    const uint16_t sizes[4] = {(uint16_t)p->user_width, (uint16_t)p->user_height,
-                               (uint16_t)p->n_samples, 0};
-    const uint32_t more[2] = {stride, 0};
-    memcpy(to, sizes, sizeof sizes);
-    memcpy(to + 8, more, sizeof more);
+// colors: of an implicit one; NULL: it is explicit.
+static void set_head(unsigned char *to, const Pass *p, uint32_t stride, const uint8_t *colors) {
+    AbiImageblockHead head = {.width = (uint16_t)p->user_width,
+                              .height = (uint16_t)p->user_height,
+                              .samples = (uint16_t)p->n_samples,
+                              .stride = stride};
+    if (colors) memcpy(head.colors, colors, sizeof head.colors);
+    memcpy(to, &head, sizeof head);
 }
 
 void raster_store_load(Worker *w, uint32_t tile) {
@@ -74,7 +77,7 @@ void raster_store_load(Worker *w, uint32_t tile) {
     else
         memset(w->store->tiles, 0, n);
     for (size_t i = 0; p->imageblock_stride && i < tiles_here(p); i++)
-        set_head(w->store->tiles + i * p->user_bytes, p, p->imageblock_stride);
+        set_head(w->store->tiles + i * p->user_bytes, p, p->imageblock_stride, NULL);
 }
 
 void raster_store_save(Worker *w, uint32_t tile) {
@@ -222,7 +225,7 @@ static bool run_user_tile(Worker *w, const DevDraw *d, uint32_t ux, uint32_t uy,
     if (implicit) {
         if (!(copy = copy_room(w, n_bytes))) return false;
         memset(copy, 0, n_bytes);
-        set_head(copy, p, t->pixel_bytes);
+        set_head(copy, p, t->pixel_bytes, t->colors);
         convert(w, t, ux, uy, NULL, copy + HEAD);
         memcpy(copy + n_bytes, copy, n_bytes);
     }

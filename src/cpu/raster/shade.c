@@ -4,6 +4,7 @@
 // may only drop pixels, the test comes before and the depth is written after.
 #include <math.h>
 #include <string.h>
+#include "abi/imageblock.h"
 #include "cpu/raster/loops.h"
 
 #define FULL 0xffffffffu
@@ -298,7 +299,7 @@ static void prepare_rows(TileState *s, const Triangle *t, const Block *b, uint32
 static size_t store_offset(const TileState *s, const Block *b, uint32_t sample) {
     const Pass *p = s->pass;
     uint32_t x = (uint32_t)b->x % p->user_width, y = (uint32_t)b->y % p->user_height;
-    return DEV_IMAGEBLOCK_HEAD +
+    return sizeof(AbiImageblockHead) +
            (((size_t)sample * p->user_height + y) * p->user_width + x) * p->imageblock_stride;
 }
 

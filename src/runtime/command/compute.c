@@ -2,6 +2,7 @@
 // compute.c: MTLComputeCommandEncoder. Bindings live in the encoder; a dispatch takes a snapshot of
 // those its kernel uses into the command stream, so that running it needs no look at the encoder.
 #include "runtime/command/compute_validate.h"
+#include <string.h>
 #include "runtime/command/checked.h"
 #include "runtime/command/argument_table.h"
 #include "runtime/object/validation.h"
@@ -211,8 +212,8 @@ static bool take_bindings(MTLComputeCommandEncoder *e, RtDispatch *d, const char
         return false;
     }
     e->dispatching = true;
-    bool ok =
-        (!e->table || fill_bindings(e, call)) && rt_valid_bindings(e, call) && snapshot(e, d, call);
+    bool ok = (!e->table || fill_bindings(e, call)) && rt_valid_bindings(e, call, d->group_size) &&
+              snapshot(e, d, call);
     e->dispatching = false;
     return ok;
 }
@@ -233,6 +234,7 @@ static RtDispatch *new_dispatch(MTLComputeCommandEncoder *e, const char *call, M
     d->group_size[0] = (uint32_t)size.width;
     d->group_size[1] = (uint32_t)size.height;
     d->group_size[2] = (uint32_t)size.depth;
+    memcpy(d->imageblock, e->imageblock, sizeof d->imageblock);
     if (!take_bindings(e, d, call)) return NULL;
     if (size.width) rt_pipeline_prepare(e->pipeline, d->group_size, n_threads);
     return d;

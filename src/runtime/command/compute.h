@@ -35,6 +35,7 @@ typedef struct RtDispatch {
     struct RtShort *shorts; // buffers smaller than their argument
     struct RtValidated *validated; // for a kernel that is checked; else NULL
     const RtRegion *region;        // NULL: the grid
+    uint32_t imageblock[2];        // width and height; 0: as many as the threadgroup has threads
     uint32_t n_threadgroup_args;
     RtThreadgroupArg threadgroup_args[];
 } RtDispatch;
@@ -47,6 +48,7 @@ struct MTLComputeCommandEncoder {
     struct MTL4ArgumentTable *table; // not NULL: fills `bound`; held by the command buffer
     size_t strides[RT_MAX_BUFFERS];  // of stage inputs that take them from here; 0: not given
     const RtRegion *region;          // in the command buffer's memory; NULL: not set
+    uint32_t imageblock[2];          // width and height; 0: not set
     bool dispatching;                // filling in a dispatch now (for messages)
 };
 

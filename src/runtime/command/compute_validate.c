@@ -3,6 +3,7 @@
 #include "runtime/command/compute_validate.h"
 #include <stdio.h>
 #include "runtime/command/argument_residency_int.h"
+#include "runtime/command/compute_imageblock.h"
 #include "runtime/memory/spans.h"
 #include "runtime/memory/tensor.h"
 #include "runtime/object/validation.h"
@@ -187,7 +188,7 @@ static bool valid_tensor_arg(MTLComputeCommandEncoder *e, const char *call, cons
     return false;
 }
 
-bool rt_valid_bindings(MTLComputeCommandEncoder *e, const char *call) {
+bool rt_valid_bindings(MTLComputeCommandEncoder *e, const char *call, const uint32_t group[3]) {
     const MTLComputePipelineState *p = e->pipeline;
     if (p->device->debug_layer) rt_warn_residency(e, call);
     const RfFunction *f = rt_pipeline_function(p);
@@ -219,6 +220,14 @@ bool rt_valid_bindings(MTLComputeCommandEncoder *e, const char *call) {
         rt_misuse_encoding(e->encoder.buffer, RT_RULE_threadgroup_memory_limit, call,
                            "'%s' has %zu bytes of its own, %zu with its arguments", f->name,
                            p->static_bytes, total);
+        return false;
+    }
+    if (p->imageblock_bytes && !rt_imageblock_fits(p, e->imageblock, group, total)) {
+        rt_misuse_encoding(e->encoder.buffer, RT_RULE_imageblock_size, call,
+                           "%zu bytes for each of %u x %u pixels of '%s', %zu of threadgroup "
+                           "memory",
+                           p->imageblock_bytes, e->imageblock[0] ? e->imageblock[0] : group[0],
+                           e->imageblock[1] ? e->imageblock[1] : group[1], f->name, total);
         return false;
     }
     return true;

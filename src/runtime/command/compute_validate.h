@@ -11,7 +11,8 @@ bool rt_valid_threadgroup_length(MTLComputeCommandEncoder *e, const char *call, 
 bool rt_valid_group_size(MTLComputeCommandEncoder *e, const char *call, MTLSize size);
 bool rt_valid_grid(MTLComputeCommandEncoder *e, const char *call, MTLSize grid, MTLSize unit);
 // But textures and samplers, which are looked at when they are taken (bindings.h).
-bool rt_valid_bindings(MTLComputeCommandEncoder *e, const char *call);
+// group: of the threadgroup; zeros: known when it runs.
+bool rt_valid_bindings(MTLComputeCommandEncoder *e, const char *call, const uint32_t group[3]);
 bool rt_valid_indirect(MTLComputeCommandEncoder *e, const char *call, const MTLBuffer *buffer,
                        size_t offset);
 #endif

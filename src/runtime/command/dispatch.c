@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/json.h"
-#include "runtime/command/compute.h"
+#include "runtime/command/compute_imageblock.h"
 #include "runtime/command/execute.h"
 #include "runtime/command/checked.h"
 #include "runtime/object/validation.h"
@@ -43,6 +43,12 @@ static bool resolve_indirect(RtDispatch *d, const uint32_t n[6], DevDispatch *ou
     return true;
 }
 
+static void size_error(const RtDispatch *d, RtExecution *x) {
+    x->error = rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorInvalidResource,
+                            RT_INDIRECT_SIZE_ERROR, rt_pipeline_function(d->pipeline)->name);
+    x->error = x->error ? x->error : rt_error_no_memory();
+}
+
 // Places of the threadgroup arguments: behind the static part of the code that runs.
 static void place_threadgroup_memory(const RtDispatch *d, DevDispatch *out) {
     uint32_t at = (out->code->threadgroup_bytes + 127u) & ~127u;
@@ -51,6 +57,18 @@ static void place_threadgroup_memory(const RtDispatch *d, DevDispatch *out) {
         at += (d->threadgroup_args[i].n_bytes + 127u) & ~127u;
     }
     out->threadgroup_bytes = at;
+}
+
+static bool place_imageblock(const RtDispatch *d, RtExecution *x, DevDispatch *out) {
+    const MTLComputePipelineState *p = d->pipeline;
+    // Only a threadgroup that was read from memory can still be too large.
+    if (!rt_imageblock_fits(p, d->imageblock, out->group_size, 0)) {
+        size_error(d, x);
+        return false;
+    }
+    uint64_t n_bytes = rt_imageblock_place(p, d->imageblock, out);
+    if (d->validated) d->validated->lengths[p->imageblock_slot] = n_bytes;
+    return true;
 }
 
 // The region of stage inputs, once the grid is known.
@@ -74,9 +92,7 @@ static bool read_sizes(RtDispatch *d, RtExecution *x, DevDispatch *item, RtOpRes
                            d->indirect_threads ? sizeof size : sizeof size / 2))
         return false;
     if (!resolve_indirect(d, size, item, &empty)) {
-        x->error = rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorInvalidResource,
-                                RT_INDIRECT_SIZE_ERROR, rt_pipeline_function(d->pipeline)->name);
-        x->error = x->error ? x->error : rt_error_no_memory();
+        size_error(d, x);
         return false;
     }
     *result = RT_OP_DONE;
@@ -119,6 +135,7 @@ static RtOpResult run_dispatch(RtOp *op, RtExecution *x) {
     memcpy(item->group_size, d->group_size, sizeof item->group_size);
     if (d->indirect && !by_host) leave_sizes(d, item);
     place_threadgroup_memory(d, item);
+    if (d->pipeline->imageblock_bytes && !place_imageblock(d, x, item)) return RT_OP_FAILED;
     if (!set_region(d, x, item)) return RT_OP_FAILED;
     for (RtShort *s = d->shorts; s; s = s->next) {
         // A dispatch of the batch may write the buffer only if it may run beside this one.

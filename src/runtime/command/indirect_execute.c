@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "runtime/command/argument_table.h"
+#include "runtime/command/compute_imageblock.h"
 #include "runtime/command/compute_validate.h"
 #include "runtime/command/execute.h"
 #include "runtime/program/indirect.h"
@@ -126,10 +127,10 @@ static const char *set_buffer(const Execute *e, const AbiIndirectCommand *record
     return NULL;
 }
 
-// Fills the arguments; *threadgroup_bytes is the end of threadgroup memory so far.
+// Fills the arguments and places threadgroup memory; c: the copy of the record that runs.
 static const char *set_arguments(const Execute *e, AbiIndirectCommand *record,
-                                 const MTLComputePipelineState *p, void **args,
-                                 uint32_t *threadgroup_bytes) {
+                                 const AbiIndirectCommand *c, const MTLComputePipelineState *p,
+                                 void **args, DevDispatch *d) {
     const RfFunction *f = rt_pipeline_function(p);
     const uint32_t *lengths = abi_indirect_lengths(record, e->icb->head.n_buffers);
     uint32_t total = (uint32_t)p->static_bytes;
@@ -151,14 +152,20 @@ static const char *set_arguments(const Execute *e, AbiIndirectCommand *record,
                 wrong = "has a length of threadgroup memory that is no multiple of 16";
             else if (n > RT_MAX_THREADGROUP_MEMORY || total + n > RT_MAX_THREADGROUP_MEMORY)
                 wrong = "needs more threadgroup memory than there is";
-            args[arg->slot] = (void *)(uintptr_t)*threadgroup_bytes;
-            *threadgroup_bytes += (n + 127u) & ~127u;
+            args[arg->slot] = (void *)(uintptr_t)d->threadgroup_bytes;
+            d->threadgroup_bytes += (n + 127u) & ~127u;
             total += n;
-        } else if (arg->kind != RF_ARG_BUILTIN && p->arg_use[a] == RT_ARG_REQUIRED) {
+        } else if (arg->kind != RF_ARG_BUILTIN && arg->kind != RF_ARG_IMAGEBLOCK &&
+                   p->arg_use[a] == RT_ARG_REQUIRED) {
             wrong = "has a kernel with arguments that indirect commands cannot set";
         }
         if (wrong) return wrong;
     }
+    if (!p->imageblock_bytes) return NULL;
+    if (c->imageblock[0] > UINT16_MAX || c->imageblock[1] > UINT16_MAX ||
+        !rt_imageblock_fits(p, c->imageblock, c->group, total))
+        return "has an imageblock that does not fit";
+    rt_imageblock_place(p, c->imageblock, d);
     return NULL;
 }
 
@@ -216,6 +223,10 @@ static bool validate(RtExecution *x, const Execute *e, AbiIndirectCommand *recor
             v->lengths[arg->slot] =
                 lengths[arg->index] ? lengths[arg->index] : e->threadgroup_bytes[arg->index];
     }
+    if (d->imageblock.pixel_bytes)
+        v->lengths[d->imageblock.slot] = sizeof(AbiImageblockHead) + (uint64_t)d->imageblock.width *
+                                                                         d->imageblock.height *
+                                                                         d->imageblock.pixel_bytes;
     return rt_validate_dispatch(x, d, v);
 }
 
@@ -248,7 +259,7 @@ static RtOpResult run_command(const Execute *e, RtExecution *x, Batch *batch, si
     d->args = batch->args[at];
     memset(batch->args[at], 0, f->n_slots * sizeof *batch->args[at]);
     d->threadgroup_bytes = (d->code->threadgroup_bytes + 127u) & ~127u;
-    wrong = set_arguments(e, record, p, batch->args[at], &d->threadgroup_bytes);
+    wrong = set_arguments(e, record, c, p, batch->args[at], d);
     if (wrong) return fail(x, e, index, wrong);
     if (p->validate && !validate(x, e, record, p, d, &batch->validated[at])) goto no_memory;
     atomic_store_explicit(&x->run->kernel, f->name, memory_order_relaxed);

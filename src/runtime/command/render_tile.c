@@ -3,7 +3,7 @@
 // and memory that functions of a tile share. Arguments: render_setters.c.
 #include "runtime/command/render.h"
 
-enum { MAX_PIXEL = 256, MAX_TILE_MEMORY = 65536 };
+enum { MAX_PIXEL = 256 };
 
 // ---- The pass ----
 
@@ -16,7 +16,7 @@ bool rt_render_set_tiles(const RtSite *site, const MTLRenderPassDescriptor *d, D
     }
     size_t pixel = d->imageblock_sample_length, shared = d->threadgroup_memory_length;
     if (pixel > MAX_PIXEL || shared > RT_MAX_THREADGROUP_MEMORY || shared % 16 != 0 ||
-        pixel * w * h * pass->n_samples + shared > MAX_TILE_MEMORY) {
+        pixel * w * h * pass->n_samples + shared > RT_MAX_TILE_MEMORY) {
         rt_misuse_at(site, RT_RULE_tile_memory,
                      "%zu bytes for each of %u samples of %zu x %zu pixels, %zu of threadgroup "
                      "memory",

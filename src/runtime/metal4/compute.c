@@ -2,6 +2,7 @@
 // compute.c: MTL4ComputeCommandEncoder: dispatches and order. Copies are in copy.c, time stamps in
 // counters.c. Inside it is a compute encoder of metal.h whose dispatches may run side by side and
 // whose bindings come from an argument table.
+#include "runtime/command/compute_imageblock.h"
 #include "runtime/command/compute_validate.h"
 #include "runtime/command/fence.h"
 #include "runtime/memory/spans.h"
@@ -73,6 +74,12 @@ void mtl4_compute_command_encoder_set_threadgroup_memory_length(MTL4ComputeComma
     if (valid(encoder, __func__) &&
         rt_valid_threadgroup_length(&encoder->compute, __func__, length, index))
         encoder->compute.bound.threadgroup_bytes[index] = rt_threadgroup_length(length);
+}
+
+void mtl4_compute_command_encoder_set_imageblock_width(MTL4ComputeCommandEncoder *encoder,
+                                                       size_t width, size_t height) {
+    if (valid(encoder, __func__))
+        rt_compute_set_imageblock(&encoder->compute, width, height, __func__);
 }
 
 // ---- Dispatches ----

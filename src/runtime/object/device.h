@@ -7,6 +7,7 @@
 #include "runtime/object/object.h"
 
 #define RT_MAX_THREADGROUP_MEMORY 32768u
+#define RT_MAX_TILE_MEMORY 65536u // an imageblock and threadgroup memory together
 #define RT_MAX_THREADS 1024u
 #define RT_MAX_BUFFERS 31u
 #define RT_MAX_BYTES 4096u

@@ -143,9 +143,14 @@ void mtl_indirect_compute_command_clear_barrier(MTLIndirectComputeCommand *comma
 
 void mtl_indirect_compute_command_set_imageblock_width(MTLIndirectComputeCommand *command,
                                                        size_t width, size_t height) {
-    (void)width, (void)height;
-    if (record(command, __func__))
-        misuse(command, RT_RULE_indirect_unsupported, __func__, "imageblock");
+    AbiIndirectCommand *r = record(command, __func__);
+    if (!r) return;
+    if (!rt_valid_imageblock(width, height)) {
+        misuse(command, RT_RULE_imageblock_size, __func__, "imageblock");
+        return;
+    }
+    r->imageblock[0] = (uint32_t)width;
+    r->imageblock[1] = (uint32_t)height;
 }
 
 void mtl_indirect_compute_command_set_stage_in_region(MTLIndirectComputeCommand *command,

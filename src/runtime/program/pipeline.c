@@ -319,6 +319,23 @@ static bool collect_archives(MTLComputePipelineState *state,
     return true;
 }
 
+// Only a pass has colours for an implicit one.
+static MTLError *find_imageblock(MTLComputePipelineState *state) {
+    const RfFunction *f = rt_pipeline_function(state);
+    for (uint32_t i = 0; i < f->n_args; i++) {
+        if (f->args[i].kind != RF_ARG_IMAGEBLOCK ||
+            rt_condition_use(state->function, f->args[i].condition) == RT_ARG_OFF)
+            continue;
+        if (!f->imageblock_explicit)
+            return invalid("'%s' has an imageblock of colors: it is a tile function, of a tile "
+                           "render pipeline.",
+                           f->name);
+        state->imageblock_bytes = f->imageblock_bytes;
+        state->imageblock_slot = f->args[i].slot;
+    }
+    return NULL;
+}
+
 // Indirect commands set buffers only.
 static bool fits_indirect(const MTLComputePipelineState *state) {
     const RfFunction *f = rt_pipeline_function(state);
@@ -351,11 +368,7 @@ static MTLComputePipelineState *create(MTLDevice *device, const MTLComputePipeli
         wrong = invalid("'%s' is not a kernel function.", rt_pipeline_function(state)->name);
         goto fail;
     }
-    if (rt_pipeline_function(state)->imageblock_bytes) {
-        wrong = invalid("'%s' has an imageblock: it is a tile function, of a tile render pipeline.",
-                        rt_pipeline_function(state)->name);
-        goto fail;
-    }
+    if ((wrong = find_imageblock(state))) goto fail;
     wrong = rt_stage_in_make(state->function, d->stage_input_descriptor, &state->stage_in);
     if (wrong) goto fail;
     if (state->stage_in) state->entry = state->stage_in->function;
@@ -600,4 +613,10 @@ MTLSize mtl_compute_pipeline_state_required_threads_per_threadgroup(
     const MTLComputePipelineState *state) {
     return state ? mtl_size_make(state->required[0], state->required[1], state->required[2])
                  : mtl_size_make(0, 0, 0);
+}
+
+size_t mtl_compute_pipeline_state_imageblock_memory_length_for_dimensions(
+    const MTLComputePipelineState *state, MTLSize size) {
+    if (!state || size.depth > 1 || size.width > UINT16_MAX || size.height > UINT16_MAX) return 0;
+    return size.width * size.height * size.depth * state->imageblock_bytes;
 }

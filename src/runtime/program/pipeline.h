@@ -33,6 +33,8 @@ struct MTLComputePipelineState {
     DevCode *_Atomic wider[RT_N_REACH]; // the same for longer buffers than there were then
     uint32_t required[3];               // 0,0,0: any
     size_t max_threads, static_bytes;
+    size_t imageblock_bytes; // of a pixel; 0: the kernel has none
+    uint32_t imageblock_slot;
     bool width_multiple;
     bool validate;           // its code checks memory accesses
     bool indirect;           // support_indirect_command_buffers
@@ -70,6 +72,11 @@ DevCode *rt_pipeline_code(MTLComputePipelineState *state, const uint32_t shape[3
 DevCode *rt_code_load(const MTLDevice *device, const Blob *bytes, const RfFunction *function,
                       char *why, size_t why_bytes);
 void rt_code_free(const MTLDevice *device, DevCode *code); // NULL is a no-op
+
+// A size of an imageblock that programs may ask for.
+static inline bool rt_valid_imageblock(size_t width, size_t height) {
+    return width && height && width <= UINT16_MAX && height <= UINT16_MAX;
+}
 
 static inline bool rt_wants_reflection(MTLPipelineOption options) {
     return options & (MTLPipelineOptionBindingInfo | MTLPipelineOptionBufferTypeInfo);

@@ -49,6 +49,7 @@ static MTLError *add_values(MTLRenderPipelineState *state) {
             return invalid("color(%u) of the imageblock of tile function '%s' is not compatible "
                            "with pixel format %s.",
                            v->index, f->name, p->name);
+        state->tile->stage.colors[v->index] = (uint8_t)v->offset;
         state->tile->values[state->tile->stage.n_values++] =
             (DevMeshValue){.offset = v->offset,
                            .row = (uint16_t)v->index,

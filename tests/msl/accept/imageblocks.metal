@@ -28,6 +28,19 @@ kernel void explicit_layout(imageblock<G, imageblock_layout_explicit> b, ushort2
     g->o = half3(float3(g->p)) + half4(g->n).xyz;
     b.data(at, 0, imageblock_data_rate::sample)->q = 1;
 }
+kernel void slices(imageblock<G, imageblock_layout_explicit> b, ushort2 at [[thread_position_in_threadgroup]],
+                   texture2d<float, access::write> t [[texture(0)]], texture1d_array<half, access::write> u [[texture(1)]],
+                   texturecube_array<float, access::read_write> v [[texture(2)]], texture3d<float, access::write> w [[texture(3)]]) {
+    const threadgroup_imageblock G *g = b.data(at);
+    imageblock_slice<rgb9e5<float3>, imageblock_layout_explicit> p = b.slice(g->p);
+    t.write(p, at), t.write(p, uint2(at), 1), t.write(b.slice(g->q), at), t.write(b.slice(g->c, ushort2(2)), at, 0);
+    u.write(b.slice(g->b[1]), 3u, 1u), u.write(b.slice(g->a, ushort2(1), ushort2(2)), ushort(3), ushort(1));
+    v.write(b.slice(g->m), at, 2, 1), w.write(b.slice(g->o), uint3(0));
+}
+kernel void colors(imageblock<C> b, texture2d<half, access::write> t [[texture(0)]],
+                   texture2d_array<uint, access::write> u [[texture(1)]]) {
+    t.write(b.slice<half4>(0u), ushort2(0)), u.write(b.slice<uint>(3u, ushort2(4, 4)), ushort2(0), 1);
+}
 kernel void of_type(imageblock<G> b, ushort2 at [[thread_position_in_threadgroup]]) { b.data(at)->q = 2; }
 fragment Out both(G g [[imageblock_data]], half4 c [[color(0), raster_order_group(0)]], ushort2 p [[pixel_position_in_tile]],
                   ushort2 n [[pixels_per_tile]], ushort t [[tile_index]], threadgroup uint *m [[threadgroup(0)]]) {

@@ -23,6 +23,7 @@ struct __ingot_icb_command {
     ulong pipeline;
     uint grid[3], group[3];
     uint origin[3], size[3];
+    uint imageblock[2];
 };
 
 namespace metal {
@@ -72,6 +73,11 @@ struct compute_command {
     METAL_FUNC void set_threadgroup_memory_length(uint length, uint index) const {
         if (__command && index < __icb->n_threadgroup)
             ((device uint *)(__addresses() + __icb->n_buffers))[index] = length;
+    }
+    METAL_FUNC void set_imageblock_size(ushort2 size) const {
+        if (!__command) return;
+        __command->imageblock[0] = size.x;
+        __command->imageblock[1] = size.y;
     }
     METAL_FUNC void set_barrier() const {
         if (__command) __command->barrier = 1;

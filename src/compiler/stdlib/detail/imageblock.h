@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// imageblock.h: <metal_imageblocks>: what a tile function sees of its tile, and the types that are
-// stored as pixels are. An imageblock is the address of memory of the rasteriser: width, height,
-// samples and the bytes of a pixel (DEV_IMAGEBLOCK_HEAD), then the pixels, rows of one sample after
-// the other. Pixels that a tile does not have are written nowhere and read as the nearest that is.
+// imageblock.h: <metal_imageblocks>: what a tile function sees of its tile and a kernel has of its
+// own, and the types that are stored as pixels are. An imageblock is the address of memory of the
+// device: an AbiImageblockHead (abi/imageblock.h), then the pixels, rows of one sample after the
+// other. Pixels that are not there are written nowhere and read as the nearest that is.
 #pragma once
 
 namespace metal {
@@ -10,6 +10,16 @@ struct imageblock_layout_implicit {};
 struct imageblock_layout_explicit {};
 struct __imageblock_layout_of_type {}; // as the members of T say
 enum class imageblock_data_rate { color, pixel, sample };
+
+// One member of all pixels of a region, for write() of textures.
+template <class E, class L> struct imageblock_slice {
+    template <class T> METAL_FUNC vec<T, 4> __texel(uint x, uint y) const {
+        return __slice_texel<T>(*(device const E *)(__at + ((size_t)y * __row + x) * __stride));
+    }
+    device const uchar *__at; // of the pixel at the region's corner
+    uint __row, __stride;
+    ushort2 __size;
+};
 
 template <class T, class L = __imageblock_layout_of_type> struct imageblock {
     METAL_FUNC ushort get_width() const { return ((device ushort *)__at)[0]; }
@@ -54,6 +64,43 @@ template <class T, class L = __imageblock_layout_of_type> struct imageblock {
         return __pixel(coord, __sample(index, rate));
     }
 
+    // element: a member of any pixel. Without a size: all that lies right of and below the origin.
+    template <class E> METAL_FUNC imageblock_slice<E, imageblock_layout_explicit>
+    slice(const device E &element) const {
+        return slice(element, ushort2(0), ushort2(0xffff));
+    }
+    template <class E> METAL_FUNC imageblock_slice<E, imageblock_layout_explicit>
+    slice(const device E &element, ushort2 size) const {
+        return slice(element, ushort2(0), size);
+    }
+    template <class E> METAL_FUNC imageblock_slice<E, imageblock_layout_explicit>
+    slice(const device E &element, ushort2 origin, ushort2 size) const {
+        uint stride = ((device uint *)__at)[2];
+        uint member = (uint)((device const uchar *)&element - (__at + __head)) % stride;
+        return __slice<imageblock_slice<E, imageblock_layout_explicit>>(member, origin, size);
+    }
+    // Of an implicit layout: color(index).
+    template <class E> METAL_FUNC imageblock_slice<E, imageblock_layout_implicit>
+    slice(uint index) const {
+        return slice<E>(index, ushort2(0xffff));
+    }
+    template <class E> METAL_FUNC imageblock_slice<E, imageblock_layout_implicit>
+    slice(uint index, ushort2 size) const {
+        return __slice<imageblock_slice<E, imageblock_layout_implicit>>(
+            __at[12 + (index & 7)], ushort2(0), size);
+    }
+
+    static constexpr constant uint __head = 32;
+    template <class S> METAL_FUNC S __slice(uint member, ushort2 origin, ushort2 size) const {
+        ushort w = get_width(), h = get_height();
+        ushort2 from = min(origin, ushort2(w, h));
+        S s;
+        s.__row = w;
+        s.__stride = ((device uint *)__at)[2];
+        s.__at = __at + __head + (size_t)((uint)from.y * w + from.x) * s.__stride + member;
+        s.__size = min(size, ushort2(w - from.x, h - from.y));
+        return s;
+    }
     METAL_FUNC ushort __sample(ushort index, imageblock_data_rate rate) const {
         return rate == imageblock_data_rate::pixel ? (ushort)0 : index;
     }
@@ -62,7 +109,7 @@ template <class T, class L = __imageblock_layout_of_type> struct imageblock {
         uint x = coord.x < w ? coord.x : w - 1, y = coord.y < h ? coord.y : h - 1;
         uint s = sample < n ? sample : n - 1;
         uint stride = ((device uint *)__at)[2];
-        return (device T *)(__at + 16 + (size_t)((s * h + y) * w + x) * stride);
+        return (device T *)(__at + __head + (size_t)((s * h + y) * w + x) * stride);
     }
     device uchar *__at;
 };
@@ -108,6 +155,7 @@ METAL_FUNC float3 __unpack_rgb9e5(uint x) {
 // PACK and UNPACK: between V, a vector of floats or a float, and what is stored.
 #define __MSL_PIXEL(NAME, STORED, V, PACK, UNPACK) \
     template <class T> struct NAME { \
+        typedef T __value; \
         NAME() = default; \
         METAL_FUNC NAME(T t) { \
             V v = (V)t; \

@@ -229,6 +229,46 @@ METAL_FUNC uint __tex_size(ulong t, uint which, uint lod) {
         __tex_write<__op, T>(__handle, __MSL_TEXEL, color); \
     }
 
+// A slice of an imageblock, texel by texel: one thread writes it.
+template <class E, class L> struct imageblock_slice; // imageblock.h
+METAL_FUNC uint __slice_at(uint corner, uint x, uint) { return corner + x; }
+METAL_FUNC uint __slice_rows(uint, uint) { return 1; }
+template <class I> METAL_FUNC vec<I, 2> __slice_at(vec<I, 2> corner, uint x, uint y) {
+    return corner + vec<I, 2>((I)x, (I)y);
+}
+template <class I> METAL_FUNC vec<I, 3> __slice_at(vec<I, 3> corner, uint x, uint y) {
+    return corner + vec<I, 3>((I)x, (I)y, (I)0);
+}
+template <class C> METAL_FUNC uint __slice_rows(C, uint n) { return n; }
+template <class T, class S>
+    requires(__is_component<S>)
+METAL_FUNC vec<T, 4> __slice_texel(S s) {
+    return vec<T, 4>((T)s, T(0), T(0), T(0));
+}
+template <class T, class S> METAL_FUNC vec<T, 4> __slice_texel(vec<S, 2> s) {
+    return vec<T, 4>((T)s.x, (T)s.y, T(0), T(0));
+}
+template <class T, class S> METAL_FUNC vec<T, 4> __slice_texel(vec<S, 3> s) {
+    return vec<T, 4>((T)s.x, (T)s.y, (T)s.z, T(0));
+}
+template <class T, class S> METAL_FUNC vec<T, 4> __slice_texel(vec<S, 4> s) {
+    return vec<T, 4>((T)s.x, (T)s.y, (T)s.z, (T)s.w);
+}
+template <class T, class P, class V = typename P::__value> METAL_FUNC vec<T, 4> __slice_texel(P p) {
+    return __slice_texel<T>((V)p);
+}
+#define __MSL_WRITE_SLICE(I) \
+    template <class E, class L> \
+    METAL_FUNC void write(imageblock_slice<E, L> slice, __MSL_AT(I)__MSL_LOD(I)) const { \
+        __MSL_MAY_WRITE \
+        auto corner = coord; \
+        for (uint y = 0; y < __slice_rows(corner, slice.__size.y); y++) \
+            for (uint x = 0; x < slice.__size.x; x++) { \
+                coord = __slice_at(corner, x, y); \
+                __tex_write<__op, T>(__handle, __MSL_TEXEL, slice.template __texel<T>(x, y)); \
+            } \
+    }
+
 // Atomics on the first component. Min and max of ulong give nothing back.
 template <uint Op, class T> METAL_FUNC vec<T, 4> __tex_atomic(ulong t, __tex_rows r, vec<T, 4> v) {
     __ingot_u32x4 words = __tex_value<T>(v);
@@ -408,6 +448,7 @@ template <class T, access A = access::read, class = void> struct texture_buffer 
 #undef __MSL_MAY_FENCE
 #undef __MSL_READ
 #undef __MSL_WRITE
+#undef __MSL_WRITE_SLICE
 #undef __MSL_FETCH
 #undef __MSL_ATOMICS
 #undef __MSL_GET

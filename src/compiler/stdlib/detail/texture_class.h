@@ -157,8 +157,10 @@ template <class T, access A = access::sample, class = void> struct __MSL_NAME {
 #endif
 #ifndef __MSL_DEPTH
     __MSL_WRITE(uint)
+    __MSL_WRITE_SLICE(uint)
 #if __MSL_DIMS > 1
     __MSL_WRITE(ushort)
+    __MSL_WRITE_SLICE(ushort)
 #endif
     // What a thread wrote, it reads: the compiler keeps the order of both.
     METAL_FUNC void fence() const { __MSL_MAY_FENCE }
