@@ -42,6 +42,7 @@ void options_dialect(Options *o, const MslSource *source) {
         "-O2",
         "-disable-llvm-passes",
         "-discard-value-names",
+        "-disable-lifetime-markers",
         "-relaxed-aliasing",
         "-nostdsysteminc",
         "-nobuiltininc",
