@@ -110,6 +110,7 @@ static void internalise(Cg *cg) {
 //   entry        parameters become slots and __ingot_position() calls
 //   inline       the vectoriser and the survey of what the kernel uses need one function
 //   optimise     scalar optimisation; without vectorisers, the vectoriser wants scalar code
+//   fuse         products of 16-bit numbers into sums: once what folds has been folded
 //   constants    what is still read from an unset function constant after folding is an error
 //   validate     if asked for: checks around memory accesses. After the survey: what it adds to
 //                name the thread in reports does not make a kernel one that looks at positions
@@ -133,6 +134,7 @@ static void compile(Cg *cg, MslKernel *out) {
     msl_verify(cx, "entry");
     step(cg, "inline", msl_inline_all);
     step(cg, "optimise", reference ? tidy_reference : msl_optimise_thread);
+    step(cg, "fuse", msl_fuse_short_floats);
     msl_run_passes(cx, NULL, "globaldce");
     msl_check_constants(cg);
     msl_survey(cg);

@@ -87,6 +87,10 @@ void msl_break_chains(Cg *cg);
 // loosen.c
 void msl_loosen(Cg *cg);
 
+// fuse.c
+bool msl_is_short_float(LLVMTypeRef t); // half or bfloat, or a vector of them
+void msl_fuse_short_floats(Cg *cg);
+
 // load.c
 void msl_load(Cg *cg);
 LLVMModuleRef msl_open_lazily(Cg *cg, const void *bitcode, size_t n_bytes);

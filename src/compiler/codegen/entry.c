@@ -414,15 +414,9 @@ static void survey_call(Cg *cg, LLVMValueRef call) {
     }
 }
 
-static bool is_short_float(LLVMTypeRef t) {
-    LLVMTypeKind k = LLVMGetTypeKind(t);
-    if (k == LLVMVectorTypeKind) k = LLVMGetTypeKind(LLVMGetElementType(t));
-    return k == LLVMHalfTypeKind || k == LLVMBFloatTypeKind;
-}
-
 // Operations that device/support.c has for CPUs without them.
 static bool may_need_support(Cg *cg, LLVMValueRef i) {
-    if (is_short_float(LLVMTypeOf(i))) return true;
+    if (msl_is_short_float(LLVMTypeOf(i))) return true;
     const char *name = msl_callee(i);
     return !cg->cx.avx512 && (msl_starts(name, "llvm.fma") || msl_starts(name, "llvm.ceil") ||
                               msl_starts(name, "llvm.floor") || msl_starts(name, "llvm.trunc") ||

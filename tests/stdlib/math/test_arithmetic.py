@@ -27,6 +27,10 @@ class Kind:
             raw = (raw.astype(np.uint32) << 16).view(np.float32)
         return (raw.view(np.float16) if self.name == "half" else raw.view(np.float32)).astype(np.float64)
 
+    def raw(self, x):
+        """The bits of a short number."""
+        return np.float16(x).view(np.uint16) if self.name == "half" else np.float32(x).view(np.uint32) >> 16
+
     def unit(self, x):
         """The distance of neighbours around x."""
         _, exponent = np.frexp(x)
@@ -90,6 +94,29 @@ def test_short_numbers(kind, mode):
         if kind is BFLOAT:
             right |= kind.tiny(a) | kind.tiny(b) | kind.tiny(exact) & (got == 0)
         expect(right, what, a, b, got, want)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("kind", [HALF, BFLOAT], ids=["half", "bfloat"])
+def test_fused(kind, mode):
+    """A product and a sum round once in fast mode, where they become one instruction, and twice in safe mode."""
+    random = np.random.default_rng(9)
+    # Near 1 on both sides, where one rounding and two differ often.
+    raw, other = (random.integers(0, 1 << kind.digits, 65536, dtype=np.uint16) + kind.raw(0.5)
+                  for _ in range(2))
+    a, b = kind.wide(raw), kind.wide(other)
+    cases = {"a * b + a": (a * b, a), "a - a * b": (-a * b, a), "a * b - b": (a * b, -b)}
+    once = {k: kind.rounded(product + term) for k, (product, term) in cases.items()}
+    twice = {k: kind.rounded(kind.rounded(product) + term) for k, (product, term) in cases.items()}
+    for what, case, got in results(kind, cases, raw, other, mode):
+        if mode == "safe":
+            expect(got == twice[case], what, a, b, got, twice[case])
+            assert np.count_nonzero(once[case] != twice[case]) > 1000
+        else:
+            # In float the sum may round to a tie of the short format: one in thousands is then off by a unit.
+            near = np.abs(got - once[case]) <= kind.unit(once[case])
+            expect(near, what, a, b, got, once[case])
+            assert np.count_nonzero(got != once[case]) < 100, what
 
 
 @pytest.mark.parametrize("mode", MODES)
