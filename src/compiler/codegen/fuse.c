@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // fuse.c: a * b + c of halves and bfloats rounds once where the program allows contraction.
-//   purpose   fast mathematics fuses products into sums. For floats the machine's code generator
-//             does it; of 16-bit numbers it knows only conversions around each operation, which
-//             round the product as well. A Mac's GPU has the fused instruction for them too, and
-//             programs compare such sums with ones computed in float.
+//   purpose   products are fused into sums: anywhere with fast mathematics, within an expression
+//             ("llvm.fmuladd") with safe. For floats the machine's code generator does it; of
+//             16-bit numbers it knows only conversions around each operation, which round the
+//             product as well. A Mac's GPU has the fused instruction for them too, and programs
+//             compare such sums with ones computed in float.
 //   requires  the thread function is optimised: what folds has been folded
-//   preserves operations without the flag "contract"; other uses of the product, which still see
+//   preserves other operations, which no flag or pragma allows to contract; other uses of the product, which still see
 //             it rounded. In float the product of two 16-bit numbers is exact, so multiply and add
 //             give what a fused instruction gives, also on machines that have none.
 #include "compiler/codegen/codegen.h"
@@ -29,24 +30,44 @@ static LLVMTypeRef wide_type(const Cg *cg, LLVMTypeRef t) {
     return LLVMGetTypeKind(t) == LLVMVectorTypeKind ? LLVMVectorType(f, LLVMGetVectorSize(t)) : f;
 }
 
+static LLVMValueRef contractable(LLVMValueRef v) {
+    if (LLVMIsAInstruction(v)) LLVMSetFastMathFlags(v, LLVMFastMathAllowContract);
+    return v;
+}
+
+// x * y on the left of `op` and `term` on the right, or the other way round, in place of `i`.
+static void replace(const Cg *cg, LLVMBuilderRef b, LLVMValueRef i, LLVMOpcode op,
+                    const LLVMValueRef factor[2], LLVMValueRef term, bool product_first) {
+    LLVMTypeRef t = LLVMTypeOf(i), wide = wide_type(cg, t);
+    LLVMPositionBuilderBefore(b, i);
+    LLVMValueRef x = LLVMBuildFPExt(b, factor[0], wide, "");
+    LLVMValueRef y = LLVMBuildFPExt(b, factor[1], wide, "");
+    LLVMValueRef z = LLVMBuildFPExt(b, term, wide, "");
+    LLVMValueRef xy = contractable(LLVMBuildFMul(b, x, y, ""));
+    LLVMValueRef r = LLVMBuildBinOp(b, op, product_first ? xy : z, product_first ? z : xy, "");
+    LLVMReplaceAllUsesWith(i, LLVMBuildFPTrunc(b, contractable(r), t, ""));
+    LLVMInstructionEraseFromParent(i);
+}
+
 static void fuse_sum(const Cg *cg, LLVMBuilderRef b, LLVMValueRef sum) {
     LLVMValueRef terms[2] = {LLVMGetOperand(sum, 0), LLVMGetOperand(sum, 1)};
-    LLVMTypeRef t = LLVMTypeOf(sum), wide = wide_type(cg, t);
     bool left = is_product(terms[0]);
     if (!left && !is_product(terms[1])) return;
-    LLVMPositionBuilderBefore(b, sum);
     LLVMValueRef product = terms[left ? 0 : 1];
-    LLVMValueRef x = LLVMBuildFPExt(b, LLVMGetOperand(product, 0), wide, "");
-    LLVMValueRef y = LLVMBuildFPExt(b, LLVMGetOperand(product, 1), wide, "");
-    LLVMValueRef xy = LLVMBuildFMul(b, x, y, "");
-    LLVMValueRef other = LLVMBuildFPExt(b, terms[left ? 1 : 0], wide, "");
-    LLVMValueRef r =
-        LLVMBuildBinOp(b, LLVMGetInstructionOpcode(sum), left ? xy : other, left ? other : xy, "");
-    if (LLVMIsAInstruction(xy)) LLVMSetFastMathFlags(xy, LLVMFastMathAllowContract);
-    if (LLVMIsAInstruction(r)) LLVMSetFastMathFlags(r, LLVMFastMathAllowContract);
-    LLVMReplaceAllUsesWith(sum, LLVMBuildFPTrunc(b, r, t, ""));
-    LLVMInstructionEraseFromParent(sum);
+    LLVMValueRef factor[2] = {LLVMGetOperand(product, 0), LLVMGetOperand(product, 1)};
+    replace(cg, b, sum, LLVMGetInstructionOpcode(sum), factor, terms[left ? 1 : 0], left);
     if (!LLVMGetFirstUse(product)) LLVMInstructionEraseFromParent(product);
+}
+
+static void fuse(const Cg *cg, LLVMBuilderRef b, LLVMValueRef i) {
+    LLVMOpcode op = LLVMGetInstructionOpcode(i);
+    if (!msl_is_short_float(LLVMTypeOf(i))) return;
+    if ((op == LLVMFAdd || op == LLVMFSub) && may_contract(i)) {
+        fuse_sum(cg, b, i);
+    } else if (msl_starts(msl_callee(i), "llvm.fmuladd.")) {
+        LLVMValueRef factor[2] = {LLVMGetOperand(i, 0), LLVMGetOperand(i, 1)};
+        replace(cg, b, i, LLVMFAdd, factor, LLVMGetOperand(i, 2), true);
+    }
 }
 
 void msl_fuse_short_floats(Cg *cg) {
@@ -55,10 +76,7 @@ void msl_fuse_short_floats(Cg *cg) {
         for (LLVMBasicBlockRef bb = LLVMGetFirstBasicBlock(f); bb; bb = LLVMGetNextBasicBlock(bb))
             for (LLVMValueRef i = LLVMGetFirstInstruction(bb), next; i; i = next) {
                 next = LLVMGetNextInstruction(i);
-                LLVMOpcode op = LLVMGetInstructionOpcode(i);
-                if ((op == LLVMFAdd || op == LLVMFSub) && msl_is_short_float(LLVMTypeOf(i)) &&
-                    may_contract(i))
-                    fuse_sum(cg, b, i);
+                fuse(cg, b, i);
             }
     LLVMDisposeBuilder(b);
 }
