@@ -5,15 +5,18 @@
 Nested loops with break and continue, early returns, switches, gotos (also irreducible), private
 arrays and structs, float2/3/4, half words and bytes, 64-bit words that paths only convert to and from, clamps,
 guarded divisions, atomics, uniform, linear, row-wise and scattered accesses. With `together`: SIMD-group and quad-group functions at any depth, with
-the positions the reference needs. Every loop ends by its own trip count or by fuel. A thread writes only
+the positions the reference needs. With `exits` (msl_fuzz.py) also on paths that leave a loop or the kernel. Every loop ends by its own trip count or by fuel. A thread writes only
 its own places; shared places only by atomic additions."""
 import random
 import sys
 
 
+CLAMP = 'static int clampi(int v, int lo, int hi) { return v < lo ? lo : v > hi ? hi : v; }'
+
+
 class Gen:
-    def __init__(self, rng, together):
-        self.r, self.together = rng, together
+    def __init__(self, rng, together, exits=False):
+        self.r, self.together, self.exits = rng, together, exits
         self.depth = self.loops = self.tmp = self.pos = 0
         self.labels, self.counters, self.in_switch = [], [], False
         self.ints = ['v%d' % i for i in range(rng.randint(2, 5))]
@@ -209,6 +212,8 @@ class Gen:
                 return 'if %s %s else %s' % (self.cond(), self.body(), self.body(base=50))
             if k < .80:
                 return self.loop()
+            if self.exits and self.loops and r.random() < .3:
+                return self.way_out()
             if k < .86 and self.loops:
                 return 'if %s %s;' % (self.cond(), 'break' if self.in_switch else r.choice(['break', 'continue']))
             if k < .89:
@@ -220,6 +225,19 @@ class Gen:
             return self.assign()
         finally:
             self.depth -= 1
+
+    def way_out(self):
+        """A path that leaves a loop, goes on with the next turn, or ends the kernel, and what lanes do together on it."""
+        r = self.r
+        out = r.choice(['break', 'break', 'break', 'continue', 'return'])
+        if out == 'break' and self.in_switch:
+            out = 'return'
+        kinds = [self.simd] + [lambda: r.choice([self.simd, self.assign, self.stmt])() for _ in range(r.randint(0, 2))]
+        r.shuffle(kinds)
+        if out == 'return':
+            kinds.append(lambda: 'q[id * 8 + %d] = (int)%s;' % (r.randint(0, 7), r.choice(self.ints)))
+        other = self.pick((4, ''), (1, lambda: ' else ' + self.body(base=50)))
+        return 'if %s { %s %s; }%s' % (self.cond(), self.seq(kinds), out, other)
 
     def loop(self):
         r, i = self.r, 'i%d' % self.tmp
@@ -298,7 +316,7 @@ class Gen:
 def main():
     seed, count, together = int(sys.argv[1]), int(sys.argv[2]), len(sys.argv) > 3
     print('#include "kernel.h"')
-    print('static int clampi(int v, int lo, int hi) { return v < lo ? lo : v > hi ? hi : v; }')
+    print(CLAMP)
     for k in range(count):
         print(Gen(random.Random(seed * 100000 + k), together).kernel('k_f%d' % k))
 

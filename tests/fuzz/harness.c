@@ -5,8 +5,11 @@
 // those at the least position of the program (statement numbers and iteration counts) are the
 // active lanes of one operation.
 //   cc -DWIDTH=32 -DSX=16 -DSY=16 -DSZ=1 [-DTOGETHER_REFERENCE] -Ilist-folder harness.c k.c k.o
+// With -DOBJECTS the program compares code objects of the same kernel in Metal, which it is given
+// the paths of, on a grid with cut groups.
 // list.h in that folder: K(name) for each kernel k_<name>.
 #include "kernel.h"
+#include <dlfcn.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -334,9 +337,13 @@ static void perform(int op, int type, int quad, uint32_t on) {
 // ---- running ----
 typedef void Thread(KARGS);
 typedef void Step(const Args *, const CpuLaunch *, const uint32_t at[7], const void *mask);
+#ifdef OBJECTS
+#define K(name) extern Thread k_##name;
+#else
 #define K(name)                                                                                    \
     extern Thread k_##name;                                                                        \
     extern Step k_##name##_full, k_##name##_edge;
+#endif
 #include "list.h"
 #undef K
 static const struct {
@@ -344,7 +351,11 @@ static const struct {
     Thread *thread;
     Step *full, *edge;
 } kernels[] = {
+#ifdef OBJECTS
+#define K(name) {#name, k_##name, NULL, NULL},
+#else
 #define K(name) {#name, k_##name, k_##name##_full, k_##name##_edge},
+#endif
 #include "list.h"
 };
 
@@ -421,6 +432,81 @@ static _Alignas(64) Memory start, expected, got;
 static uint32_t seed = 99;
 static uint32_t rnd(void) { return (seed = seed * 1664525u + 1013904223u) >> 8; }
 
+static bool same_memory(const char *what, int mode) {
+    if (!memcmp(&expected, &got, sizeof got)) return true;
+    const uint32_t *x = (const uint32_t *)&expected, *y = (const uint32_t *)&got;
+    size_t i = 0, n_bad = 0, first_bad = sizeof got / 4;
+    for (i = 0; i < sizeof got / 4; i++) {
+        if (x[i] == y[i]) continue;
+        // two NaNs are equal: their payload is not defined
+        if (i < 3 * WORDS && (x[i] & 0x7fffffff) > 0x7f800000 && (y[i] & 0x7fffffff) > 0x7f800000)
+            continue;
+        if (!n_bad++) first_bad = i;
+    }
+    if (!n_bad) return true;
+    printf("DIFF k_%s mode %d: %zu words, first buffer %zu word %zu: expected %08x got %08x\n",
+           what, mode, n_bad, first_bad / WORDS, first_bad % WORDS, x[first_bad], y[first_bad]);
+    return false;
+}
+
+#ifdef OBJECTS
+// The whole grid, all its SIMD-groups one after the other.
+static void run_grid(int k, const Args *args) {
+    running = kernels[k].thread;
+    running_args = args;
+    for (group[2] = 0; group[2] < launch.groups_per_grid[2]; group[2]++)
+        for (group[1] = 0; group[1] < launch.groups_per_grid[1]; group[1]++)
+            for (group[0] = 0; group[0] < launch.groups_per_grid[0]; group[0]++) {
+                for (int d = 0; d < 3; d++) {
+                    uint32_t left = launch.threads_per_grid[d] - group[d] * launch.group_size[d];
+                    size[d] = left < launch.group_size[d] ? left : launch.group_size[d];
+                }
+                uint32_t total = volume(size);
+                for (first_of_step = 0; first_of_step < total; first_of_step += 32) {
+                    uint32_t left = total - first_of_step,
+                             mask = left < 32 ? (1u << left) - 1 : ~0u;
+                    run_reference(&mask);
+                }
+            }
+}
+
+static bool run_object(const char *path, const Args *g) {
+    static _Alignas(4096) char memory[65536], frames[64 << 20];
+    void *so = dlopen(path, RTLD_NOW | RTLD_LOCAL),
+         *symbol = so ? dlsym(so, CPU_KERNEL_SYMBOL) : NULL;
+    if (!symbol) return false;
+    CpuKernelFn *kernel;
+    memcpy(&kernel, &symbol, sizeof kernel);
+    int32_t sizes[4] = {g->n, g->w, g->h, 0};
+    void *args[] = {(void *)g->a, (void *)g->b, g->c, g->p, g->q, sizes};
+    uint64_t lengths[] = {WORDS * 4, WORDS * 4, WORDS * 4, WORDS * 4, WORDS * 4, sizeof sizes};
+    launch.args = args;
+    launch.lengths = lengths;
+    kernel(&launch, 0, volume(launch.groups_per_grid), memory, frames);
+    return true;
+}
+
+static int compare_objects(int n, char **paths) {
+    static const uint32_t shape[3] = {SX, SY, SZ};
+    int bad = 0;
+    Args ref = {expected.a, expected.b, expected.c,     expected.p,
+                expected.q, 64,         SX * 7 / 4 + 3, SY * 3 / 2 + 5},
+         vec = {got.a, got.b, got.c, got.p, got.q, ref.n, ref.w, ref.h};
+    for (int d = 0; d < 3; d++) {
+        launch.group_size[d] = shape[d];
+        launch.groups_per_grid[d] = d ? 2 : 3;
+        launch.threads_per_grid[d] = launch.groups_per_grid[d] * shape[d] - shape[d] / 3;
+    }
+    expected = start;
+    run_grid(0, &ref);
+    for (int k = 0; k < n; k++) {
+        got = start;
+        if (!run_object(paths[k], &vec)) return printf("%s: no code\n", paths[k]), 1;
+        bad |= !same_memory(paths[k], 0);
+    }
+    return bad;
+}
+#else
 static void run_step(int k, bool full, const Args *ref, const Args *vec, const uint32_t *mask) {
     uint32_t at[7] = {group[0], group[1], group[2], size[0], size[1], size[2], first_of_step};
     running = kernels[k].thread;
@@ -459,25 +545,11 @@ static bool compare(int k, int mode) {
         if (!any) continue;
         run_step(k, mode != 1, &ref, &vec, mask);
     }
-    if (!memcmp(&expected, &got, sizeof got)) return true;
-    const uint32_t *x = (const uint32_t *)&expected, *y = (const uint32_t *)&got;
-    size_t i = 0, n_bad = 0, first_bad = sizeof got / 4;
-    for (i = 0; i < sizeof got / 4; i++) {
-        if (x[i] == y[i]) continue;
-        // two NaNs are equal: their payload is not defined
-        if (i < 3 * WORDS && (x[i] & 0x7fffffff) > 0x7f800000 && (y[i] & 0x7fffffff) > 0x7f800000)
-            continue;
-        if (!n_bad++) first_bad = i;
-    }
-    if (!n_bad) return true;
-    printf("DIFF k_%s mode %d: %zu words, first buffer %zu word %zu: expected %08x got %08x\n",
-           kernels[k].name, mode, n_bad, first_bad / WORDS, first_bad % WORDS, x[first_bad],
-           y[first_bad]);
-    return false;
+    return same_memory(kernels[k].name, mode);
 }
+#endif
 
-int main(void) {
-    int bad = 0, n = sizeof kernels / sizeof *kernels;
+int main(int argc, char **argv) {
     for (int i = 0; i < WORDS; i++) {
         start.a[i] = (float)(rnd() & 2047) / 64 - 8;
         start.b[i] = (float)(rnd() & 2047) / 64 - 8;
@@ -486,6 +558,11 @@ int main(void) {
         start.q[i] = (int)(rnd() & 0x7fffff);
         start.c[i] = 3;
     }
+#ifdef OBJECTS
+    return compare_objects(argc - 1, argv + 1);
+#else
+    (void)argc, (void)argv;
+    int bad = 0, n = sizeof kernels / sizeof *kernels;
     for (int k = 0; k < n; k++)
         for (int mode = 0; mode < 3; mode++)
             if (!compare(k, mode)) {
@@ -494,4 +571,5 @@ int main(void) {
             }
     printf("%d kernels, %d differ\n", n, bad);
     return bad != 0;
+#endif
 }

@@ -5,7 +5,10 @@
 The whole compiler under differential fuzzing: random kernels in Metal (those of gen.py in another dress,
 with threadgroup memory and barriers), as machine code for several widths, shapes and CPUs, against the
 reference code that runs one thread at a time (--width 1). All memory must be equal bit for bit. One of
-them checks its accesses (--validate), and is run with short buffers too."""
+them checks its accesses (--validate), and is run with short buffers too.
+
+Some seeds have SIMD-group functions on paths that leave loops. Their reference is the kernel as C,
+which says itself where each lane stands in the source (harness.c), and --width 1 is one of those compared."""
 import argparse
 import concurrent.futures
 import os
@@ -16,6 +19,7 @@ import sys
 import tempfile
 import time
 
+import fuzz
 import gen
 
 SHAPES = [(64, 1, 1), (32, 4, 1), (16, 16, 1), (16, 4, 2), (8, 8, 1), (32, 8, 1), (48, 2, 1), (7, 5, 3), (1, 64, 1), (100, 1, 1)]
@@ -55,14 +59,15 @@ def tile(r, floats):
             'threadgroup_barrier(mem_flags::mem_threadgroup);') % (put, v, get)
 
 
-def kernel(rng, name, together):
-    g = gen.Gen(rng, together)
-    text = g.kernel(name)
+def kernel(rng, name, together, exits):
+    """The kernel in Metal, and as C."""
+    g = gen.Gen(rng, together, exits)
+    text = g.kernel('k_' + name)
     while 'goto' in text or ' L0:' in text or ' L1:' in text:  # irreducible ones stay with the C fuzzer
-        g = gen.Gen(rng, together)
-        text = g.kernel(name)
+        g = gen.Gen(rng, together, exits)
+        text = g.kernel('k_' + name)
     head, body = text.split('{', 1)
-    barriers = rng.random() < .5
+    barriers = not exits and rng.random() < .5
     if barriers:
         lines = body.split('\n')
         at = next(k for k, l in enumerate(lines) if l.startswith('float f0'))
@@ -74,21 +79,35 @@ def kernel(rng, name, together):
     for old, new in REWRITE:
         body = re.sub(old, new, body)
     start = 'threadgroup float tile[1024]; uint total = size.x * size.y * size.z; (void)total;\n' if barriers else ''
-    return SIGNATURE % name + start + body
+    return SIGNATURE % name + start + body, text
 
 
 def run(cmd):
     return subprocess.run(cmd, capture_output=True, text=True, timeout=300)
 
 
+def build_reference(d, name, text, shape):
+    """The kernel as C in a program of its own that runs it lane by lane and compares code objects with it."""
+    path = lambda f: os.path.join(d, f)
+    with open(path(name + '.c'), 'w') as f:
+        f.write('#include "kernel.h"\n' + gen.CLAMP + '\n' + text)
+    with open(path('list.h'), 'w') as f:
+        f.write('K(%s)\n' % name)
+    defs = ['-DSX=%d' % shape[0], '-DSY=%d' % shape[1], '-DSZ=%d' % shape[2], '-DTOGETHER_REFERENCE', '-DREFERENCE', '-DOBJECTS']
+    o = run([fuzz.CLANG, '-O1', *fuzz.FLAGS, *defs, '-I' + d, os.path.join(fuzz.HERE, 'harness.c'), path(name + '.c'), '-o', path(name), '-lm', '-ldl'])
+    return 'the reference does not compile: ' + o.stderr[:400] if o.returncode else None
+
+
 def one(seed, a, folder):
     r = random.Random(seed * 104729)
-    together, shape = r.random() < .5, r.choice(SHAPES)
+    together, shape, exits = r.random() < .5, r.choice(SHAPES), r.random() < .6
+    exits &= together
     d = os.path.join(folder, 'm%d' % seed)
     os.makedirs(d, exist_ok=True)
     path = lambda f: os.path.join(d, f)
+    kernels = [kernel(random.Random(seed * 100003 + k), 'f%d' % k, together, exits) for k in range(a.count)]
     with open(path('k.metal'), 'w') as f:
-        f.write(HEAD + '\n'.join(kernel(random.Random(seed * 100003 + k), 'f%d' % k, together) for k in range(a.count)))
+        f.write(HEAD + '\n'.join(k[0] for k in kernels))
     o = run([a.mslc, 'build', path('k.metal'), '--math=safe', '-o', path('k.metallib')])
     if o.returncode:
         return 'does not compile: ' + (o.stdout + o.stderr)[:600]
@@ -97,6 +116,12 @@ def one(seed, a, folder):
         name, objects = 'f%d' % k, []
         others = [['--group', group], r.choice([[], ['--group', group, '--cpu', 'x86-64-v3'], ['--group', group, '--width', '16'], ['--group', group]]),
                   r.choice([['--group', group], ['--group', group], ['--group', group, '--width', '16'], [], ['--width', '1']]) + ['--validate']]
+        reference = []
+        if exits:
+            why = build_reference(d, name, kernels[k][1], shape)
+            if why:
+                return why
+            reference = [path(name)]
         for v, options in enumerate([['--width', '1']] + others):
             out = path('%s.%d.so' % (name, v))
             o = run([a.mslc, 'build', path('k.metallib'), '--math=safe', '--function', name, '--emit=obj', '-o', out, *options])
@@ -104,7 +129,7 @@ def one(seed, a, folder):
                 return '%s %s: %s' % (name, ' '.join(options), (o.stdout + o.stderr)[:400])
             objects.append(out)
         try:
-            o = run([a.runner, group, *objects])
+            o = run([*(reference or [a.runner, group]), *objects])
         except subprocess.TimeoutExpired:
             return '%s does not end' % name
         if o.returncode:

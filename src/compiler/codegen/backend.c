@@ -106,6 +106,8 @@ static void internalise(Cg *cg) {
 
 // Order:
 //   load         only what the kernel reaches: everything later is proportional to one kernel
+//   exits        SIMD-group functions on paths that leave a loop stay in it: before anything is
+//                inlined, so that a function has its own loops only
 //   specialise   before inlining: dead branches of function constants are then never copied
 //   entry        parameters become slots and __ingot_position() calls
 //   inline       the vectoriser and the survey of what the kernel uses need one function
@@ -125,6 +127,7 @@ static void compile(Cg *cg, MslKernel *out) {
     check_request(cg);
     msl_open_target(cg);
     step(cg, "load", msl_load);
+    step(cg, "exits", msl_hold_exits);
     msl_describe_textures(cg);
     msl_describe_handles(cg);
     msl_describe_tensors(cg);

@@ -117,6 +117,9 @@ void msl_resolve_calls(Cg *cg); // calls through pointers become switches; cg->t
 void msl_link_device_code(Cg *cg, const unsigned char *bitcode, size_t n_bytes);
 void msl_link_support(Cg *cg); // device/support.c
 
+// exits.c
+void msl_hold_exits(Cg *cg);
+
 // specialise.c
 void msl_specialise(Cg *cg);
 void msl_check_constants(Cg *cg); // after optimisation: nothing unset is left in use

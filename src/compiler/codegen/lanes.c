@@ -244,7 +244,8 @@ static bool replace_tensor_call(Cg *cg, LLVMValueRef call, LLVMValueRef lane) {
 }
 
 static bool may_stop(const char *name) {
-    return !msl_starts(name, "__ingot_position") && !msl_starts(name, "__ingot_launch");
+    return !msl_starts(name, "__ingot_position") && !msl_starts(name, "__ingot_launch") &&
+           !msl_starts(name, "__ingot_never");
 }
 
 static void rewrite_calls(Cg *cg, const Flow *flow, LLVMValueRef lane) {

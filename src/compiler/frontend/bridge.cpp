@@ -409,8 +409,92 @@ struct SpaceChecker : RecursiveASTVisitor<SpaceChecker> {
     }
 };
 
+// SIMD-group functions on a path that leaves a loop run with the lanes that leave it there. Code
+// knows nothing of such paths: behind `break` it is like any other code after the loop. So each way
+// out of a loop that has calls of such functions becomes
+//     if (__ingot_leave_break()) continue; break;
+// and codegen/exits.c, which knows whether there is one on the path, decides what becomes of it.
+struct ExitMarker {
+    BridgeJob &job;
+    ASTContext &ctx;
+    llvm::DenseSet<const FunctionDecl *> done;
+    explicit ExitMarker(BridgeJob &j) : job(j), ctx(j.ci->getASTContext()) {}
+
+    // A call that is, or may lead to, a SIMD-group function.
+    bool together(const Stmt *s) {
+        if (!s) return false;
+        if (auto *call = dyn_cast<CallExpr>(s)) {
+            const FunctionDecl *f = call->getDirectCallee();
+            if (!f || !bridge_in_system(&job, f->getLocation().getRawEncoding())) return true;
+            StringRef name = f->getIdentifier() ? f->getName() : "";
+            if (name.starts_with("simd_") || name.starts_with("quad_") || name == "dfdx" ||
+                name == "dfdy" || name == "fwidth")
+                return true;
+        }
+        for (const Stmt *child : s->children())
+            if (together(child)) return true;
+        return false;
+    }
+    Expr *ask(const char *name, SourceLocation at) {
+        for (NamedDecl *d : ctx.getTranslationUnitDecl()->lookup(&ctx.Idents.get(name)))
+            if (auto *f = dyn_cast<FunctionDecl>(d)) {
+                auto *ref = DeclRefExpr::Create(ctx, NestedNameSpecifierLoc(), SourceLocation(), f,
+                                                false, at, f->getType(), VK_LValue);
+                auto *to = ImplicitCastExpr::Create(ctx, ctx.getPointerType(f->getType()),
+                                                    CK_FunctionToPointerDecay, ref, nullptr,
+                                                    VK_PRValue, FPOptionsOverride());
+                return CallExpr::Create(ctx, to, {}, ctx.BoolTy, VK_PRValue, at,
+                                        FPOptionsOverride());
+            }
+        return nullptr;
+    }
+    Stmt *mark(Stmt *exit) {
+        SourceLocation at = exit->getBeginLoc();
+        Expr *asked =
+            ask(isa<BreakStmt>(exit) ? "__ingot_leave_break" : "__ingot_leave_return", at);
+        if (!asked) return exit;
+        Stmt *again = IfStmt::Create(ctx, at, IfStatementKind::Ordinary, nullptr, nullptr, asked,
+                                     at, at, new (ctx) ContinueStmt(at));
+        // What is evaluated at compile time has one lane.
+        again = IfStmt::Create(ctx, at, IfStatementKind::ConstevalNegated, nullptr, nullptr,
+                               nullptr, at, at, again);
+        return CompoundStmt::Create(ctx, {again, exit}, FPOptionsOverride(), at, at);
+    }
+    // loop: inside one with such calls; breaks: `break` leaves that one.
+    void walk(Stmt *s, bool loop, bool breaks) {
+        if (auto *lambda = dyn_cast<LambdaExpr>(s)) {
+            if (!lambda->isGenericLambda()) walk(lambda->getBody(), false, false);
+            return;
+        }
+        for (Stmt *&child : s->children()) {
+            if (!child) continue;
+            if (isa<WhileStmt, DoStmt, ForStmt, CXXForRangeStmt>(child)) {
+                bool calls = together(child);
+                walk(child, calls, calls);
+            } else {
+                walk(child, loop, breaks && !isa<SwitchStmt>(child));
+            }
+            if ((breaks && isa<BreakStmt>(child)) || (loop && isa<ReturnStmt>(child)))
+                child = mark(child);
+        }
+    }
+    void declaration(Decl *d) {
+        if (auto *f = dyn_cast<FunctionDecl>(d)) {
+            if (f->isThisDeclarationADefinition() && !f->isDependentContext() && f->hasBody() &&
+                done.insert(f).second)
+                walk(f->getBody(), false, false);
+        } else if (auto *r = dyn_cast<CXXRecordDecl>(d)) {
+            if (r->isDependentContext()) return;
+            for (Decl *member : r->decls()) declaration(member);
+        } else if (isa<NamespaceDecl>(d) || isa<LinkageSpecDecl>(d)) {
+            for (Decl *x : cast<DeclContext>(d)->decls()) declaration(x);
+        }
+    }
+};
+
 struct Collector : ASTConsumer {
     BridgeJob &job;
+    std::unique_ptr<ExitMarker> exits;
     explicit Collector(BridgeJob &j) : job(j) {}
     // After an error classes may be incomplete, and nothing is emitted anyway.
     void emit(GlobalDecl d) {
@@ -448,6 +532,8 @@ struct Collector : ASTConsumer {
         for (Decl *d : group) {
             auto *f = dyn_cast<FunctionDecl>(d);
             if (!f || !f->isTemplateInstantiation()) SpaceChecker(job).TraverseDecl(d);
+            if (!exits) exits = std::make_unique<ExitMarker>(job);
+            if (!job.ci->getDiagnostics().hasErrorOccurred()) exits->declaration(d);
             add(d);
         }
         return true;

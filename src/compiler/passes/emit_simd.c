@@ -3,10 +3,9 @@
 //
 // Who takes part. The lanes active in the block take part in an operation together: those that
 // reached the same dynamic instance, that is, the same instruction in the same iteration of every
-// loop around it in the structured CFG. A path that ends in `break` or `return` lies outside the
-// loop there, so lanes that leave in different iterations run its SIMD-group functions together,
-// after the loop. Programs that are defined in Metal's terms cannot tell: it leaves the grouping of
-// divergent threads to the device.
+// loop around it in the structured CFG. A path with such an operation that ends in `break` or
+// `return` is part of the loop there (codegen/exits.c), so lanes that leave in different iterations
+// run it apart.
 //
 // Reductions and scans use the active lanes only, shuffles may read any lane (an inactive one: some
 // value). Floating point in a fixed order, the same bits on every machine:

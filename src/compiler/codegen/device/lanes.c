@@ -199,6 +199,7 @@ u32 ingot_lane_position(const Lane *l, u32 builtin, u32 dim) {
     return 0;
 }
 const CpuLaunch *ingot_lane_launch(const Lane *l) { return l->group->launch; }
+_Bool ingot_lane_never(const Lane *l) { return (void)l, 0; }
 
 // ---- the operations, as functions a thread calls ----
 

@@ -118,6 +118,9 @@ __MSL_BUILTIN uint __ingot_quad_active_mask();
 typedef float __ingot_f32x2 __attribute__((ext_vector_type(2)));
 __MSL_BUILTIN __ingot_f32x2 __ingot_simdgroup_mma_f32(__ingot_f32x2, __ingot_f32x2, __ingot_f32x2);
 __MSL_BUILTIN void __ingot_threadgroup_barrier(uint flags);
+// Before `break` and `return` in loops (the front end puts them there): codegen/exits.c
+__MSL_BUILTIN bool __ingot_leave_break();
+__MSL_BUILTIN bool __ingot_leave_return();
 __MSL_BUILTIN void __ingot_simdgroup_barrier(uint flags);
 // RfBuiltin of reflect.h and a dimension, both constants
 __attribute__((const, nothrow, noconvergent)) uint __ingot_position(uint builtin, uint dim);
