@@ -129,6 +129,7 @@ typedef struct MTL4MeshRenderPipelineDescriptor { // metal_mesh.h says more
     MTL4AlphaToOneState alpha_to_one_state;
     bool rasterization_disabled;
     MTL4RenderPipelineColorAttachmentDescriptor color_attachments[8];
+    size_t max_vertex_amplification_count; // 0: 1
     MTL4IndirectCommandBufferSupportState support_indirect_command_buffers;
     const MTL4StaticLinkingDescriptor *object_static_linking_descriptor;
     const MTL4StaticLinkingDescriptor *mesh_static_linking_descriptor;

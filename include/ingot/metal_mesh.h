@@ -97,6 +97,7 @@ typedef struct MTLMeshRenderPipelineDescriptor {
     bool rasterization_disabled;
     MTLRenderPipelineColorAttachmentDescriptor color_attachments[8];
     MTLPixelFormat depth_attachment_pixel_format, stencil_attachment_pixel_format;
+    size_t max_vertex_amplification_count; // 0: 1
     bool support_indirect_command_buffers;
     MTLBinaryArchive *const *binary_archives;
     size_t binary_archive_count;
@@ -217,8 +218,9 @@ typedef struct MTLVertexAmplificationViewMapping {
 } MTLVertexAmplificationViewMapping;
 
 MTL_API bool mtl_device_supports_vertex_amplification_count(const MTLDevice *device, size_t count);
-// Every draw that follows is drawn `count` times, up to what its pipeline allows,
-// [[amplification_id]] counting; mappings NULL: without offsets.
+// Every draw that follows, commands of indirect command buffers too, is drawn `count` times, up to
+// what its pipeline allows, [[amplification_id]] counting; object and mesh functions run once for
+// each view. mappings NULL: without offsets.
 MTL_API void mtl_render_command_encoder_set_vertex_amplification_count(
     MTLRenderCommandEncoder *encoder, size_t count,
     const MTLVertexAmplificationViewMapping *mappings);

@@ -44,11 +44,13 @@ struct CpuLaunch {
     const CpuTensorOps *tensors; // never NULL
     uint32_t grid_size[3];       // with grid_origin the region of stage inputs, or threads_per_grid
     const CpuRayOps *rays;       // never NULL
+    uint32_t view, n_views;      // object and mesh functions: of vertex amplification
 };
 _Static_assert(offsetof(CpuLaunch, log) == 56 && offsetof(CpuLaunch, textures) == 72 &&
                    offsetof(CpuLaunch, lengths) == 80 && offsetof(CpuLaunch, report) == 88 &&
                    offsetof(CpuLaunch, spans) == 96 && offsetof(CpuLaunch, tensors) == 112 &&
-                   offsetof(CpuLaunch, grid_size) == 120 && offsetof(CpuLaunch, rays) == 136,
+                   offsetof(CpuLaunch, grid_size) == 120 && offsetof(CpuLaunch, rays) == 136 &&
+                   offsetof(CpuLaunch, view) == 144,
                "codegen knows this layout");
 
 // Runs threadgroups first .. end-1 (x fastest, then y, then z) one after the other.

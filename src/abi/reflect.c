@@ -33,6 +33,8 @@ static const char *const builtin_names[RF_N_BUILTINS] = {
     [RF_QUADGROUP_INDEX_IN_THREADGROUP] = "quadgroup_index_in_threadgroup",
     [RF_QUADGROUPS_PER_THREADGROUP] = "quadgroups_per_threadgroup",
     [RF_DISPATCH_QUADGROUPS_PER_THREADGROUP] = "dispatch_quadgroups_per_threadgroup",
+    [RF_VIEW] = "amplification_id",
+    [RF_N_VIEWS] = "amplification_count",
 };
 
 const char *rf_builtin_name(unsigned builtin) {

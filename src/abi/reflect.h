@@ -62,6 +62,8 @@ typedef enum RfBuiltin { // order is that of rf_builtin_name()
     RF_QUADGROUP_INDEX_IN_THREADGROUP,
     RF_QUADGROUPS_PER_THREADGROUP,
     RF_DISPATCH_QUADGROUPS_PER_THREADGROUP,
+    RF_VIEW,    // of object and mesh functions: amplification_id,
+    RF_N_VIEWS, // and amplification_count
     RF_N_BUILTINS
 } RfBuiltin;
 

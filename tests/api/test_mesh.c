@@ -112,32 +112,54 @@ static const char more_source[] = HEAD
     "  m.set_primitive(0, {1.0f / 3, 0.1h, float2(7.7, 1e-3)}); m.set_primitive_count(1); }\n"
     "fragment float4 equal(EIn in [[stage_in]]) {\n"
     "  return in.e.third == 1.0f / 3 && in.e.h == 0.1h && all(in.e.two == float2(7.7, 1e-3))\n"
-    "         ? 1 : 0.5; }\n"
-    // Amplification.
+    "         ? 1 : 0.5; }\n";
+static const char views_source[] = HEAD
+    "float2 corner(uint i) { return float2(i & 1, i >> 1); }\n"
     "struct A { float4 position [[position]]; float4 color [[flat]]; };\n"
     "vertex A views(uint i [[vertex_id]], ushort v [[amplification_id]],\n"
     "               ushort n [[amplification_count]]) {\n"
-    "  return {at(corner(i) * 2, 0).position, float4(float(v + 1) / 255, float(n) / 255, 0, 1)}; "
+    "  return {float4(corner(i) * 4 - 1, 0, 1), float4(float(v + 1) / 255, float(n) / 255, 0, 1)}; "
     "}\n"
+    "struct Seen { ushort view, views; };\n"
+    "[[object]] void look(object_data Seen &p [[payload]], mesh_grid_properties g,\n"
+    "    ushort v [[amplification_id]], uint n [[amplification_count]]) {\n"
+    "  p = {v, ushort(n)}; g.set_threadgroups_per_grid(uint3(4, 2, 1)); }\n"
+    "using Band = mesh<A, void, 4, 2, topology::triangle>;\n"
+    // Eight cells of two columns and four rows, of which the fourth threadgroup has none.
+    "static void band(Band m, uint3 g, uint v, uint n, float seen, uint i) {\n"
+    "  if (i < 4) { float2 c = corner(i);\n"
+    "    m.set_vertex(i, {float4((float2(g.xy) + c) / float2(2, 1) - 1, 0, 1),\n"
+    "        float4(float(v + 1) / 255, float(n) / 255, seen, 1)}); }\n"
+    "  if (i < 6) m.set_index(i, uint(0x123210 >> (4 * (5 - i)) & 3));\n"
+    "  if (i == 0) m.set_primitive_count(g.x == 3 ? 0 : 2); }\n"
+    "[[mesh]] void bands(Band m, uint3 g [[threadgroup_position_in_grid]],\n"
+    "    uint v [[amplification_id]], ushort n [[amplification_count]],\n"
+    "    object_data const Seen &p [[payload]], uint i [[thread_index_in_threadgroup]]) {\n"
+    "  band(m, g, v, n, float(p.view + 16 * p.views) / 255, i); }\n"
+    "[[mesh]] void alone(Band m, uint3 g [[threadgroup_position_in_grid]],\n"
+    "    ushort v [[amplification_id]], uint n [[amplification_count]],\n"
+    "    uint i [[thread_index_in_threadgroup]]) { band(m, g, v, n, 0, i); }\n"
     "fragment float4 view(A in [[stage_in]], uint v [[amplification_id]]) {\n"
     "  return in.color + float4(0, 0, float(v + 7) / 255, 0); }\n";
-static MTLLibrary *library, *more;
+static MTLLibrary *library, *more, *of_views;
 
 static int open_mesh(void **state) {
     if (open_render(state)) return -1;
     library = compile(source);
     more = compile(more_source);
+    of_views = compile(views_source);
     return 0;
 }
 
 static int close_mesh(void **state) {
-    mtl_release(library), mtl_release(more);
+    mtl_release(library), mtl_release(of_views), mtl_release(more);
     return close_render(state);
 }
 
 static MTLFunction *function(const char *name) {
     MTLFunction *f = name ? mtl_library_new_function(library, name) : NULL;
-    return f || !name ? f : mtl_library_new_function(more, name);
+    if (!f && name) f = mtl_library_new_function(more, name);
+    return f || !name ? f : mtl_library_new_function(of_views, name);
 }
 
 static MTLMeshRenderPipelineDescriptor describe(const char *object, const char *mesh,
@@ -369,6 +391,75 @@ static void values_are_exact(void **state) {
     mtl_release(t);
 }
 
+typedef struct Views {
+    bool objects, layers;
+    int how; // threadgroups, threads, an indirect command
+} Views;
+
+static void draw_views(MTLRenderCommandEncoder *e, const Views *how, MTLRenderPipelineState *p) {
+    MTLSize grid = how->objects ? size(1, 1, 1) : size(4, 2, 1);
+    if (how->how == 0) {
+        mtl_render_command_encoder_draw_mesh_threadgroups(e, grid, size(1, 1, 1), size(32, 1, 1));
+        return;
+    }
+    if (how->how == 1) {
+        MTLSize each = how->objects ? size(1, 1, 1) : size(32, 1, 1);
+        mtl_render_command_encoder_draw_mesh_threads(
+            e, size(grid.width * each.width, grid.height, 1), size(1, 1, 1), size(32, 1, 1));
+        return;
+    }
+    MTLIndirectCommandBuffer *icb = mtl_device_new_indirect_command_buffer(
+        device,
+        &(MTLIndirectCommandBufferDescriptor){
+            .command_types = MTLIndirectCommandTypeDrawMeshThreadgroups, .inherit_buffers = true},
+        1, 0);
+    MTLIndirectRenderCommand *c =
+        mtl_indirect_command_buffer_indirect_render_command_at_index(icb, 0);
+    mtl_indirect_render_command_set_render_pipeline_state(c, p);
+    mtl_indirect_render_command_draw_mesh_threadgroups(c, grid, size(1, 1, 1), size(32, 1, 1));
+    mtl_render_command_encoder_execute_commands_in_buffer(e, icb, mtl_range_make(0, 1));
+    mtl_release(icb);
+}
+
+static void assert_view(uint32_t texel, size_t x, size_t width, uint32_t view, bool objects) {
+    uint32_t blue = view + 7 + (objects ? view + 16 * 2 : 0);
+    bool there = x * 4 / width < 3; // the last column has no primitives
+    assert_int_equal(texel, there ? 0xff000200u + (view + 1) + (blue << 16) : 0xff000000u);
+}
+
+static void amplified_meshes(void **state) {
+    (void)state;
+    for (int i = 0; i < 12; i++) {
+        const Views how = {.objects = i & 1, .layers = i & 2, .how = i / 4};
+        MTLError *error = NULL;
+        MTLMeshRenderPipelineDescriptor d =
+            describe(how.objects ? "look" : NULL, how.objects ? "bands" : "alone", "view");
+        d.max_vertex_amplification_count = 2;
+        d.support_indirect_command_buffers = true;
+        MTLRenderPipelineState *p =
+            mtl_device_new_render_pipeline_state_with_mesh_descriptor(device, &d, &error);
+        if (!p) fail_msg("%s", mtl_error_localized_description(error));
+        release(&d);
+        Scene s = how.layers ? begin_layers(p) : begin(p, 16, 8);
+        const MTLViewport halves[2] = {{8, 0, 8, 8, 0, 1}, {0, 0, 8, 8, 0, 1}};
+        const MTLVertexAmplificationViewMapping by_layer[2] = {
+            {.render_target_array_index_offset = 1}, {.render_target_array_index_offset = 0}};
+        const MTLVertexAmplificationViewMapping by_viewport[2] = {
+            {.viewport_array_index_offset = 0}, {.viewport_array_index_offset = 1}};
+        if (!how.layers) mtl_render_command_encoder_set_viewports(s.e, halves, 2);
+        mtl_render_command_encoder_set_vertex_amplification_count(
+            s.e, 2, how.layers ? by_layer : by_viewport);
+        draw_views(s.e, &how, p);
+        end(&s);
+        for (size_t k = 0; k < 128; k++) {
+            size_t x = k % 16, y = k / 16;
+            uint32_t texel = how.layers ? layer_pixel(s.t, x % 8, y, x / 8) : pixel(s.t, x, y);
+            assert_view(texel, x % 8, 8, x < 8, how.objects); // the views change places
+        }
+        mtl_release(s.t), mtl_release(p);
+    }
+}
+
 static void amplification(void **state) {
     (void)state;
     assert_true(mtl_device_supports_vertex_amplification_count(device, 2));
@@ -585,6 +676,7 @@ int main(void) {
         cmocka_unit_test(wide_groups),
         cmocka_unit_test(values_are_exact),
         cmocka_unit_test(amplification),
+        cmocka_unit_test(amplified_meshes),
         cmocka_unit_test(wild),
         cmocka_unit_test(a_fault),
         cmocka_unit_test(bad_pipelines),

@@ -404,6 +404,7 @@ static void meshes(void **state) {
                                             .object_function_descriptor = &object.base,
                                             .mesh_function_descriptor = &mesh.base,
                                             .fragment_function_descriptor = &fragment.base,
+                                            .max_vertex_amplification_count = 2,
                                             .color_attachments[0].pixel_format =
                                                 MTLPixelFormatRGBA8Unorm},
         NULL, &error);
@@ -434,7 +435,8 @@ static void meshes(void **state) {
         mtl4_render_command_encoder_set_argument_table(e, object_table, MTLRenderStageObject);
         mtl4_render_command_encoder_set_argument_table(e, mesh_table, MTLRenderStageMesh);
         mtl4_render_command_encoder_set_object_threadgroup_memory_length(e, 16, 0);
-        mtl4_render_command_encoder_set_vertex_amplification_count(e, 1, NULL);
+        // Two views in one place.
+        mtl4_render_command_encoder_set_vertex_amplification_count(e, indirect ? 1 : 2, NULL);
         MTLSize one = mtl_size_make(1, 1, 1), many = mtl_size_make(32, 1, 1);
         if (indirect)
             mtl4_render_command_encoder_draw_mesh_threadgroups_indirect(

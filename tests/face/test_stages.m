@@ -258,6 +258,8 @@ static void commands(id<MTLDevice> device, id<MTLLibrary> library, id<MTLCommand
     descriptor.meshFunction = quad;
     descriptor.fragmentFunction = plain;
     descriptor.supportIndirectCommandBuffers = YES;
+    CHECK_EQUAL(descriptor.maxVertexAmplificationCount, 1);
+    descriptor.maxVertexAmplificationCount = 2;
     descriptor.colorAttachments[0].pixelFormat = MTLPixelFormatRGBA8Unorm;
     id<MTLRenderPipelineState> state =
         [device newRenderPipelineStateWithMeshDescriptor:descriptor
@@ -288,12 +290,17 @@ static void commands(id<MTLDevice> device, id<MTLLibrary> library, id<MTLCommand
     id<MTLCommandBuffer> work = [queue commandBuffer];
     id<MTLRenderCommandEncoder> encoder = [work renderCommandEncoderWithDescriptor:pass];
     [encoder useResource:color usage:MTLResourceUsageRead stages:MTLRenderStageMesh];
+    const MTLViewport views[2] = {{0, 0, 16, 16, 0, 1}, {4, 4, 8, 8, 0, 1}};
+    const MTLVertexAmplificationViewMapping second[2] = {{1, 0}, {1, 0}};
+    [encoder setViewports:views count:2];
+    [encoder setVertexAmplificationCount:2 viewMappings:second];
     [encoder executeCommandsInBuffer:list withRange:NSMakeRange(0, 1)];
     [encoder endEncoding];
     [work commit];
     [work waitUntilCompleted];
     CHECK(work.error == nil);
-    CHECK_EQUAL(pixel(picture, 3, 12), 0xff00ff00u);
+    CHECK_EQUAL(pixel(picture, 3, 12), 0xff000000u); // not the first viewport
+    CHECK_EQUAL(pixel(picture, 5, 10), 0xff00ff00u);
     RELEASE(picture);
     RELEASE(list);
     RELEASE(kind);

@@ -405,6 +405,8 @@ static void survey_call(Cg *cg, LLVMValueRef call) {
     case RF_THREADGROUPS_PER_GRID:
     case RF_GRID_ORIGIN:
     case RF_GRID_SIZE:
+    case RF_VIEW:
+    case RF_N_VIEWS:
     case RF_THREADS_PER_SIMDGROUP:
     case RF_THREAD_EXECUTION_WIDTH: break;
     case RF_THREAD_POSITION_IN_THREADGROUP:

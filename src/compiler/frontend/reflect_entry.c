@@ -169,6 +169,12 @@ static bool builtin_in_stages(int builtin) {
            builtin == RF_THREADS_PER_SIMDGROUP || builtin == RF_THREAD_EXECUTION_WIDTH;
 }
 
+static bool builtin_in(int builtin, uint8_t stage) {
+    if (builtin == RF_VIEW || builtin == RF_N_VIEWS) return stage == RF_OBJECT || stage == RF_MESH;
+    return stage == RF_KERNEL || stage == RF_OBJECT || stage == RF_MESH ||
+           (stage == RF_FRAGMENT && builtin_in_stages(builtin));
+}
+
 static void set_argument(ReflectBuilder *b, BridgeJob *job, RfFunction *f, RfArg *arg,
                          const BridgeDecl *p, uint32_t ordinal) {
     uint8_t stage = f->stage;
@@ -193,7 +199,7 @@ static void set_argument(ReflectBuilder *b, BridgeJob *job, RfFunction *f, RfArg
             reflect_report(job, a->location,
                            "parameter '%s' has more than one attribute that says what it is",
                            p->name);
-        if (which >= 0 && (compute || (stage == RF_FRAGMENT && builtin_in_stages(which))))
+        if (which >= 0 && builtin_in(which, stage))
             builtin = which, builtin_at = a->location;
         else if (place)
             binding = a;

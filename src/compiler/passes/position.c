@@ -282,6 +282,8 @@ Value msl_position_base(Vec *x, Value call, unsigned segment) {
     case RF_GRID_SIZE: return launch_field(x, offsetof(CpuLaunch, grid_size), d);
     case RF_THREADGROUPS_PER_GRID: return launch_field(x, offsetof(CpuLaunch, groups_per_grid), d);
     case RF_GRID_ORIGIN: return launch_field(x, offsetof(CpuLaunch, grid_origin), d);
+    case RF_VIEW: return launch_field(x, offsetof(CpuLaunch, view), 0);
+    case RF_N_VIEWS: return launch_field(x, offsetof(CpuLaunch, n_views), 0);
     case RF_THREAD_INDEX_IN_SIMDGROUP:
         return x->width == SIMD_LANES ? c32(x, 0)
                                       : LLVMBuildAnd(x->b, x->first, c32(x, SIMD_LANES - 1), "");

@@ -18,7 +18,7 @@ static void run_vertices(Worker *w, const DrawInfo *d, const Span *span, uint32_
     const DevDraw *draw = &w->pass->draws[span->from.draw];
     float domain[3 * LANES];
     uint32_t points[ABI_MAX_CONTROL_POINTS * LANES];
-    uint32_t views = draw->amplification > 1 ? draw->amplification : 1;
+    uint32_t views = raster_views(draw);
     CpuVertexStep step = {.instance = draw->base_instance + span->from.instance / views,
                           .base_instance = draw->base_instance,
                           .base_vertex = draw->first_vertex,
@@ -196,17 +196,19 @@ static bool run_span(Worker *w, Unit *unit, const Span *span) {
     Corners corners[UNIT_PRIMITIVES];
     if (!prepare_slots(w, d)) return false;
     uint32_t n = span->n_primitives;
-    w->view = span->from.instance % (d->draw->amplification > 1 ? d->draw->amplification : 1u);
+    uint32_t views = raster_views(d->draw);
     if (d->draw->mesh) {
+        w->view = (uint32_t)(span->from.object % views);
         if (!raster_run_mesh(w, d, span, corners, &n)) return false;
     } else {
+        w->view = span->from.instance % views;
         if (!d->draw->patches)
             n = raster_assemble(w, d, span, corners);
         else if (!raster_assemble_patches(w, d, span, corners))
             return false;
         run_vertices(w, d, span, 0);
-        move_view(w, d);
     }
+    move_view(w, d);
     if (d->state->discard_all || n == 0) return true;
     if (w->pass->pass->rates) return finish_cells(w, unit, span->info, corners, n);
     w->viewports = d->viewports;

@@ -76,6 +76,8 @@ bool raster_run_group(Worker *w, const KernelGroup *g) {
     launch.launch.lengths = f->arguments.lengths ? m->lengths : NULL;
     launch.launch.spans = f->arguments.spans;
     launch.launch.n_spans = f->arguments.n_spans;
+    launch.launch.view = g->view;
+    launch.launch.n_views = g->n_views;
     size_t threads = 1;
     for (int k = 0; k < 3; k++) {
         launch.launch.groups_per_grid[k] = g->groups[k];
@@ -108,10 +110,16 @@ static uint64_t groups_in(const uint32_t grid[3]) {
     return a > UINT64_MAX / grid[2] ? UINT64_MAX : a * grid[2];
 }
 
+// Runs of the object function, one for each view; without one, of the mesh grid.
+static uint64_t object_runs(const DevDraw *d) {
+    uint64_t n = d->mesh->object.code ? groups_in(d->grid.groups) : 1;
+    return n > UINT64_MAX / DEV_MAX_VIEWS ? UINT64_MAX : n * raster_views(d);
+}
+
 static ObjectChunk *add_chunk(Pass *p, size_t draw, uint64_t first) {
     const DevDraw *d = &p->draws[draw];
     size_t payload = rounded(d->mesh->payload_bytes ? d->mesh->payload_bytes : 1);
-    uint64_t left = groups_in(d->grid.groups) - first, n = CHUNK_BYTES / payload;
+    uint64_t left = object_runs(d) - first, n = CHUNK_BYTES / payload;
     n = n > CHUNK_GROUPS ? CHUNK_GROUPS : n;
     n = n > left ? left : n;
     size_t head = rounded(sizeof(ObjectChunk) + n * sizeof(ObjectRun));
@@ -126,9 +134,12 @@ static ObjectChunk *add_chunk(Pass *p, size_t draw, uint64_t first) {
 void raster_run_object(Worker *w, const ObjectChunk *chunk, uint32_t i) {
     const DevDraw *d = &w->pass->draws[chunk->draw];
     ObjectRun *run = (ObjectRun *)&chunk->runs[i];
+    uint32_t views = raster_views(d);
     KernelGroup g = {.function = &d->mesh->object,
                      .size = d->grid.object_size,
-                     .number = chunk->first + i,
+                     .number = (chunk->first + i) / views,
+                     .view = (uint32_t)((chunk->first + i) % views),
+                     .n_views = views,
                      .payload = run->payload,
                      .payload_bytes = d->mesh->payload_bytes,
                      .output = run->grid,
@@ -154,7 +165,7 @@ int raster_mesh_span(Pass *p, Cursor *c, Span *span) {
     for (;;) {
         const ObjectChunk *chunk = p->objects;
         const ObjectRun *run = NULL;
-        if (c->object >= (objects ? groups_in(d->grid.groups) : 1)) return 0;
+        if (c->object >= object_runs(d)) return 0;
         if (objects && (!chunk || chunk->draw != c->draw || c->object < chunk->first ||
                         c->object - chunk->first >= chunk->n))
             return add_chunk(p, c->draw, c->object) ? 2 : -1;
@@ -282,6 +293,8 @@ bool raster_run_mesh(Worker *w, const DrawInfo *d, const Span *span, Corners *co
     KernelGroup g = {.function = &m->mesh,
                      .size = draw->grid.mesh_size,
                      .number = span->from.group,
+                     .view = w->view,
+                     .n_views = raster_views(draw),
                      .payload = span->object ? span->object->payload : NULL,
                      .payload_bytes = span->object ? m->payload_bytes : 0,
                      .output = output,

@@ -146,7 +146,7 @@ static uint64_t primitives_of(const DevDraw *d) { // of an instance; strips with
 
 static uint64_t instances_of(const DevDraw *d) {
     if (d->mesh) return 1;
-    return (uint64_t)d->n_instances * (d->amplification > 1 ? d->amplification : 1u);
+    return (uint64_t)d->n_instances * raster_views(d);
 }
 
 // Pieces small enough that all threads have several, large enough that lists stay few.

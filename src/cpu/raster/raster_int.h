@@ -115,7 +115,9 @@ typedef struct Cursor {
     uint32_t primitive; // its number: differs from what `at` says after a primitive restart
     uint32_t run; // primitives since the last restart (odd ones of a strip are turned); patches:
                   // triangles of this one
-    uint64_t object, group; // mesh functions: threadgroups of objects, of the object's mesh grid
+    // Mesh functions: threadgroups of objects (or 0), times views, plus the view; threadgroups of
+    // the object's mesh grid.
+    uint64_t object, group;
 } Cursor;
 
 // A piece of one instance of one draw.
@@ -313,6 +315,10 @@ bool raster_assemble_patches(Worker *w, const DrawInfo *d, const Span *span, Cor
 void raster_patch_step(const Worker *w, const DevDraw *draw, uint32_t i, float *domain,
                        uint32_t *points);
 
+static inline uint32_t raster_views(const DevDraw *d) {
+    return d->amplification > 1 ? d->amplification : 1u;
+}
+
 // mesh.c
 typedef struct ObjectRun { // what a threadgroup of an object function left
     uint32_t grid[3];
@@ -337,6 +343,7 @@ typedef struct KernelGroup {          // a threadgroup of a kernel
     const DevMeshFunction *function;
     const uint32_t *size; // threads
     uint32_t groups[3], threads[3];
+    uint32_t view, n_views; // of vertex amplification
     uint64_t number;
     void *payload, *output;
     uint64_t payload_bytes, output_bytes;

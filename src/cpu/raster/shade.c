@@ -235,7 +235,7 @@ static void prepare(TileState *s, const Triangle *t) {
     step->layer = said[0];
     step->viewport = said[1];
     step->amplification_id = t->view;
-    step->amplification_count = d->draw->amplification > 1 ? d->draw->amplification : 1;
+    step->amplification_count = raster_views(d->draw);
     step->z = t->planes[0];
     step->w = t->planes[1];
     step->planes = t->planes + 2;

@@ -108,7 +108,7 @@ uint32_t raster_patch_triangles(const TessPatch *p) {
 
 uint32_t raster_patch_span(const DevDraw *draw, Cursor *c, uint32_t max) {
     const DevPatches *p = draw->patches;
-    uint32_t n = 0, views = draw->amplification > 1 ? draw->amplification : 1, looked_at = 0;
+    uint32_t n = 0, views = raster_views(draw), looked_at = 0;
     while (n < max && c->at < draw->n_vertices && looked_at++ < MAX_LOOKED_AT) {
         TessPatch patch;
         uint32_t triangles = 0;
@@ -345,7 +345,7 @@ static void next_epoch(Tessellation *t) {
 
 bool raster_assemble_patches(Worker *w, const DrawInfo *d, const Span *span, Corners *corners) {
     const DevDraw *draw = d->draw;
-    uint32_t views = draw->amplification > 1 ? draw->amplification : 1, n = 0;
+    uint32_t views = raster_views(draw), n = 0;
     uint32_t run = span->from.run;
     bool turn = draw->patches->winding == DEV_CLOCKWISE;
     if (!w->tessellation) w->tessellation = calloc(1, sizeof *w->tessellation);

@@ -241,6 +241,10 @@ void rt_render_draw_meshes(MTLRenderCommandEncoder *e, MTLSize grid, bool thread
                            MTLSize mesh, const char *indirect, const char *call);
 void rt_render_set_threadgroup_memory(MTLRenderCommandEncoder *e, RtStageIndex stage, size_t length,
                                       size_t index, const char *call);
+// Views of a draw: as many as the pipeline allows.
+static inline uint8_t rt_render_views(uint8_t asked, const MTLRenderPipelineState *p) {
+    return asked < p->max_amplification ? asked : (uint8_t)p->max_amplification;
+}
 void rt_render_set_amplification(MTLRenderCommandEncoder *e, size_t count,
                                  const MTLVertexAmplificationViewMapping *mappings,
                                  const char *call);

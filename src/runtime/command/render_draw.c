@@ -225,9 +225,7 @@ void rt_render_add_draw(MTLRenderCommandEncoder *e, const RtSite *site, MTLPrimi
     d->dev.counts_any = e->counts_any;
     if (e->pipeline->mesh) d->dev.mesh = &e->arguments->mesh;
     if (e->pipeline->tile) d->dev.tile = &e->arguments->tile;
-    d->dev.amplification = e->amplification < e->pipeline->max_amplification
-                               ? e->amplification
-                               : (uint8_t)e->pipeline->max_amplification;
+    d->dev.amplification = rt_render_views(e->amplification, e->pipeline);
     memcpy(d->dev.views, e->views, sizeof d->dev.views);
     d->arguments = e->arguments;
     d->indirect = indirect;

@@ -24,6 +24,8 @@ typedef struct RtDrawCommands {
     MTLRenderPipelineState *pipeline; // inherited; NULL: none
     DevState state;                   // but for what pipelines fix
     float factor_scale;
+    uint8_t amplification; // as encoded; commands take what their pipelines allow
+    DevView views[DEV_MAX_VIEWS];
     Inherited inherited[RT_N_STAGES][RT_MAX_BUFFERS];
     uint32_t mesh_memory[RT_MAX_BUFFERS]; // threadgroup memory of mesh functions
 } RtDrawCommands;
@@ -341,6 +343,8 @@ static bool add_command(RtDrawList *list, const RtDraw *draw, size_t index,
     k.p = pipeline_of(&k, text, sizeof text);
     if (!k.p || !make_draw(&k, d))
         return fail(list, c, index, k.wrong ? k.wrong : "found no memory");
+    d->amplification = rt_render_views(c->amplification, k.p);
+    memcpy(d->views, c->views, sizeof d->views);
     list->barrier = list->barrier || barrier;
     if (!d->n_vertices || !d->n_instances) return true;
     d->barrier = list->barrier;
@@ -393,6 +397,8 @@ static bool inherit(MTLRenderCommandEncoder *e, RtDrawCommands *c, const RtSite 
     }
     if (!rt_render_take_fixed(e, site, false, &c->state)) return false;
     c->factor_scale = e->factor_scale + 1;
+    c->amplification = e->amplification;
+    memcpy(c->views, e->views, sizeof c->views);
     memcpy(c->mesh_memory, e->stages[RT_MESH].threadgroup_bytes, sizeof c->mesh_memory);
     if (!icb->inherit_buffers) return true;
     if (!rt_render_fill_all(e)) return false;

@@ -89,6 +89,7 @@ static MTL4RenderPipelineDescriptor common(const MTL4MeshRenderPipelineDescripto
         .alpha_to_coverage_state = d->alpha_to_coverage_state,
         .alpha_to_one_state = d->alpha_to_one_state,
         .rasterization_disabled = d->rasterization_disabled,
+        .max_vertex_amplification_count = d->max_vertex_amplification_count,
         .support_indirect_command_buffers = d->support_indirect_command_buffers,
         .vertex_static_linking_descriptor = d->mesh_static_linking_descriptor,
         .fragment_static_linking_descriptor = d->fragment_static_linking_descriptor,

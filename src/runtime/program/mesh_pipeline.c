@@ -205,6 +205,7 @@ static MTLRenderPipelineDescriptor common_part(const MTLMeshRenderPipelineDescri
         .rasterization_disabled = d->rasterization_disabled,
         .depth_attachment_pixel_format = d->depth_attachment_pixel_format,
         .stencil_attachment_pixel_format = d->stencil_attachment_pixel_format,
+        .max_vertex_amplification_count = d->max_vertex_amplification_count,
         .support_indirect_command_buffers = d->support_indirect_command_buffers,
         .binary_archives = d->binary_archives,
         .binary_archive_count = d->binary_archive_count,

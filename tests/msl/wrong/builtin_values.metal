@@ -126,6 +126,10 @@ vertex float4 v(int x [[amplification_id]]) { return 0; } // expect-error: type 
 // ====
 vertex float4 v(float x [[amplification_count]]) { return 0; } // expect-error: type 'float' is not valid for attribute 'amplification_count'
 // ====
+[[object]] void o(uint2 x [[amplification_id]]) {} // expect-error: type 'uint2' is not valid for attribute 'amplification_id'
+// ====
+kernel void k(uint x [[amplification_count]]) {} // expect-error: 'amplification_count' attribute cannot be applied to a parameter of a kernel function
+// ====
 fragment float4 f(uint x [[front_facing]]) { return 0; } // expect-error: type 'uint' is not valid for attribute 'front_facing'
 // ====
 fragment float4 f(float x [[front_facing]]) { return 0; } // expect-error: type 'float' is not valid for attribute 'front_facing'

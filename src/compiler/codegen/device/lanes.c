@@ -184,6 +184,8 @@ u32 ingot_lane_position(const Lane *l, u32 builtin, u32 dim) {
     case RF_GRID_SIZE: return n->grid_size[dim];
     case RF_THREADGROUPS_PER_GRID: return n->groups_per_grid[dim];
     case RF_GRID_ORIGIN: return n->grid_origin[dim];
+    case RF_VIEW: return n->view;
+    case RF_N_VIEWS: return n->n_views;
     case RF_THREAD_INDEX_IN_SIMDGROUP: return l->index % 32;
     case RF_SIMDGROUP_INDEX_IN_THREADGROUP: return l->index / 32;
     case RF_THREADS_PER_SIMDGROUP:
