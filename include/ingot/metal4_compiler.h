@@ -232,6 +232,10 @@ MTL_API void mtl4_compiler_task_wait_until_completed(MTL4CompilerTask *task);
 MTL_API const char *mtl4_binary_function_name(const MTL4BinaryFunction *function);
 MTL_API MTLFunctionType mtl4_binary_function_function_type(const MTL4BinaryFunction *function);
 // The handle of a binary function the pipeline was linked with, borrowed; NULL: it was not.
+// Of one made with MTL4BinaryFunctionOptionPipelineIndependent (mtl_device_function_handle); else
+// NULL.
+MTL_API MTLFunctionHandle *mtl_device_function_handle_with_binary_function(
+    MTLDevice *device, MTL4BinaryFunction *function);
 MTL_API MTLFunctionHandle *mtl_compute_pipeline_state_function_handle_with_binary_function(
     MTLComputePipelineState *state, MTL4BinaryFunction *function);
 // A pipeline with further functions; the first must have been made with support_binary_linking.

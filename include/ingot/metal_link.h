@@ -43,7 +43,7 @@ enum {
     MTLFunctionOptionCompileToBinary = 1 << 0,                     // may stand in binary_functions
     MTLFunctionOptionStoreFunctionInMetalPipelinesScript = 1 << 1, // accepted; there is no script
     MTLFunctionOptionFailOnBinaryArchiveMiss = 1 << 2,
-    MTLFunctionOptionPipelineIndependent = 1 << 3,
+    MTLFunctionOptionPipelineIndependent = 1 << 3, // mtl_device_function_handle
 };
 
 typedef struct MTLFunctionDescriptor MTLFunctionDescriptor;
@@ -98,6 +98,11 @@ MTL_API MTLComputePipelineState *
 mtl_compute_pipeline_state_new_compute_pipeline_state_with_additional_binary_functions(
     MTLComputePipelineState *state, MTLFunction *const *functions, size_t count, MTLError **error);
 
+// Of a function made with MTLFunctionOptionCompileToBinary and PipelineIndependent, a handle that
+// belongs to no pipeline: tables of every pipeline that links the function take it, and what stands
+// for it in intersection function buffers is the same for all. Borrowed: lives with the function.
+// NULL: the function was made another way, or is of another device.
+MTL_API MTLFunctionHandle *mtl_device_function_handle(MTLDevice *device, MTLFunction *function);
 MTL_API MTLDevice *mtl_function_handle_device(const MTLFunctionHandle *handle);
 MTL_API const char *mtl_function_handle_name(const MTLFunctionHandle *handle);
 MTL_API MTLFunctionType mtl_function_handle_function_type(const MTLFunctionHandle *handle);

@@ -233,6 +233,7 @@ static void put_functions(WireOut *w, const MslLinkedFunction *list, size_t n) {
         wire_str(w, list[i].function);
         put_constants(w, list[i].constants, list[i].n_constants);
         wire_u8(w, list[i].by_name_only);
+        wire_u32(w, list[i].key);
     }
 }
 
@@ -245,6 +246,7 @@ static const MslLinkedFunction *get_functions(WireIn *r, BaseArena *a, size_t n_
         list[i].function = get_str(r, a);
         list[i].constants = get_constants(r, a, &list[i].n_constants);
         list[i].by_name_only = wire_get_u8(r);
+        list[i].key = wire_get_u32(r);
     }
     if (!list) *n = 0;
     return list;

@@ -84,6 +84,7 @@ typedef struct MslLinkedFunction { // a visible function of the pipeline
     const MslConstantValue *constants;
     size_t n_constants;
     bool by_name_only; // a private function: tables cannot hold it
+    uint32_t key;      // of one that is independent of pipelines: another number of its; 0: none
 } MslLinkedFunction;
 
 typedef enum MslVertexStep { // MTLStepFunction

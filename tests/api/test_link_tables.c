@@ -689,6 +689,64 @@ static void further_binary_functions(void **unused) {
     mtl_release(state), mtl_release(kernel), mtl_release(first), mtl_release(second);
 }
 
+static MTLFunction *independent(const char *name) {
+    MTLFunction *f = mtl_library_new_function_with_descriptor(
+        library,
+        &(MTLFunctionDescriptor){.name = name,
+                                 .options = MTLFunctionOptionCompileToBinary |
+                                            MTLFunctionOptionPipelineIndependent},
+        NULL);
+    assert_non_null(f);
+    return f;
+}
+
+// Handles that belong to no pipeline, in tables of pipelines that number the functions differently.
+static void handles_of_no_pipeline(void **unused) {
+    (void)unused;
+    MTLFunction *kernel = function_of("by_index"), *plain = function_of("plus_one");
+    MTLFunction *f[3] = {independent("plus_one"), independent("times_three"),
+                         independent("negated")};
+    assert_null(mtl_device_function_handle(device, plain));
+    MTLFunctionHandle *h[3];
+    for (int i = 0; i < 3; i++) {
+        h[i] = mtl_device_function_handle(device, f[i]);
+        assert_non_null(h[i]);
+        assert_ptr_equal(mtl_function_handle_device(h[i]), device);
+        assert_string_equal(mtl_function_handle_name(h[i]), mtl_function_name(f[i]));
+        assert_int_equal(mtl_function_handle_function_type(h[i]), MTLFunctionTypeVisible);
+    }
+    MTLBuffer *out = new_buffer(64 * 4), *sel = new_buffer(64 * 4);
+    for (uint32_t i = 0; i < 64; i++) ((uint32_t *)mtl_buffer_contents(sel))[i] = i % 3;
+    MTLFunction *turned[3] = {f[2], f[0], f[1]};
+    for (int k = 0; k < 2; k++) {
+        MTLComputePipelineState *state = link_functions(kernel, k ? turned : f, 3);
+        MTLVisibleFunctionTable *table = mtl_compute_pipeline_state_new_visible_function_table(
+            state, &(MTLVisibleFunctionTableDescriptor){.function_count = 3});
+        for (size_t i = 0; i < 3; i++) mtl_visible_function_table_set_function(table, h[i], i);
+        run_by_index(state, table, out, sel, 64);
+        for (uint32_t i = 0; computes() && i < 64; i++)
+            assert_int_equal(((const int *)mtl_buffer_contents(out))[i],
+                             expected(i % 3, (int)i + 7));
+        mtl_release(table), mtl_release(state);
+    }
+    // A pipeline without the function.
+    MTLComputePipelineState *state = link_functions(kernel, f, 1);
+    MTLVisibleFunctionTable *table = mtl_compute_pipeline_state_new_visible_function_table(
+        state, &(MTLVisibleFunctionTableDescriptor){.function_count = 1});
+    clear_messages();
+    mtl_visible_function_table_set_function(table, h[1], 0);
+    assert_string_equal(last_rule, "function_handle_foreign");
+    clear_messages();
+    assert_null(mtl_device_function_handle(device, (MTLFunction *)out));
+    assert_string_equal(last_rule, "wrong_class");
+    mtl_retain(h[0]); // the handle keeps its function
+    mtl_release(f[0]);
+    assert_string_equal(mtl_function_handle_name(h[0]), "plus_one");
+    mtl_release(h[0]);
+    mtl_release(table), mtl_release(state), mtl_release(out), mtl_release(sel);
+    mtl_release(f[1]), mtl_release(f[2]), mtl_release(kernel), mtl_release(plain);
+}
+
 static void what_reflection_says(void **unused) {
     (void)unused;
     MTLFunction *f = function_of("negated");
@@ -818,6 +876,7 @@ int main(void) {
         cmocka_unit_test(functions_of_other_libraries),
         cmocka_unit_test(private_functions),
         cmocka_unit_test(further_binary_functions),
+        cmocka_unit_test(handles_of_no_pipeline),
         cmocka_unit_test(what_reflection_says),
         cmocka_unit_test(misuse),
         cmocka_unit_test(bad_lists),

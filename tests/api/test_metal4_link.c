@@ -172,6 +172,17 @@ static void linked(void **state) {
     (void)state;
     MTLError *error = NULL;
     MTL4BinaryFunction *green = binary("green"), *blue = binary("blue");
+    MTL4BinaryFunction *free_one = mtl4_compiler_new_binary_function(
+        compiler,
+        &(MTL4BinaryFunctionDescriptor){.name = "green",
+                                        .function_descriptor = FUNCTION("green"),
+                                        .options = MTL4BinaryFunctionOptionPipelineIndependent},
+        NULL, NULL);
+    MTLFunctionHandle *free_handle =
+        mtl_device_function_handle_with_binary_function(device, free_one);
+    assert_string_equal(mtl_function_handle_name(free_handle), "green");
+    assert_null(mtl_device_function_handle_with_binary_function(device, green));
+    mtl_release(free_one);
     const MTL4PipelineStageDynamicLinkingDescriptor more = {.binary_linked_functions = &green,
                                                             .binary_linked_function_count = 1};
     const MTL4RenderPipelineDynamicLinkingDescriptor dynamic = {.fragment_linking_descriptor = more,

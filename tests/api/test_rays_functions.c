@@ -87,12 +87,9 @@ static int close_world(void **state) {
 
 // ---- A pipeline with functions ----
 
-static MTLComputePipelineState *linked(const char *kernel, const char *const *names, size_t n) {
-    MTLFunction *functions[8], *f = mtl_library_new_function(library, kernel);
-    for (size_t i = 0; i < n; i++) {
-        functions[i] = mtl_library_new_function(library, names[i]);
-        assert_non_null(functions[i]);
-    }
+static MTLComputePipelineState *linked_functions(const char *kernel, MTLFunction **functions,
+                                                 size_t n) {
+    MTLFunction *f = mtl_library_new_function(library, kernel);
     MTLError *error = NULL;
     MTLComputePipelineState *state = mtl_device_new_compute_pipeline_state_with_descriptor(
         device,
@@ -101,8 +98,18 @@ static MTLComputePipelineState *linked(const char *kernel, const char *const *na
             .linked_functions = &(MTLLinkedFunctions){.functions = functions, .function_count = n}},
         0, NULL, &error);
     if (!state) fail_msg("%s", mtl_error_localized_description(error));
-    for (size_t i = 0; i < n; i++) mtl_release(functions[i]);
     mtl_release(f);
+    return state;
+}
+
+static MTLComputePipelineState *linked(const char *kernel, const char *const *names, size_t n) {
+    MTLFunction *functions[8];
+    for (size_t i = 0; i < n; i++) {
+        functions[i] = mtl_library_new_function(library, names[i]);
+        assert_non_null(functions[i]);
+    }
+    MTLComputePipelineState *state = linked_functions(kernel, functions, n);
+    for (size_t i = 0; i < n; i++) mtl_release(functions[i]);
     return state;
 }
 
@@ -471,6 +478,31 @@ static void buffers_of_functions(void **state) {
     for (int i = 0; i < N_RAYS; i++) assert_int_equal(w->hits[i].type, 0);
     trace_with(w, p, w->cloud, NULL, pair, (const uint32_t[]){15, 15}); // past the end
     for (int i = 0; i < N_RAYS; i++) assert_int_equal(w->hits[i].type, 0);
+    mtl_release(p);
+    // A handle of no pipeline: the same buffer for pipelines that number their functions otherwise.
+    MTLFunction *both[2] = {
+        mtl_library_new_function_with_descriptor(
+            library,
+            &(MTLFunctionDescriptor){.name = names[0],
+                                     .options = MTLFunctionOptionCompileToBinary |
+                                                MTLFunctionOptionPipelineIndependent},
+            NULL),
+        mtl_library_new_function(library, "radius")};
+    uint64_t id =
+        mtl_function_handle_gpu_resource_id(mtl_device_function_handle(device, both[0])).impl;
+    memcpy((char *)mtl_buffer_contents(functions) + AT * STRIDE, &id, sizeof id);
+    for (int i = 0; i < 3; i++) {
+        MTLFunction *turned[2] = {both[1], both[0]};
+        p = linked_functions("buffers", i == 1 ? turned : both, i == 0 ? 1 : 2);
+        trace_with(w, p, w->cloud, NULL, pair, (const uint32_t[]){2, 5});
+        check_balls(w, identity, 1, all);
+        mtl_release(p);
+    }
+    p = linked_functions("buffers", both + 1, 1); // not linked: no function
+    trace_with(w, p, w->cloud, NULL, pair, (const uint32_t[]){2, 5});
+    for (int i = 0; i < N_RAYS; i++) assert_int_equal(w->hits[i].type, 0);
+    mtl_release(both[0]);
+    mtl_release(both[1]);
     mtl_release(pair[0]);
     mtl_release(pair[1]);
     mtl_release(functions);

@@ -69,7 +69,7 @@ static void kernel_comes_back(void **state) {
                           .constants = constants,
                           .n_constants = 2,
                           .n_parts = 1,
-                          .linked = &(MslLinkedFunction){1, "g", constants, 1, true},
+                          .linked = &(MslLinkedFunction){1, "g", constants, 1, true, 77},
                           .n_linked = 1,
                           .dynamic = (uint32_t[]){1},
                           .n_dynamic = 1,
@@ -102,6 +102,7 @@ static void kernel_comes_back(void **state) {
             assert_int_equal(k.request.linked[0].n_constants, 1);
             assert_int_equal(k.request.linked[0].constants[0].index, 3);
             assert_true(k.request.linked[0].by_name_only);
+            assert_int_equal(k.request.linked[0].key, 77);
             assert_int_equal(k.request.n_dynamic, 1);
             assert_int_equal(k.request.dynamic[0], 1);
             assert_int_equal(k.request.call_depth, 3);
@@ -120,7 +121,7 @@ static void kernel_comes_back(void **state) {
         free(copy);
     }
     wire_free(&w);
-    q.linked = &(MslLinkedFunction){2, "g", NULL, 0, false}; // a library that is not there
+    q.linked = &(MslLinkedFunction){2, "g", NULL, 0, false, 0}; // a library that is not there
     w = (WireOut){0};
     msg_put_kernel(&w, &q, libraries);
     BaseArena a = {0};
@@ -144,7 +145,7 @@ static void stitch_comes_back(void **state) {
     MslStitchNode nodes[] = {{.argument = 3},
                              {.function = 1, .arguments = arguments, .n_arguments = 2}};
     MslStitchGraph graph = {"g", nodes, 2, 2};
-    MslLinkedFunction function = {1, "f", NULL, 0, false};
+    MslLinkedFunction function = {1, "f", NULL, 0, false, 0};
     MslStitchRequest q = {
         .n_parts = 1, .functions = &function, .n_functions = 1, .graphs = &graph, .n_graphs = 1};
     MsgPart library = {hash, (const unsigned char *)"LIBRARY", 7};
@@ -172,7 +173,7 @@ static void stitch_comes_back(void **state) {
     for (int wrong = 0; wrong < 4; wrong++) { // what a confused peer might send
         MslStitchNode bad[] = {nodes[0], nodes[1]};
         MslStitchGraph g = {"g", bad, 2, wrong == 0 ? 3 : 2};
-        MslLinkedFunction f = {wrong == 1 ? 0 : 1, "f", NULL, 0, false};
+        MslLinkedFunction f = {wrong == 1 ? 0 : 1, "f", NULL, 0, false, 0};
         if (wrong == 2) bad[1].arguments = itself, bad[1].n_arguments = 1;
         if (wrong == 3) bad[1].function = 2;
         MslStitchRequest b = {

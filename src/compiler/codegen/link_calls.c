@@ -22,7 +22,7 @@ enum { MAX_ROUNDS = 8, MAX_INSTRUCTIONS = 300000, MAX_CANDIDATES = 65536 };
 
 typedef struct Candidate {
     LLVMValueRef f;
-    uint64_t id;
+    uint64_t id, key; // key 0: none
 } Candidate;
 
 typedef struct Calls {
@@ -34,7 +34,7 @@ typedef struct Calls {
     bool failed;
 } Calls;
 
-static void add_candidate(Calls *c, LLVMValueRef f, uint64_t id) {
+static void add_candidate(Calls *c, LLVMValueRef f, uint64_t id, uint64_t key) {
     if (c->n == c->capacity) {
         size_t capacity = c->capacity ? c->capacity * 2 : 64;
         Candidate *more =
@@ -45,7 +45,9 @@ static void add_candidate(Calls *c, LLVMValueRef f, uint64_t id) {
         }
         c->candidates = more, c->capacity = capacity;
     }
-    c->candidates[c->n++] = (Candidate){f, id};
+    for (size_t i = 0; i < c->n; i++)
+        if (c->candidates[i].key == key) key = 0; // the first one has it
+    c->candidates[c->n++] = (Candidate){f, id, key};
 }
 
 static void add_call(Calls *c, LLVMValueRef call) {
@@ -116,12 +118,12 @@ static void find_candidates(Calls *c) {
         char name[40];
         snprintf(name, sizeof name, MSL_LINKED "%zu", i);
         LLVMValueRef f = LLVMGetNamedFunction(cx->module, name);
-        if (f) add_candidate(c, f, i + 1);
+        if (f) add_candidate(c, f, i + 1, cg->request->linked[i].key);
     }
     uint64_t next = cg->request->n_linked + 1;
     for (LLVMValueRef f = LLVMGetFirstFunction(cx->module); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f) && f != cg->thread && !msl_is_linked(f) && address_taken(f))
-            add_candidate(c, f, next++);
+            add_candidate(c, f, next++, 0);
     for (size_t i = 0; i < c->n; i++) {
         LLVMValueRef f = c->candidates[i].f;
         // Inlining has dissolved every call by name but those of a function by itself.
@@ -154,6 +156,10 @@ static LLVMValueRef build_signature_check(Cg *cg, LLVMValueRef id, const char *s
             const RfLibrary *lib = l->library ? q->parts[l->library - 1].reflection : cg->lib;
             const RfFunction *fn = rf_find_function(lib, l->function);
             if (l->by_name_only || !fn || !has_signature(fn, signature)) break;
+            if (l->key)
+                ok = LLVMBuildOr(
+                    cx->builder, ok,
+                    LLVMBuildICmp(cx->builder, LLVMIntEQ, id, msl_const(cx, 32, l->key), ""), "");
         }
         if (i == first) {
             i++;
@@ -296,6 +302,8 @@ static void lower_call(Calls *c, LLVMValueRef call, bool cut) {
         if (!fits(cg, call, f)) continue;
         LLVMBasicBlockRef block = block_before(cg, join);
         LLVMAddCase(choice, msl_const(cx, 64, c->candidates[i].id), block);
+        if (c->candidates[i].key)
+            LLVMAddCase(choice, msl_const(cx, 64, c->candidates[i].key), block);
         LLVMPositionBuilderAtEnd(b, block);
         LLVMValueRef direct = LLVMInstructionClone(call);
         LLVMSetOperand(direct, (unsigned)LLVMGetNumOperands(direct) - 1, f);

@@ -373,6 +373,15 @@ MTLFunctionType mtl4_binary_function_function_type(const MTL4BinaryFunction *fun
     return function ? mtl_function_function_type(function->function) : (MTLFunctionType)0;
 }
 
+MTLFunctionHandle *mtl_device_function_handle_with_binary_function(MTLDevice *device,
+                                                                   MTL4BinaryFunction *function) {
+    if (rt_is(function, &rt_binary_function_class))
+        return mtl_device_function_handle(device, function->function);
+    rt_misuse(device, function ? RT_RULE_wrong_class : RT_RULE_null_argument, __func__,
+              "function %s", mtl_class_name(function));
+    return NULL;
+}
+
 MTLFunctionHandle *mtl_compute_pipeline_state_function_handle_with_binary_function(
     MTLComputePipelineState *state, MTL4BinaryFunction *function) {
     if (rt_is(function, &rt_binary_function_class))

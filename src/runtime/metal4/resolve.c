@@ -138,11 +138,12 @@ MTLFunction *rt_resolve_function(const RtResolving *r, const MTL4FunctionDescrip
 
 MTL4BinaryFunction *rt_resolve_binary(const RtResolving *r, const MTL4BinaryFunctionDescriptor *d,
                                       MTLError **error) {
-    MTLFunction *function =
-        resolve_function(r, d->function_descriptor,
-                         &(MTLFunctionDescriptor){.specialized_name = d->name,
-                                                  .options = MTLFunctionOptionCompileToBinary},
-                         error);
+    MTLFunctionOptions options = MTLFunctionOptionCompileToBinary;
+    if (d->options & MTL4BinaryFunctionOptionPipelineIndependent)
+        options |= MTLFunctionOptionPipelineIndependent;
+    MTLFunction *function = resolve_function(
+        r, d->function_descriptor,
+        &(MTLFunctionDescriptor){.specialized_name = d->name, .options = options}, error);
     if (!function) return NULL;
     MTLFunctionType type = mtl_function_function_type(function);
     MTL4BinaryFunction *binary = NULL;

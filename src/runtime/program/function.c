@@ -2,12 +2,13 @@
 // function.c: MTLFunction, an entry point of a library with the values of its function constants.
 #include <string.h>
 #include "runtime/object/async.h"
-#include "runtime/program/library.h"
+#include "runtime/program/link.h"
 #include "runtime/object/validation.h"
 
 static void function_destroy(void *self) {
     MTLFunction *function = self;
     rt_label_free(&function->label);
+    rt_free(function->handle);
     rt_free(function->special_name);
     mtl_release(function->values);
     mtl_release(function->library);
@@ -122,6 +123,12 @@ MTLFunction *mtl_library_new_function_with_descriptor(MTLLibrary *library,
     if (function) function->options = descriptor->options;
     if (function && descriptor->specialized_name &&
         !(function->special_name = rt_strdup(descriptor->specialized_name))) {
+        mtl_release(function);
+        function = NULL;
+    }
+    const MTLFunctionOptions binary =
+        MTLFunctionOptionCompileToBinary | MTLFunctionOptionPipelineIndependent;
+    if (function && (function->options & binary) == binary && !rt_function_add_handle(function)) {
         mtl_release(function);
         function = NULL;
     }

@@ -53,6 +53,7 @@ struct MTLFunction {
     MTLFunctionConstantValues *values; // own copy, or NULL
     char *special_name;                // MTLFunctionDescriptor.specialized_name, or NULL
     MTLFunctionOptions options;
+    struct MTLFunctionHandle *handle; // of one that is independent of pipelines; NULL: it is not
 };
 
 extern RtClass rt_library_class, rt_function_class;

@@ -5,10 +5,12 @@
 // request that the compiler sees, function handles, and pipelines with further functions.
 #include "runtime/program/link.h"
 #include <string.h>
+#include "base/sha256.h"
 #include "runtime/object/validation.h"
 
 static void *handle_owner(const void *self) {
-    return ((const MTLFunctionHandle *)self)->linkage->owner.state;
+    const MTLFunctionHandle *handle = self;
+    return handle->linkage ? handle->linkage->owner.state : handle->function;
 }
 
 static RT_CLASS handle_class = {.name = "MTLFunctionHandle", .owner = handle_owner};
@@ -86,6 +88,7 @@ static bool add_function(RtLinkage *l, MTLFunction *function, bool by_name_only)
     MslLinkedFunction *f = &l->links.functions[i];
     *f = (MslLinkedFunction){
         .library = number, .function = function->function->name, .by_name_only = by_name_only};
+    if (function->handle && !by_name_only) f->key = function->handle->id;
     f->constants = rt_function_constants(function, &f->n_constants);
     if (!f->constants || number == UINT32_MAX) {
         rt_free((void *)f->constants);
@@ -238,6 +241,49 @@ MTLError *rt_linkage_make(const RtLinkOwner *owner, const RtLinkWish *wish, RtLi
 
 // ---- Handles ----
 
+// The same in every process, so that code that knows it may be kept: of the library's content, the
+// function and the values of its constants.
+static bool make_key(const MTLFunction *function, uint32_t *key) {
+    size_t n = 0;
+    MslConstantValue *values = rt_function_constants(function, &n);
+    if (!values) return false;
+    Sha256 hash;
+    unsigned char bytes[SHA256_BYTES];
+    sha256_begin(&hash);
+    sha256_add(&hash, function->library->lib->hash, sizeof function->library->lib->hash);
+    sha256_add(&hash, function->function->name, strlen(function->function->name) + 1);
+    for (size_t i = 0; i < n; i++) {
+        sha256_add(&hash, &values[i].index, sizeof values[i].index);
+        sha256_add(&hash, values[i].data, values[i].n_bytes);
+    }
+    sha256_end(&hash, bytes);
+    memcpy(key, bytes, sizeof *key);
+    *key = (*key & (ABI_FUNCTION_KEY - 1)) | ABI_FUNCTION_KEY;
+    rt_free(values);
+    return true;
+}
+
+bool rt_function_add_handle(MTLFunction *function) {
+    MTLFunctionHandle *handle = rt_alloc(sizeof *handle);
+    uint32_t key;
+    if (!handle || !make_key(function, &key)) {
+        rt_free(handle);
+        return false;
+    }
+    *handle = (MTLFunctionHandle){{&handle_class, 1}, NULL, function, key};
+    function->handle = handle;
+    return true;
+}
+
+MTLFunctionHandle *mtl_device_function_handle(MTLDevice *device, MTLFunction *function) {
+    if (!rt_given(device, function, "function", __func__)) return NULL;
+    if (!rt_is(function, &rt_function_class)) {
+        rt_misuse(device, RT_RULE_wrong_class, __func__, "a %s", mtl_class_name(function));
+        return NULL;
+    }
+    return function->library->device == device ? function->handle : NULL;
+}
+
 MTLFunctionHandle *rt_linkage_handle(RtLinkage *l, const MTLFunction *function) {
     for (size_t i = 0; l && i < l->n_handles; i++)
         if (same_function(l->handles[i].function, function)) return &l->handles[i];
@@ -270,7 +316,7 @@ MTLFunctionHandle *mtl_compute_pipeline_state_function_handle_with_name(
 }
 
 MTLDevice *mtl_function_handle_device(const MTLFunctionHandle *handle) {
-    return handle ? handle->linkage->owner.device : NULL;
+    return handle ? handle->function->library->device : NULL;
 }
 
 const char *mtl_function_handle_name(const MTLFunctionHandle *handle) {

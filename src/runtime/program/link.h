@@ -17,9 +17,9 @@ struct MTLDynamicLibrary {
 };
 extern RtClass rt_dynamic_library_class;
 
-struct MTLFunctionHandle { // a part of its pipeline
+struct MTLFunctionHandle { // a part of its pipeline, or of its function
     RtObject object;
-    struct RtLinkage *linkage;
+    struct RtLinkage *linkage; // NULL: of no pipeline
     MTLFunction *function;
     uint32_t id; // in tables
 };
@@ -76,6 +76,8 @@ MTLError *rt_linkage_make(const RtLinkOwner *owner, const RtLinkWish *wish, RtLi
                           bool *no_memory);
 void rt_linkage_free(RtLinkage *linkage);
 
+// Gives a function that is independent of pipelines its handle. False: no memory.
+bool rt_function_add_handle(MTLFunction *function);
 // The handle of a function, by itself or by name; NULL: tables cannot hold it.
 MTLFunctionHandle *rt_linkage_handle(RtLinkage *linkage, const MTLFunction *function);
 MTLFunctionHandle *rt_linkage_handle_by_name(RtLinkage *linkage, const char *name);

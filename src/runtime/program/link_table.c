@@ -81,6 +81,18 @@ bool rt_function_table_set(MTLVisibleFunctionTable *table, MTLFunctionHandle *ha
         rt_misuse(device, RT_RULE_wrong_class, call, "a %s", mtl_class_name(handle));
         return false;
     }
+    if (handle && !handle->linkage) { // of no pipeline: that of the table may have the function
+        MTLFunctionHandle *here =
+            table->linkage ? rt_linkage_handle((RtLinkage *)table->linkage, handle->function)
+                           : NULL;
+        if (!here) {
+            rt_misuse(device, RT_RULE_function_handle_foreign, call,
+                      "'%s' is not linked to the pipeline of the table '%s'",
+                      mtl_function_name(handle->function), rt_label(&table->resource.label));
+            return false;
+        }
+        handle = here;
+    }
     if (handle && handle->linkage != table->linkage) {
         const RtLinkOwner *owner = table->linkage ? &table->linkage->owner : NULL;
         rt_misuse(
