@@ -208,7 +208,7 @@ typedef struct MTLAccelerationStructureGeometryDescriptor {
     // Curves: indices (above) are those of the first control points of segments.
     MTLCurveType curve_type;
     MTLCurveBasis curve_basis;
-    MTLCurveEndCaps curve_end_caps; // other than none: of linear ones
+    MTLCurveEndCaps curve_end_caps; // of round ones
     MTLBuffer *control_point_buffer;
     size_t control_point_buffer_offset;
     const MTLMotionKeyframeData *control_point_buffers; // in place of it

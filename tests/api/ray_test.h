@@ -14,6 +14,18 @@
     "uint front; float more; };\n"                                                                 \
     "ray of(device const Ray &r) { return ray(r.o, r.d, r.least, r.most); }\n"
 
+// A kernel over instances that move.
+#define RAYS_MOVING                                                                                \
+    "kernel void moving(acceleration_structure<instancing, instance_motion> s [[buffer(0)]],\n"    \
+    "    device const Ray *rays [[buffer(1)]], device Hit *out [[buffer(2)]],\n"                   \
+    "    constant float *time [[buffer(3)]], uint i [[thread_position_in_grid]]) {\n"              \
+    "    intersector<instancing, triangle_data, instance_motion> x;\n"                             \
+    "    auto h = x.intersect(of(rays[i]), s, ~0u, time[0]);\n"                                    \
+    "    out[i] = {uint(h.type), h.distance, h.primitive_id, h.geometry_id, h.instance_id,\n"      \
+    "              h.user_instance_id, h.triangle_barycentric_coord.x,\n"                          \
+    "              h.triangle_barycentric_coord.y, h.triangle_front_facing, 0};\n"                 \
+    "}\n"
+
 typedef struct Ray {
     float o[3], d[3], least, most;
 } Ray;

@@ -34,16 +34,7 @@ static const char *const source = RAYS_HEAD
     "              h.instance_id[0] + 100 * h.instance_id[1] + 10000 * h.instance_id[2],\n"
     "              h.user_instance_id[0] + 100 * h.user_instance_id[1]\n"
     "                  + 10000 * h.user_instance_id[2], 0, 0, 0, 0};\n"
-    "}\n"
-    "kernel void moving(acceleration_structure<instancing, instance_motion> s [[buffer(0)]],\n"
-    "    device const Ray *rays [[buffer(1)]], device Hit *out [[buffer(2)]],\n"
-    "    constant float *time [[buffer(3)]], uint i [[thread_position_in_grid]]) {\n"
-    "    intersector<instancing, triangle_data, instance_motion> x;\n"
-    "    auto h = x.intersect(of(rays[i]), s, ~0u, time[0]);\n"
-    "    out[i] = {uint(h.type), h.distance, h.primitive_id, h.geometry_id, h.instance_id,\n"
-    "              h.user_instance_id, h.triangle_barycentric_coord.x,\n"
-    "              h.triangle_barycentric_coord.y, h.triangle_front_facing, 0};\n"
-    "}\n"
+    "}\n" RAYS_MOVING
     // Candidates: counted, with the ray in the instance's space; those of odd instances are taken.
     "kernel void look(instance_acceleration_structure s [[buffer(0)]],\n"
     "    device const Ray *rays [[buffer(1)]], device Hit *out [[buffer(2)]],\n"

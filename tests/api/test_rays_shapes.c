@@ -28,16 +28,7 @@ static const char *const source = RAYS_HEAD
     "    auto h = x.intersect(of(rays[i]), s, f);\n"
     "    out[i] = {uint(h.type), h.distance, h.primitive_id, 0, 0, 0, h.curve_parameter, 0, 0, "
     "0};\n"
-    "}\n"
-    "kernel void moving(acceleration_structure<instancing, instance_motion> s [[buffer(0)]],\n"
-    "    device const Ray *rays [[buffer(1)]], device Hit *out [[buffer(2)]],\n"
-    "    constant float *time [[buffer(3)]], uint i [[thread_position_in_grid]]) {\n"
-    "    intersector<instancing, triangle_data, instance_motion> x;\n"
-    "    auto h = x.intersect(of(rays[i]), s, ~0u, time[0]);\n"
-    "    out[i] = {uint(h.type), h.distance, h.primitive_id, h.geometry_id, h.instance_id,\n"
-    "              h.user_instance_id, h.triangle_barycentric_coord.x, 0, 0, 0};\n"
-    "}\n"
-    "#include <metal_curves>\n"
+    "}\n" RAYS_MOVING "#include <metal_curves>\n"
     // Points and derivatives of all kinds of curves, 18 numbers for each t.
     "kernel void points(device const float3 *p [[buffer(0)]], device float *out [[buffer(1)]],\n"
     "    uint i [[thread_position_in_grid]]) {\n"
@@ -56,16 +47,43 @@ static const char *const source = RAYS_HEAD
     "    out[i] = {uint(h.type), h.distance, h.primitive_id, 0, h.instance_id, 0, 0, 0, 0, 0};\n"
     "}\n";
 
+// What was said of a query, and the defaults.
+static const char *const told_source = RAYS_HEAD
+    "kernel void told(primitive_acceleration_structure s [[buffer(0)]],\n"
+    "    device const Ray *rays [[buffer(1)]], device Hit *out [[buffer(2)]],\n"
+    "    uint i [[thread_position_in_grid]]) {\n"
+    "    intersection_params p;\n"
+    "    if (i == 1) {\n"
+    "        p.force_opacity(forced_opacity::non_opaque);\n"
+    "        p.set_triangle_cull_mode(triangle_cull_mode::back);\n"
+    "        p.set_triangle_front_facing_winding(winding::counterclockwise);\n"
+    "        p.set_geometry_cull_mode(geometry_cull_mode::curve | geometry_cull_mode::triangle);\n"
+    "        p.set_opacity_cull_mode(opacity_cull_mode::opaque);\n"
+    "        p.accept_any_intersection(true), p.assume_identity_transforms(true);\n"
+    "        p.assume_geometry_type(geometry_type::curve), p.assume_curve_type(curve_type::flat);\n"
+    "        p.assume_curve_basis(curve_basis::bezier), p.assume_curve_control_point_count(3);\n"
+    "    }\n"
+    "    intersection_query<triangle_data> q(of(rays[i]), s, p);\n"
+    "    auto r = q.get_intersection_params();\n"
+    "    bool turned = r.get_triangle_front_facing_winding() == winding::counterclockwise;\n"
+    "    out[i] = {uint(r.get_forced_opacity()), float(int(r.get_triangle_cull_mode())), turned,\n"
+    "              uint(r.get_geometry_cull_mode()), uint(r.get_opacity_cull_mode()),\n"
+    "              r.should_accept_any_intersection() + 2u * "
+    "r.should_assume_identity_transforms(),\n"
+    "              float(int(r.get_geometry_type())), float(int(r.get_curve_type())),\n"
+    "              uint(r.get_curve_basis()), float(r.get_curve_control_point_count())};\n"
+    "}\n";
+
 static Ray rays[N_RAYS];
 static Hit hits[N_RAYS];
 
 static int open_all(void **state) { return open_library(state, source); }
 
-static MTLAccelerationStructure *build_curve(MTLCurveBasis basis, MTLCurveType type,
-                                             MTLCurveEndCaps caps, const float *points, size_t n,
-                                             size_t n_segment, float radius) {
+static MTLAccelerationStructure *build_segments(MTLCurveBasis basis, MTLCurveType type,
+                                                MTLCurveEndCaps caps, const float *points, size_t n,
+                                                size_t n_segment, float radius, uint16_t second) {
     float radii[16];
-    uint16_t first[] = {0, 60000}; // the second segment is outside: never hit
+    uint16_t first[] = {0, second};
     for (size_t i = 0; i < n; i++) radii[i] = radius;
     MTLBuffer *p = buffer_of(points, n * 12), *r = buffer_of(radii, n * 4),
               *f = buffer_of(first, sizeof first);
@@ -86,6 +104,13 @@ static MTLAccelerationStructure *build_curve(MTLCurveBasis basis, MTLCurveType t
     return s;
 }
 
+static MTLAccelerationStructure *build_curve(MTLCurveBasis basis, MTLCurveType type,
+                                             MTLCurveEndCaps caps, const float *points, size_t n,
+                                             size_t n_segment, float radius) {
+    enum { OUTSIDE = 60000 }; // the second segment is never hit
+    return build_segments(basis, type, caps, points, n, n_segment, radius, OUTSIDE);
+}
+
 // Rays along z past the x axis from 0 to 1.
 static void aim(void) {
     uint32_t seed = 9;
@@ -96,19 +121,21 @@ static void aim(void) {
                         INFINITY};
 }
 
+// All kinds of curves, straight. A second segment goes on from 1 to 2.
+static const struct {
+    MTLCurveBasis basis;
+    unsigned n, second;
+    float x[7]; // places on the axis: the curve goes from 0 to 1 evenly
+} cases[] = {{MTLCurveBasisLinear, 2, 1, {0, 1, 2}},
+             {MTLCurveBasisBezier, 4, 3, {0, 1 / 3.0f, 2 / 3.0f, 1, 4 / 3.0f, 5 / 3.0f, 2}},
+             {MTLCurveBasisBezier, 3, 2, {0, 0.5f, 1, 1.5f, 2}},
+             {MTLCurveBasisBSpline, 4, 1, {-1, 0, 1, 2, 3}},
+             {MTLCurveBasisBSpline, 3, 1, {-0.5f, 0.5f, 1.5f, 2.5f}},
+             {MTLCurveBasisCatmullRom, 4, 1, {-1, 0, 1, 2, 3}}};
+
 static void straight_curves(void **unused) {
     (void)unused;
     NEEDS_RESULTS();
-    static const struct {
-        MTLCurveBasis basis;
-        unsigned n;
-        float x[4]; // places on the axis: the curve goes from 0 to 1 evenly
-    } cases[] = {{MTLCurveBasisLinear, 2, {0, 1}},
-                 {MTLCurveBasisBezier, 4, {0, 1 / 3.0f, 2 / 3.0f, 1}},
-                 {MTLCurveBasisBezier, 3, {0, 0.5f, 1}},
-                 {MTLCurveBasisBSpline, 4, {-1, 0, 1, 2}},
-                 {MTLCurveBasisBSpline, 3, {-0.5f, 0.5f, 1.5f}},
-                 {MTLCurveBasisCatmullRom, 4, {-1, 0, 1, 2}}};
     const float radius = 0.2f;
     MTLComputePipelineState *p = pipeline_of(library, "curves");
     aim();
@@ -142,17 +169,8 @@ static void straight_curves(void **unused) {
     mtl_release(p);
 }
 
-// Caps of a linear curve: a ball at each end.
-static void caps(void **unused) {
-    (void)unused;
-    NEEDS_RESULTS();
-    static const float points[] = {0, 0, 0, 1, 0, 0};
-    const float radius = 0.2f;
-    MTLComputePipelineState *p = pipeline_of(library, "curves");
-    MTLAccelerationStructure *s = build_curve(MTLCurveBasisLinear, MTLCurveTypeRound,
-                                              MTLCurveEndCapsSphere, points, 2, 2, radius);
-    aim();
-    trace(p, s, rays, hits, N_RAYS, NULL, 0);
+// A ball at each end, seen from the side.
+static void check_balls_at_ends(size_t c, float radius) {
     int n_caps = 0;
     for (int i = 0; i < N_RAYS; i++) {
         float x = rays[i].o[0], y = rays[i].o[1],
@@ -161,12 +179,89 @@ static void caps(void **unused) {
                             : 0,
               d = sqrtf(out * out + y * y);
         if (fabsf(d - radius) < 0.01f) continue;
-        assert_int_equal(hits[i].type, d < radius ? 3 : 0);
+        if (hits[i].type != (d < radius ? 3u : 0u))
+            fail_msg("kind %zu, ray at %g, %g: %u", c, (double)x, (double)y, hits[i].type);
         if (d >= radius) continue;
-        assert_true(fabsf(hits[i].t - (5 - sqrtf(radius * radius - d * d))) < 2e-3f);
-        n_caps += out != 0;
+        assert_true(fabsf(hits[i].t - (5 - sqrtf(radius * radius - d * d))) < 5e-3f);
+        if (out == 0) continue;
+        assert_true(hits[i].u == (x > 1 ? 1.0f : 0.0f));
+        n_caps++;
     }
     assert_true(n_caps > 10);
+}
+
+// Along the axis from `from` on: met at `t` inside the radius, or not at all (t < 0).
+static void check_along(MTLComputePipelineState *p, MTLAccelerationStructure *s, float from,
+                        float way, float t, uint32_t primitive, float u) {
+    uint32_t seed = 5;
+    for (int i = 0; i < N_RAYS; i++)
+        rays[i] = (Ray){{from, random_float(&seed, -0.2f, 0.2f), random_float(&seed, -0.2f, 0.2f)},
+                        {way, 0, 0},
+                        0,
+                        INFINITY};
+    trace(p, s, rays, hits, N_RAYS, NULL, 0);
+    int n = 0;
+    for (int i = 0; i < N_RAYS; i++) {
+        float d = sqrtf(rays[i].o[1] * rays[i].o[1] + rays[i].o[2] * rays[i].o[2]);
+        if (fabsf(d - 0.2f) < 0.01f) continue;
+        bool met = t >= 0 && d < 0.2f;
+        if (hits[i].type != (met ? 3u : 0u))
+            fail_msg("from %g, %g beside the axis: %u", (double)from, (double)d, hits[i].type);
+        if (!met) continue;
+        assert_true(fabsf(hits[i].t - t) < 1e-4f);
+        assert_int_equal(hits[i].primitive, primitive);
+        assert_true(hits[i].u == u);
+        n++;
+    }
+    assert_true(t < 0 || n > N_RAYS / 2);
+}
+
+static void caps(void **unused) {
+    (void)unused;
+    NEEDS_RESULTS();
+    const float radius = 0.2f;
+    MTLComputePipelineState *p = pipeline_of(library, "curves");
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        float points[21] = {0};
+        size_t n = cases[c].n, both = n + cases[c].second;
+        for (size_t k = 0; k < both; k++) points[k * 3] = cases[c].x[k];
+        MTLAccelerationStructure *s = build_curve(cases[c].basis, MTLCurveTypeRound,
+                                                  MTLCurveEndCapsSphere, points, n, n, radius);
+        aim();
+        trace(p, s, rays, hits, N_RAYS, NULL, 0);
+        check_balls_at_ends(c, radius);
+        mtl_release(s);
+        if (c == 0) continue; // of linear ones Embree says where a cap is, its own way
+        s = build_curve(cases[c].basis, MTLCurveTypeRound, MTLCurveEndCapsDisk, points, n, n,
+                        radius);
+        check_along(p, s, -3, 1, 3, 0, 0);
+        check_along(p, s, 4, -1, 3, 0, 1);
+        check_along(p, s, 0.5f, 1, 0.5f, 0, 1); // from inside
+        mtl_release(s);
+        s = build_curve(cases[c].basis, MTLCurveTypeRound, MTLCurveEndCapsNone, points, n, n,
+                        radius);
+        check_along(p, s, -3, 1, -1, 0, 0);
+        mtl_release(s);
+        s = build_segments(cases[c].basis, MTLCurveTypeRound, MTLCurveEndCapsDisk, points, both, n,
+                           radius, (uint16_t)cases[c].second);
+        check_along(p, s, 0.5f, 1, 1.5f, 1, 1); // not where the second begins
+        check_along(p, s, 1.5f, -1, 1.5f, 0, 0);
+        mtl_release(s);
+    }
+    mtl_release(p);
+}
+
+static void options_are_told(void **unused) {
+    (void)unused;
+    NEEDS_RESULTS();
+    static const float points[] = {0, 0, 0, 1, 0, 0};
+    static const Hit wanted[] = {{0, 0, 0, 0, 0, 0, 3, 3, 15, 0}, {2, 2, 1, 5, 1, 3, 4, 2, 8, 3}};
+    MTLComputePipelineState *p = pipeline_from(told_source, "told");
+    MTLAccelerationStructure *s = build_curve(MTLCurveBasisLinear, MTLCurveTypeRound,
+                                              MTLCurveEndCapsNone, points, 2, 2, 0.1f);
+    aim();
+    trace(p, s, rays, hits, 2, NULL, 0);
+    assert_memory_equal(hits, wanted, sizeof wanted);
     mtl_release(s), mtl_release(p);
 }
 
@@ -479,7 +574,8 @@ static void metal4_builds(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(straight_curves), cmocka_unit_test(caps),
-        cmocka_unit_test(bent_curve),      cmocka_unit_test(curve_functions),
-        cmocka_unit_test(components),      cmocka_unit_test(metal4_builds)};
+        cmocka_unit_test(bent_curve),      cmocka_unit_test(options_are_told),
+        cmocka_unit_test(curve_functions), cmocka_unit_test(components),
+        cmocka_unit_test(metal4_builds)};
     return cmocka_run_group_tests(tests, open_all, close_library);
 }

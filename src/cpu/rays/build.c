@@ -129,7 +129,8 @@ static bool copy_data(Scene *scene, const DevRayBuild *build) {
     return true;
 }
 
-static bool add_geometry(Scene *scene, uint32_t number, const DevGeometry *g) {
+static bool add_geometry(Scene *scene, const DevRayBuild *build, uint32_t number) {
+    const DevGeometry *g = &build->geometries[number];
     static const uint8_t kinds[] = {CPU_HIT_TRIANGLE, CPU_HIT_BOX, CPU_HIT_CURVE};
     Geometry *own = &scene->geometries[number];
     *own = (Geometry){.kind = kinds[g->shape],
@@ -140,8 +141,9 @@ static bool add_geometry(Scene *scene, uint32_t number, const DevGeometry *g) {
     scene->all_triangles &= g->shape == DEV_TRIANGLES;
     scene->n_bytes += 512 + g->n_primitives * (g->shape == DEV_BOXES ? 64 : 96);
     return g->shape == DEV_TRIANGLES ? add_triangles(scene, number, g)
-           : g->shape == DEV_BOXES   ? add_boxes(scene, number, g)
-                                     : rays_add_curves(scene, number, g);
+           : g->shape == DEV_BOXES
+               ? add_boxes(scene, number, g)
+               : rays_add_curves(scene, number, g, build->n_geometries + number);
 }
 
 Scene *rays_build_primitives(const DevRayBuild *build) {
@@ -160,7 +162,7 @@ Scene *rays_build_primitives(const DevRayBuild *build) {
     bool ok = scene->geometries != NULL;
     for (uint32_t i = 0; ok && i < build->n_geometries; i++) {
         scene->n_geometries = i + 1;
-        ok = add_geometry(scene, i, &build->geometries[i]);
+        ok = add_geometry(scene, build, i);
     }
     ok = ok && copy_data(scene, build);
     (void)rtcGetDeviceError(rays_device);

@@ -26,7 +26,10 @@ Scene *rays_scene_hold(Scene *scene) {
 void rays_scene_release(Scene *scene) {
     if (!scene || atomic_fetch_sub(&scene->count, 1) != 1) return;
     if (scene->rtc) rtcReleaseScene(scene->rtc);
-    for (uint32_t i = 0; i < scene->n_geometries; i++) free(scene->geometries[i].boxes);
+    for (uint32_t i = 0; i < scene->n_geometries; i++) {
+        free(scene->geometries[i].boxes);
+        rays_caps_free(scene->geometries[i].caps);
+    }
     for (uint32_t i = 0; i < scene->n_instances; i++) {
         rays_scene_release(scene->instances[i].scene);
         free(scene->instances[i].transforms);

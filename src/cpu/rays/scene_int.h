@@ -10,6 +10,7 @@
 #include "cpu/rays/rays.h"
 
 typedef struct Scene Scene;
+typedef struct Caps Caps; // caps_int.h
 
 typedef struct Geometry {
     uint8_t kind; // CPU_HIT_TRIANGLE, ...
@@ -19,6 +20,7 @@ typedef struct Geometry {
     char *data; // of primitives, in the scene's; or NULL
     uint64_t data_stride;
     float *boxes; // [n_keyframes][n_primitives][6]
+    Caps *caps;   // of curves; NULL: none
 } Geometry;
 
 typedef struct Matrix { // column by column: x' = m[0..2] x + m[3..5] y + m[6..8] z + m[9..11]
@@ -86,8 +88,9 @@ void rays_put(uint64_t handle, Scene *scene); // takes the reference
 Scene *rays_scene_behind(uint64_t handle);
 // build.c: NULL: no memory, or an error of Embree's.
 Scene *rays_build_primitives(const DevRayBuild *build);
-// curves.c: false: no memory.
-bool rays_add_curves(Scene *scene, uint32_t number, const DevGeometry *g);
+// curves.c: false: no memory. cap_id: a number of Embree's that no other geometry has.
+bool rays_add_curves(Scene *scene, uint32_t number, const DevGeometry *g, uint32_t cap_id);
+void rays_caps_free(Caps *caps); // caps.c
 // instances.c
 Scene *rays_build_instances(const DevRayBuild *build);
 // The instance's matrices at a time.

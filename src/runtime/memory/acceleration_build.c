@@ -163,8 +163,7 @@ static bool valid_curve(const Convert *c, const MTLAccelerationStructureGeometry
     if ((unsigned)g->curve_basis > MTLCurveBasisBezier)
         return wrong(c, ".curve_basis", (unsigned)g->curve_basis);
     if (!degree) return wrong(c, ".segment_control_point_count", n);
-    if ((unsigned)g->curve_end_caps > MTLCurveEndCapsSphere ||
-        (g->curve_end_caps && !linear && g->curve_type == MTLCurveTypeRound))
+    if ((unsigned)g->curve_end_caps > MTLCurveEndCapsSphere)
         return wrong(c, ".curve_end_caps", (unsigned)g->curve_end_caps);
     if (g->segment_count > MAX_PRIMITIVES) return wrong(c, ".segment_count", g->segment_count);
     if (g->control_point_count > UINT32_MAX - 1)

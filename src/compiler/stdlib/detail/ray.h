@@ -105,11 +105,12 @@ enum { // CPU_RAY_CULL_FRONT ...
 
 class intersection_params {
 public:
-    METAL_FUNC void assume_geometry_type(geometry_type) {}
-    METAL_FUNC void assume_identity_transforms(bool) {}
-    METAL_FUNC void assume_curve_type(curve_type) {}
-    METAL_FUNC void assume_curve_basis(curve_basis) {}
-    METAL_FUNC void assume_curve_control_point_count(uint) {}
+    // Promises: remembered, and not needed.
+    METAL_FUNC void assume_geometry_type(geometry_type t) { __geometry = (uchar)t; }
+    METAL_FUNC void assume_identity_transforms(bool identity) { __identity = identity; }
+    METAL_FUNC void assume_curve_type(curve_type t) { __curve = (uchar)t; }
+    METAL_FUNC void assume_curve_basis(curve_basis b) { __basis = (uchar)b; }
+    METAL_FUNC void assume_curve_control_point_count(uint n) { __points = n; }
     METAL_FUNC void force_opacity(forced_opacity o) {
         __set(3 * __RAY_FORCE_OPAQUE, (uint)o * __RAY_FORCE_OPAQUE);
     }
@@ -127,7 +128,32 @@ public:
     }
     METAL_FUNC void accept_any_intersection(bool any) { __set(__RAY_ANY, any ? __RAY_ANY : 0); }
 
-    uint __flags = 0;
+    METAL_FUNC forced_opacity get_forced_opacity() const {
+        return (forced_opacity)(__flags / __RAY_FORCE_OPAQUE & 3);
+    }
+    METAL_FUNC triangle_cull_mode get_triangle_cull_mode() const {
+        return (triangle_cull_mode)(__flags / __RAY_CULL_FRONT & 3);
+    }
+    METAL_FUNC winding get_triangle_front_facing_winding() const {
+        return __flags & __RAY_COUNTERCLOCKWISE ? winding::counterclockwise : winding::clockwise;
+    }
+    METAL_FUNC geometry_cull_mode get_geometry_cull_mode() const {
+        return (geometry_cull_mode)(__flags / __RAY_CULL_TRIANGLES & 7);
+    }
+    METAL_FUNC opacity_cull_mode get_opacity_cull_mode() const {
+        return (opacity_cull_mode)(__flags / __RAY_CULL_OPAQUE & 3);
+    }
+    METAL_FUNC bool should_accept_any_intersection() const { return (__flags & __RAY_ANY) != 0; }
+    METAL_FUNC bool should_assume_identity_transforms() const { return __identity; }
+    METAL_FUNC geometry_type get_geometry_type() const { return (geometry_type)__geometry; }
+    METAL_FUNC curve_type get_curve_type() const { return (curve_type)__curve; }
+    METAL_FUNC curve_basis get_curve_basis() const { return (curve_basis)__basis; }
+    METAL_FUNC uint get_curve_control_point_count() const { return __points; }
+
+    uint __flags = 0, __points = 0;
+    uchar __geometry = (uchar)geometry_type::triangle | (uchar)geometry_type::bounding_box;
+    uchar __curve = (uchar)curve_type::all, __basis = (uchar)curve_basis::all;
+    bool __identity = false;
 
 private:
     METAL_FUNC void __set(uint bits, uint value) { __flags = (__flags & ~bits) | value; }
