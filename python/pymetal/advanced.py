@@ -2,6 +2,11 @@
 """Copies, heaps, fences, events, argument buffers, indirect commands, archives and capture."""
 
 from ._pymetal import (
+    AccelerationStructure,
+    AccelerationStructureCommandEncoder,
+    AccelerationStructureDescriptor,
+    AccelerationStructureGeometryDescriptor,
+    AccelerationStructureSizes,
     ArgumentDescriptor,
     ArgumentEncoder,
     BinaryArchive,
@@ -17,6 +22,7 @@ from ._pymetal import (
     IndirectCommandBuffer,
     IndirectCommandBufferDescriptor,
     IndirectComputeCommand,
+    IntersectionFunctionTable,
     ResidencySet,
     SharedEvent,
     SharedEventListener,
@@ -24,6 +30,11 @@ from ._pymetal import (
 )
 
 __all__ = [
+    "AccelerationStructure",
+    "AccelerationStructureCommandEncoder",
+    "AccelerationStructureDescriptor",
+    "AccelerationStructureGeometryDescriptor",
+    "AccelerationStructureSizes",
     "ArgumentDescriptor",
     "ArgumentEncoder",
     "BinaryArchive",
@@ -39,6 +50,7 @@ __all__ = [
     "IndirectCommandBuffer",
     "IndirectCommandBufferDescriptor",
     "IndirectComputeCommand",
+    "IntersectionFunctionTable",
     "ResidencySet",
     "SharedEvent",
     "SharedEventListener",

@@ -115,8 +115,16 @@ METHOD(ComputePipelineState, new_visible_function_table, "VisibleFunctionTable |
                         self->native, &(MTLVisibleFunctionTableDescriptor){a[0].u}));
 }
 
+METHOD(ComputePipelineState, new_intersection_function_table, "IntersectionFunctionTable | None",
+       "An empty table of intersection functions of this pipeline.", SIZE("function_count")) {
+    return wrap_new(state, C_IntersectionFunctionTable,
+                    mtl_compute_pipeline_state_new_intersection_function_table(
+                        self->native, &(MTLIntersectionFunctionTableDescriptor){a[0].u}));
+}
+
 static const Method *const ComputePipelineState_methods[] = {
-    &ComputePipelineState_function_handle, &ComputePipelineState_new_visible_function_table, NULL};
+    &ComputePipelineState_function_handle, &ComputePipelineState_new_visible_function_table,
+    &ComputePipelineState_new_intersection_function_table, NULL};
 DEFINE_CLASS(ComputePipelineState, "A kernel compiled for the device.",
              .methods = ComputePipelineState_methods, .props = ComputePipelineState_props);
 
@@ -209,17 +217,42 @@ METHOD(ComputeCommandEncoder, set_visible_function_table, "None", "Binds a funct
     return none(state);
 }
 
+METHOD(ComputeCommandEncoder, set_acceleration_structure, "None",
+       "Binds an acceleration structure at an index of buffers.",
+       OBJECT("structure", AccelerationStructure), U32("index")) {
+    mtl_compute_command_encoder_set_acceleration_structure(self->native, a[0].p, a[1].u);
+    return none(state);
+}
+
+METHOD(ComputeCommandEncoder, set_intersection_function_table, "None",
+       "Binds a table of intersection functions at an index of buffers.",
+       OBJECT("table", IntersectionFunctionTable), U32("index")) {
+    mtl_compute_command_encoder_set_intersection_function_table(self->native, a[0].p, a[1].u);
+    return none(state);
+}
+
+METHOD(ComputeCommandEncoder, set_imageblock_width, "None",
+       "Pixels of the imageblock of kernels that have one.", SIZE("width"), SIZE("height")) {
+    mtl_compute_command_encoder_set_imageblock_width(self->native, a[0].u, a[1].u);
+    return none(state);
+}
+
 // ---- Resources behind pointers ----
 
-// A Buffer, Texture, IndirectCommandBuffer or VisibleFunctionTable. NULL: TypeError.
+// A Buffer, Texture, or another of these. NULL: TypeError.
 static MTLResource *to_resource(State *state, PyObject *o, const char *name) {
-    static const ClassId kinds[] = {C_Buffer, C_Texture, C_IndirectCommandBuffer,
-                                    C_VisibleFunctionTable};
+    static const ClassId kinds[] = {C_Buffer,
+                                    C_Texture,
+                                    C_IndirectCommandBuffer,
+                                    C_VisibleFunctionTable,
+                                    C_AccelerationStructure,
+                                    C_IntersectionFunctionTable};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (object_is(state, o, kinds[i])) return ((Object *)o)->native;
     PyErr_Format(PyExc_TypeError,
                  "%s(): incompatible function arguments: %R is not a resource (Buffer, Texture, "
-                 "IndirectCommandBuffer, VisibleFunctionTable)",
+                 "IndirectCommandBuffer, VisibleFunctionTable, AccelerationStructure, "
+                 "IntersectionFunctionTable)",
                  name, o);
     return NULL;
 }
@@ -352,6 +385,9 @@ static const Method *const ComputeCommandEncoder_methods[] = {
     &ComputeCommandEncoder_set_sampler_state,
     &ComputeCommandEncoder_set_threadgroup_memory_length,
     &ComputeCommandEncoder_set_visible_function_table,
+    &ComputeCommandEncoder_set_acceleration_structure,
+    &ComputeCommandEncoder_set_intersection_function_table,
+    &ComputeCommandEncoder_set_imageblock_width,
     &ComputeCommandEncoder_use_resource,
     &ComputeCommandEncoder_use_heap,
     &ComputeCommandEncoder_update_fence,

@@ -5,6 +5,7 @@
 #include "buffer.h"
 #include "library.h"
 #include "queue.h"
+#include "rays.h"
 #include "render.h"
 
 static PyObject *timestamps(Object *self) {
@@ -313,6 +314,23 @@ METHOD(Device, new_argument_encoder_with_buffer_binding, "ArgumentEncoder | None
                     mtl_device_new_argument_encoder_with_buffer_binding(self->native, a[0].p));
 }
 
+METHOD(Device, acceleration_structure_sizes, "AccelerationStructureSizes",
+       "What a structure and its builds need at most.",
+       OBJECT("descriptor", AccelerationStructureDescriptor)) {
+    RaysDescriptor d;
+    if (!rays_descriptor(state, a[0].o, &d)) return NULL;
+    MTLAccelerationStructureSizes sizes =
+        mtl_device_acceleration_structure_sizes(self->native, &d.d);
+    rays_descriptor_free(&d);
+    return from_ray_sizes(state, sizes);
+}
+
+METHOD(Device, new_acceleration_structure, "AccelerationStructure | None",
+       "A structure of this size that nothing is built into yet.", SIZE("size")) {
+    return wrap_new(state, C_AccelerationStructure,
+                    mtl_device_new_acceleration_structure(self->native, a[0].u));
+}
+
 METHOD(Device, new_indirect_command_buffer, "IndirectCommandBuffer | None",
        "Room for commands that are encoded once and executed often.",
        OBJECT("descriptor", IndirectCommandBufferDescriptor), SIZE("max_count"), U32("options")) {
@@ -380,6 +398,8 @@ static const Method *const Device_methods[] = {
     &Device_new_argument_encoder,
     &Device_new_argument_encoder_with_buffer_binding,
     &Device_new_indirect_command_buffer,
+    &Device_acceleration_structure_sizes,
+    &Device_new_acceleration_structure,
     &Device_new_binary_archive,
     NULL,
 };

@@ -282,6 +282,15 @@ METHOD0(CommandBuffer, blit_command_encoder, "BlitCommandEncoder",
                          mtl_command_buffer_blit_command_encoder(self->native), self);
 }
 
+METHOD0(CommandBuffer, acceleration_structure_command_encoder,
+        "AccelerationStructureCommandEncoder",
+        "Opens an encoder that builds acceleration structures. One encoder at a time.") {
+    (void)a;
+    return wrap_owned_by(state, C_AccelerationStructureCommandEncoder,
+                         mtl_command_buffer_acceleration_structure_command_encoder(self->native),
+                         self);
+}
+
 METHOD(CommandBuffer, render_command_encoder, "RenderCommandEncoder",
        "Opens an encoder for the draws of a render pass. One encoder at a time.",
        OBJECT("descriptor", RenderPassDescriptor)) {
@@ -409,6 +418,7 @@ METHOD(CommandBuffer, present_drawable, "None", "Shows a drawable when the comma
 static const Method *const CommandBuffer_methods[] = {
     &CommandBuffer_compute_command_encoder,
     &CommandBuffer_blit_command_encoder,
+    &CommandBuffer_acceleration_structure_command_encoder,
     &CommandBuffer_render_command_encoder,
     &CommandBuffer_enqueue,
     &CommandBuffer_commit,

@@ -588,3 +588,30 @@ class TestEncoder:
         commands.commit()
         commands.wait_until_completed()
         assert (array_of(buffer) == 1).all()
+
+
+def test_imageblock(device, queue):
+    source = """
+#include <metal_stdlib>
+using namespace metal;
+struct Cell { uint n; };
+kernel void sizes(imageblock<Cell> b, device uint *out [[buffer(0)]]) {
+    out[0] = b.get_width(), out[1] = b.get_height();
+}"""
+    state = device.new_compute_pipeline_state(
+        device.new_library_with_source(source).new_function("sizes"))
+    out = device.new_buffer(8, SHARED)
+    commands = queue.command_buffer()
+    encoder = commands.compute_command_encoder()
+    encoder.set_compute_pipeline_state(state)
+    encoder.set_buffer(out, 0, 0)
+    encoder.set_imageblock_width(7, 3)
+    encoder.dispatch_threads(1, 1, 1, 1, 1, 1)
+    encoder.end_encoding()
+    commands.commit()
+    commands.wait_until_completed()
+    assert list(array_of(out, np.uint32)) == [7, 3]
+    encoder = queue.command_buffer().compute_command_encoder()
+    with pytest.raises(pm.ValidationError):
+        encoder.set_imageblock_width(0, 3)
+    encoder.end_encoding()
