@@ -54,8 +54,10 @@ typedef struct Cg {
     bool has_support;              // device/support.c is linked
     uint32_t stage_flags;          // vertex and fragment functions: ABI_STAGE_*
     uint32_t n_vertex_buffers;
-    uint8_t vertex_buffers[32]; // that attributes are fetched from, by their places
-    char *diagnostics;          // errors LLVM reported through its handler, or NULL
+    uint8_t vertex_buffers[32];    // that attributes are fetched from, by their places
+    struct CgDispatch *dispatches; // calls through pointers whose functions stay functions
+    size_t n_dispatches;
+    char *diagnostics; // errors LLVM reported through its handler, or NULL
 } Cg;
 
 // context.c
@@ -110,7 +112,20 @@ bool msl_is_linked(LLVMValueRef f); // a linked function: kept until the calls a
 // intersection.c: a function in `m` around f, of the type that all of them have; NULL: f is none
 LLVMValueRef msl_wrap_intersection(Cg *cg, LLVMModuleRef m, LLVMValueRef f, const RfFunction *fn);
 
+// outline.c
+typedef struct MslCandidate { // for a call through a pointer
+    LLVMValueRef f;
+    uint64_t id, key; // two numbers of it; key 0: none
+} MslCandidate;
+bool msl_outline_call(Cg *cg, LLVMValueRef call, const MslCandidate *fits, size_t n); // done so?
+// The thread functions that are called; *dispatch and *callee are 0 at first.
+bool msl_next_callee(const Cg *cg, size_t *dispatch, size_t *callee, LLVMValueRef *f);
+void msl_vectorise_callees(Cg *cg); // before what calls them
+void msl_dispatches_free(Cg *cg);
+
 // link_calls.c
+// What calling nothing gives, in memory.
+void msl_build_nothing(Cg *cg, LLVMValueRef call, LLVMValueRef id);
 LLVMTypeRef msl_null_call_type(const MslContext *cx); // a store of it stands for a call of nothing
 void msl_resolve_calls(Cg *cg); // calls through pointers become switches; cg->thread is inlined
 

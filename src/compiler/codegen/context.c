@@ -46,6 +46,7 @@ bool msl_context_open(Cg *cg, const MslKernelRequest *request, char **log) {
 }
 
 void msl_context_close(Cg *cg) {
+    msl_dispatches_free(cg);
     MslContext *cx = &cg->cx;
     if (cx->builder) LLVMDisposeBuilder(cx->builder);
     if (cx->module) LLVMDisposeModule(cx->module);

@@ -384,6 +384,9 @@ static void survey_call(Cg *cg, LLVMValueRef call) {
     if (msl_starts(name, "__ingot_simd_") || msl_starts(name, "__ingot_quad_") ||
         msl_starts(name, "__ingot_simdgroup_mma") || strstr(name, "__ingot_tensor_"))
         cg->uses.simd = cg->uses.packing = true;
+    if (msl_starts(name, "__ingot_dispatch_")) cg->uses.simd = cg->uses.packing = true;
+    if (msl_starts(name, "__ingot_frame"))
+        cg->private_bytes += LLVMConstIntGetZExtValue(LLVMGetOperand(call, 0));
     if (msl_starts(name, "__ingot_simdgroup_mma")) cg->uses.support = true; // fused multiply-add
     if (msl_starts(name, "__ingot_log")) cg->uses.log = true;
     if (msl_starts(name, "__ingot_simdgroup_barrier")) cg->uses.meet = cg->uses.packing = true;
@@ -425,15 +428,21 @@ static bool may_need_support(Cg *cg, LLVMValueRef i) {
                               msl_starts(name, "llvm.roundeven"));
 }
 
-void msl_survey(Cg *cg) {
-    cg->uses =
-        (CgUses){.group = LLVMGetFirstUse(LLVMGetParam(cg->thread, cg->fn->n_slots)) != NULL};
-    cg->private_bytes = 0;
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(cg->thread); b; b = LLVMGetNextBasicBlock(b))
+static void survey_function(Cg *cg, LLVMValueRef f) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             if (LLVMIsACallInst(i)) survey_call(cg, i);
             if (LLVMIsAAllocaInst(i))
                 cg->private_bytes += LLVMABISizeOfType(cg->cx.layout, LLVMGetAllocatedType(i)) + 16;
             if (may_need_support(cg, i)) cg->uses.support = true;
         }
+}
+
+void msl_survey(Cg *cg) {
+    cg->uses =
+        (CgUses){.group = LLVMGetFirstUse(LLVMGetParam(cg->thread, cg->fn->n_slots)) != NULL};
+    cg->private_bytes = 0;
+    survey_function(cg, cg->thread);
+    LLVMValueRef callee;
+    for (size_t d = 0, k = 0; msl_next_callee(cg, &d, &k, &callee);) survey_function(cg, callee);
 }

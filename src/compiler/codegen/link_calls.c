@@ -4,7 +4,8 @@
 //             pipeline's list, from 1), or a higher one for a function whose address the source
 //             takes. A call is a switch on the number over the functions of its type; what no case
 //             takes does nothing and gives zero. All of it is inlined into the thread function, so
-//             the vectoriser sees divergent branches and nothing new.
+//             the vectoriser sees divergent branches and nothing new; many functions stay functions
+//             (outline.c).
 //   requires  everything else is inlined into cg->thread and into the linked functions
 //   idea      rounds: a call through a pointer inside a function that a case inlined is met in the
 //             next round. As many rounds as the pipeline's max_call_stack_depth allows; with the
@@ -20,15 +21,11 @@ enum { MAX_ROUNDS = 8, MAX_INSTRUCTIONS = 300000, MAX_CANDIDATES = 65536 };
 
 #define FUNCTION_ENTRY "__ingot_function_entryI" // then the tags
 
-typedef struct Candidate {
-    LLVMValueRef f;
-    uint64_t id, key; // key 0: none
-} Candidate;
-
 typedef struct Calls {
     Cg *cg;
-    Candidate *candidates;
+    MslCandidate *candidates;
     size_t n, capacity;
+    MslCandidate *fits; // [n] for one call
     LLVMValueRef *list; // calls of one round
     size_t n_list, capacity_list;
     bool failed;
@@ -37,7 +34,7 @@ typedef struct Calls {
 static void add_candidate(Calls *c, LLVMValueRef f, uint64_t id, uint64_t key) {
     if (c->n == c->capacity) {
         size_t capacity = c->capacity ? c->capacity * 2 : 64;
-        Candidate *more =
+        MslCandidate *more =
             capacity > MAX_CANDIDATES ? NULL : realloc(c->candidates, capacity * sizeof *more);
         if (!more) {
             c->failed = true;
@@ -47,7 +44,7 @@ static void add_candidate(Calls *c, LLVMValueRef f, uint64_t id, uint64_t key) {
     }
     for (size_t i = 0; i < c->n; i++)
         if (c->candidates[i].key == key) key = 0; // the first one has it
-    c->candidates[c->n++] = (Candidate){f, id, key};
+    c->candidates[c->n++] = (MslCandidate){f, id, key};
 }
 
 static void add_call(Calls *c, LLVMValueRef call) {
@@ -266,7 +263,7 @@ static void build_report(Cg *cg, LLVMValueRef id) {
 }
 
 // What calling nothing gives: zero, also where the result is memory.
-static void build_nothing(Cg *cg, LLVMValueRef call, LLVMValueRef id) {
+void msl_build_nothing(Cg *cg, LLVMValueRef call, LLVMValueRef id) {
     MslContext *cx = &cg->cx;
     if (cg->request->validate) build_report(cg, id);
     LLVMTypeRef type = LLVMGetCalledFunctionType(call);
@@ -279,9 +276,19 @@ static void build_nothing(Cg *cg, LLVMValueRef call, LLVMValueRef id) {
                         msl_const(cx, 64, LLVMABISizeOfType(cx->layout, result)), 1);
 }
 
+// The functions a call may go to, in c->fits.
+static size_t find_fits(Calls *c, LLVMValueRef call) {
+    size_t n = 0;
+    for (size_t i = 0; i < c->n; i++)
+        if (fits(c->cg, call, c->candidates[i].f)) c->fits[n++] = c->candidates[i];
+    return n;
+}
+
 static void lower_call(Calls *c, LLVMValueRef call, bool cut) {
     Cg *cg = c->cg;
     MslContext *cx = &cg->cx;
+    size_t n = cut ? 0 : find_fits(c, call);
+    if (msl_outline_call(cg, call, c->fits, n)) return;
     LLVMBuilderRef b = cx->builder;
     LLVMTypeRef result = LLVMTypeOf(call);
     bool value = LLVMGetTypeKind(result) != LLVMVoidTypeKind;
@@ -293,17 +300,15 @@ static void lower_call(Calls *c, LLVMValueRef call, bool cut) {
     LLVMPositionBuilderBefore(b, call);
     LLVMValueRef phi = value ? LLVMBuildPhi(b, result, "") : NULL;
     LLVMPositionBuilderAtEnd(b, nothing);
-    build_nothing(cg, call, id);
+    msl_build_nothing(cg, call, id);
     LLVMBuildBr(b, join);
     LLVMValueRef zero = value ? LLVMConstNull(result) : NULL;
     if (value) LLVMAddIncoming(phi, &zero, &nothing, 1);
-    for (size_t i = 0; i < c->n && !cut; i++) {
-        LLVMValueRef f = c->candidates[i].f;
-        if (!fits(cg, call, f)) continue;
+    for (size_t i = 0; i < n; i++) {
+        LLVMValueRef f = c->fits[i].f;
         LLVMBasicBlockRef block = block_before(cg, join);
-        LLVMAddCase(choice, msl_const(cx, 64, c->candidates[i].id), block);
-        if (c->candidates[i].key)
-            LLVMAddCase(choice, msl_const(cx, 64, c->candidates[i].key), block);
+        LLVMAddCase(choice, msl_const(cx, 64, c->fits[i].id), block);
+        if (c->fits[i].key) LLVMAddCase(choice, msl_const(cx, 64, c->fits[i].key), block);
         LLVMPositionBuilderAtEnd(b, block);
         LLVMValueRef direct = LLVMInstructionClone(call);
         LLVMSetOperand(direct, (unsigned)LLVMGetNumOperands(direct) - 1, f);
@@ -318,6 +323,7 @@ static void lower_call(Calls *c, LLVMValueRef call, bool cut) {
 static void fail_calls(Calls *c, const char *why) {
     Cg *cg = c->cg;
     free(c->candidates);
+    free(c->fits);
     free(c->list);
     msl_fail(&cg->cx, "'%s': %s", cg->fn->name, why);
 }
@@ -327,6 +333,8 @@ void msl_resolve_calls(Cg *cg) {
     Calls c = {.cg = cg};
     uint32_t depth = cg->request->call_depth;
     find_candidates(&c);
+    c.fits = calloc(c.n + 1, sizeof *c.fits);
+    c.failed |= !c.fits;
     for (unsigned round = 1;; round++) {
         size_t length = collect(&c);
         bool cut = depth > 1 && round > depth;
@@ -349,6 +357,7 @@ void msl_resolve_calls(Cg *cg) {
         msl_run_passes(cx, NULL, "always-inline,function(sroa<modify-cfg>,early-cse,simplifycfg)");
     }
     free(c.candidates);
+    free(c.fits);
     free(c.list);
     for (LLVMValueRef f = LLVMGetFirstFunction(cx->module); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f) && msl_is_linked(f)) LLVMSetLinkage(f, LLVMInternalLinkage);

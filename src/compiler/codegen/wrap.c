@@ -267,6 +267,7 @@ void msl_wrap(Cg *cg) {
     plan.loose = plan.shaped && !uses->packing;
     plan.stream_bytes = msl_stream_bytes(cg);
     msl_redirect_logs(cg);
+    msl_vectorise_callees(cg);
     vectorise_versions(cg, &plan, n_threads);
     // One step that is the whole threadgroup has nobody to wait for.
     plan.suspends = uses->barrier && (!plan.shaped || n_threads > cx->width);

@@ -27,6 +27,7 @@ Class msl_builtin_class(Vec *x, Value i, Builtin which) {
     switch (which.op) {
     case OP_LAUNCH:
     case OP_NEVER:
+    case OP_FRAME:
     case OP_INSIDE:
     case OP_TENSOR_MATMUL:
     case OP_TENSOR_CONVOLUTION:
@@ -434,6 +435,8 @@ void msl_emit_builtin(Vec *x, Value i, Val *o, Builtin which) {
     case OP_SIMD_BARRIER: return; // the lanes run in step
     case OP_LAUNCH: o->base[0] = x->launch; return;
     case OP_NEVER: o->base[0] = LLVMConstNull(x->i1); return;
+    case OP_FRAME: o->base[0] = msl_emit_frame(x, i); return;
+    case OP_DISPATCH: msl_emit_dispatch(x, i); return;
     case OP_INSIDE: msl_emit_inside(x, i, o); return;
     case OP_SCAN_SUM:
     case OP_SCAN_SUM_EX:

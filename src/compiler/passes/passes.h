@@ -10,6 +10,8 @@
 //     ...  __ingot_simd_<op>_<type>, __ingot_quad_<op>_<type>, ballots, votes
 //     void __ingot_threadgroup_barrier(i32 flags), __ingot_simdgroup_barrier(i32 flags)
 //     ptr  __ingot_launch()                         the CpuLaunch
+//     ptr  __ingot_frame(i32 bytes)                 memory of the SIMD-group, so much a lane
+//     void __ingot_dispatch_<n>(i32 id, ...)        calls of a vectorised function (emit_call.c)
 #ifndef INGOT_PASSES_H
 #define INGOT_PASSES_H
 #include <llvm-c/Core.h>

@@ -210,6 +210,7 @@ typedef enum Op { // the calls the vectoriser itself lowers
     OP_BARRIER,
     OP_SIMD_BARRIER,
     OP_NEVER,
+    OP_FRAME,
     OP_INSIDE,
     OP_TEX_SAMPLE, // in the order of CpuTextureOps
     OP_TEX_READ,
@@ -247,6 +248,7 @@ typedef enum Op { // the calls the vectoriser itself lowers
     OP_MMA,
     OP_TENSOR_MATMUL, // compiler/tensor_call.h
     OP_TENSOR_CONVOLUTION,
+    OP_DISPATCH,
 } Op;
 typedef struct Builtin {
     Op op;
@@ -329,7 +331,9 @@ Value msl_helper_mask(Vec *x, Value p, int64_t behind, int bytes);
 
 // emit_check.c
 void msl_find_late(Vec *x);
-bool msl_is_late(const Vec *x, Value i);       // emitted with its check
+bool msl_is_late(const Vec *x, Value i); // emitted with its check
+void msl_emit_dispatch(Vec *x, Value i); // emit_call.c
+Value msl_emit_frame(Vec *x, Value i);
 void msl_emit_inside(Vec *x, Value i, Val *o); // i1 __ingot_inside(pointer, start, limit, ...)
 
 // emit_control.c

@@ -60,6 +60,8 @@ Builtin msl_builtin_of(Value call) {
     if (!strcmp(n, "simdgroup_barrier")) return (Builtin){OP_SIMD_BARRIER, false, false};
     if (!strcmp(n, "inside")) return (Builtin){OP_INSIDE, false, false};
     if (!strcmp(n, "never")) return (Builtin){OP_NEVER, false, false};
+    if (!strcmp(n, "frame")) return (Builtin){OP_FRAME, false, false};
+    if (starts_with(n, "dispatch_")) return (Builtin){OP_DISPATCH, false, false};
     if (!strcmp(n, "simdgroup_mma_f32")) return (Builtin){OP_MMA, false, false};
     bool quad = starts_with(n, "quad_");
     if (!quad && !starts_with(n, "simd_")) return none;
