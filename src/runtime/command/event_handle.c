@@ -1,36 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// event_handle.c: shared events across processes. The number moves to a page of an anonymous file
-// (memfd); a handle is a descriptor of that file. There is no name in any file system: a handle's
-// name says in which process the descriptor is open (/proc/PID/fd/N), so nothing is left behind by
-// a process that dies, and the page carries a random id that the name repeats, so that a process of
-// the same number is not taken for it.
-//
-// The file is sealed: nobody can shorten it under another's mapping. What a foreign process writes
+// event_handle.c: shared events across processes. The number moves to a page of a shared file
+// (object/shared_file.h); a handle is a descriptor of that file. What a foreign process writes
 // there is a number and a count, nothing that is trusted further.
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "runtime/object/error.h"
+#include "runtime/object/shared_file.h"
 #include "runtime/command/event.h"
 #include "runtime/object/validation.h"
 #include "os/futex.h"
 #include "os/thread.h"
 
 #define PAGE_BYTES 4096u
-#define NAME_FORMAT "ingot-shared-event-1:%ld:%d:%016" PRIx64 "%016" PRIx64
+#define KIND "event"
 
 struct MTLSharedEventHandle {
     RtObject object;
     int descriptor;
     char label[sizeof((RtEventState *)0)->label];
-    char name[96];
+    char name[RT_SHARED_NAME];
 };
 
 static void handle_destroy(void *self) {
@@ -50,36 +43,27 @@ static RtEventState *map_page(int descriptor) {
 
 // A new sealed page with a number on it. NULL: errno says why.
 static RtEventState *create_page(uint64_t value, const char *label, int *descriptor) {
-    int fd = memfd_create("ingot-shared-event", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (fd < 0) return NULL;
-    RtEventState *page = NULL;
-    if (ftruncate(fd, PAGE_BYTES) != 0) goto fail;
-    page = map_page(fd);
-    if (!page) goto fail;
-    if (getrandom(page->id, sizeof page->id, 0) != (ssize_t)sizeof page->id) goto fail;
+    uint64_t id[2];
+    int fd = rt_shared_file_new(KIND, PAGE_BYTES, id);
+    RtEventState *page = fd < 0 ? NULL : map_page(fd);
+    if (!page) {
+        if (fd >= 0) close(fd);
+        return NULL;
+    }
+    memcpy(page->id, id, sizeof page->id);
     page->magic = RT_EVENT_MAGIC;
     page->version = RT_EVENT_VERSION;
     page->n_bytes = PAGE_BYTES;
     snprintf(page->label, sizeof page->label, "%s", label);
     atomic_init(&page->value, value);
-    if (fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) goto fail;
     *descriptor = fd;
     return page;
-
-fail:
-    if (page) munmap(page, PAGE_BYTES);
-    close(fd);
-    return NULL;
 }
 
 // Maps a descriptor of unknown origin if it is one of ours; NULL and why not.
 static RtEventState *open_page(int descriptor, const char **why) {
-    struct stat file;
-    *why = "it is not an open file descriptor";
-    if (descriptor < 0 || fstat(descriptor, &file) != 0) return NULL;
-    *why = "it is not the descriptor of a shared event";
-    int seals = fcntl(descriptor, F_GET_SEALS);
-    if (seals < 0 || !(seals & F_SEAL_SHRINK) || file.st_size != PAGE_BYTES) return NULL;
+    off_t n;
+    if (!rt_shared_file_check(KIND, descriptor, &n, why) || n != PAGE_BYTES) return NULL;
     RtEventState *page = map_page(descriptor);
     if (!page) {
         *why = "it cannot be mapped";
@@ -142,8 +126,7 @@ static MTLSharedEventHandle *handle_new(int descriptor, const RtEventState *page
     handle->descriptor = descriptor;
     memcpy(handle->label, page->label, sizeof handle->label);
     handle->label[sizeof handle->label - 1] = '\0';
-    snprintf(handle->name, sizeof handle->name, NAME_FORMAT, (long)getpid(), descriptor,
-             page->id[0], page->id[1]);
+    rt_shared_file_name(KIND, descriptor, page->id, handle->name);
     return handle;
 }
 
@@ -236,22 +219,10 @@ MTLSharedEventHandle *mtl_shared_event_handle_new_with_file_descriptor(int descr
 MTLSharedEventHandle *mtl_shared_event_handle_new_with_name(const char *name, MTLError **error) {
     if (error) *error = NULL;
     if (!name) return bad_handle(error, "the name is NULL");
-    long pid;
-    int fd, end = 0;
     uint64_t id[2];
-    char again[96], path[64];
-    if (sscanf(name, "ingot-shared-event-1:%ld:%d:%16" SCNx64 "%16" SCNx64 "%n", &pid, &fd, &id[0],
-               &id[1], &end) != 4 ||
-        snprintf(again, sizeof again, NAME_FORMAT, pid, fd, id[0], id[1]) <= 0 ||
-        strcmp(again, name) != 0 || pid <= 0 || fd < 0)
-        return bad_handle(error, "the name is not one that mtl_shared_event_handle_name gave");
-    snprintf(path, sizeof path, "/proc/%ld/fd/%d", pid, fd);
-    int descriptor = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (descriptor < 0)
-        return bad_handle(error, errno == EACCES || errno == EPERM
-                                     ? "the process that made it belongs to another user"
-                                     : "the process that made it has ended or closed it");
     const char *why;
+    int descriptor = rt_shared_file_open(KIND, name, id, &why);
+    if (descriptor < 0) return bad_handle(error, why);
     RtEventState *page = open_page(descriptor, &why);
     bool same = page && page->id[0] == id[0] && page->id[1] == id[1];
     MTLSharedEventHandle *handle = NULL;
@@ -260,7 +231,7 @@ MTLSharedEventHandle *mtl_shared_event_handle_new_with_name(const char *name, MT
     else
         close(descriptor);
     if (page) munmap(page, PAGE_BYTES);
-    if (!same) return bad_handle(error, "the process that made it has ended or closed it");
+    if (!same) return bad_handle(error, RT_SHARED_FILE_GONE);
     if (!handle) rt_error_set(error, NULL);
     return handle;
 }

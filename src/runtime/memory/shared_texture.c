@@ -1,28 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// shared_texture.c: textures over memory that others see too. Between processes it is an anonymous
-// file (memfd): the texels, then a page that says what texture it is. A handle is a descriptor of
-// the file, its name says where that is open (/proc/PID/fd/N): the dead leave nothing behind. The
-// file is sealed, so that nobody can shorten it under another's mapping; the page is read once, and
-// what it says is checked as a program's descriptor is. Over a surface it is the program's memory.
+// shared_texture.c: textures over memory that others see too. Between processes it is a shared file
+// (object/shared_file.h): the texels, then a page that says what texture it is. A handle is a
+// descriptor of the file. The page is read once, and what it says is checked as a program's
+// descriptor is. Over a surface it is the program's memory.
 #include "ingot/metal_share.h"
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include "runtime/memory/own_memory.h"
 #include "runtime/memory/texture.h"
 #include "runtime/object/device.h"
 #include "runtime/object/error.h"
+#include "runtime/object/shared_file.h"
 #include "runtime/object/validation.h"
 
 #define MAGIC 0x7865742d746f676eu // "ngot-tex"
 #define PAGE_BYTES 4096u
-#define NAME_FORMAT "ingot-shared-texture-1:%ld:%d:%016" PRIx64 "%016" PRIx64
+#define KIND "texture"
 
 typedef struct Page { // the last one of the file
     uint64_t magic, id[2], texel_bytes;
@@ -35,7 +31,7 @@ struct MTLSharedTextureHandle {
     MTLDevice *device; // retained; NULL: it came from another process
     int descriptor;
     char label[sizeof((Page *)0)->label];
-    char name[96];
+    char name[RT_SHARED_NAME];
 };
 
 static void handle_destroy(void *self) {
@@ -53,15 +49,11 @@ static size_t file_bytes(uint64_t texel_bytes) { return (size_t)texel_bytes + PA
 
 // A new sealed file for what the page says, mapped: the texels are at its beginning. NULL: errno.
 static char *create_file(Page *page, int *descriptor) {
-    int fd = memfd_create("ingot-shared-texture", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (fd < 0) return NULL;
-    char *memory = MAP_FAILED;
     size_t n = file_bytes(page->texel_bytes);
+    int fd = rt_shared_file_new(KIND, n, page->id);
+    if (fd < 0) return NULL;
     page->magic = MAGIC;
-    if (getrandom(page->id, sizeof page->id, 0) == (ssize_t)sizeof page->id &&
-        ftruncate(fd, (off_t)n) == 0 &&
-        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
-        memory = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    char *memory = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (memory == MAP_FAILED) {
         close(fd);
         return NULL;
@@ -73,15 +65,10 @@ static char *create_file(Page *page, int *descriptor) {
 
 // The page of a descriptor of unknown origin; false and why it is none of ours.
 static bool read_page(int descriptor, Page *page, const char **why) {
-    struct stat file;
-    *why = "it is not an open file descriptor";
-    if (descriptor < 0 || fstat(descriptor, &file) != 0) return false;
-    *why = "it is not the descriptor of a shared texture";
-    int seals = fcntl(descriptor, F_GET_SEALS);
-    if (seals < 0 || !(seals & F_SEAL_SHRINK) || file.st_size < (off_t)PAGE_BYTES) return false;
-    if (pread(descriptor, page, sizeof *page, file.st_size - (off_t)PAGE_BYTES) !=
-            (ssize_t)sizeof *page ||
-        page->magic != MAGIC || page->texel_bytes != (uint64_t)file.st_size - PAGE_BYTES)
+    off_t n;
+    if (!rt_shared_file_check(KIND, descriptor, &n, why) || n < (off_t)PAGE_BYTES ||
+        pread(descriptor, page, sizeof *page, n - (off_t)PAGE_BYTES) != (ssize_t)sizeof *page ||
+        page->magic != MAGIC || page->texel_bytes != (uint64_t)n - PAGE_BYTES)
         return false;
     page->label[sizeof page->label - 1] = '\0';
     return true;
@@ -187,8 +174,7 @@ static MTLSharedTextureHandle *handle_new(int descriptor, const Page *page, cons
     }
     handle->descriptor = descriptor;
     snprintf(handle->label, sizeof handle->label, "%s", label);
-    snprintf(handle->name, sizeof handle->name, NAME_FORMAT, (long)getpid(), descriptor,
-             page->id[0], page->id[1]);
+    rt_shared_file_name(KIND, descriptor, page->id, handle->name);
     return handle;
 }
 
@@ -260,22 +246,11 @@ MTLSharedTextureHandle *mtl_shared_texture_handle_new_with_name(const char *name
                                                                 MTLError **error) {
     if (error) *error = NULL;
     if (!name) return bad_handle(error, "the name is NULL");
-    long pid;
-    int fd;
     uint64_t id[2];
-    char again[96], path[64];
-    if (sscanf(name, "ingot-shared-texture-1:%ld:%d:%16" SCNx64 "%16" SCNx64, &pid, &fd, &id[0],
-               &id[1]) != 4 ||
-        snprintf(again, sizeof again, NAME_FORMAT, pid, fd, id[0], id[1]) <= 0 ||
-        strcmp(again, name) != 0 || pid <= 0 || fd < 0)
-        return bad_handle(error, "the name is not one that mtl_shared_texture_handle_name gave");
-    snprintf(path, sizeof path, "/proc/%ld/fd/%d", pid, fd);
-    int descriptor = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (descriptor < 0)
-        return bad_handle(error, errno == EACCES || errno == EPERM
-                                     ? "the process that made it belongs to another user"
-                                     : "the process that made it has ended or closed it");
-    const char *why = "the process that made it has ended or closed it";
+    const char *why;
+    int descriptor = rt_shared_file_open(KIND, name, id, &why);
+    if (descriptor < 0) return bad_handle(error, why);
+    why = RT_SHARED_FILE_GONE;
     Page page;
     MTLSharedTextureHandle *handle;
     if (!read_page(descriptor, &page, &why) || page.id[0] != id[0] || page.id[1] != id[1]) {
