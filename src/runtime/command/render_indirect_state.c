@@ -2,6 +2,7 @@
 // render_indirect_state.c: state of draws in indirect command buffers that do not inherit it. It
 // lies at the end of each record (abi/indirect.h); zeros are Metal's defaults.
 #include <math.h>
+#include <stddef.h>
 #include "runtime/command/render_indirect_int.h"
 #include "runtime/object/validation.h"
 #include "runtime/program/depth_stencil.h"
@@ -18,47 +19,58 @@ static AbiIndirectState *state_of(MTLIndirectRenderCommand *command, RtIndirectO
     return NULL;
 }
 
-static void option(MTLIndirectRenderCommand *command, const char *call, unsigned value) {
-    rt_misuse(command->base.buffer->resource.device, RT_RULE_encoder_option, call,
-              "%u, command %zu of '%s'", value, command->base.index,
-              rt_label(&command->base.buffer->resource.label));
+// Settings that are one number of an enumeration.
+static const struct Setting {
+    RtIndirectOwn kind;
+    const char *what; // of MTLIndirectCommandBufferDescriptor
+    unsigned last;    // the greatest value
+    size_t at;        // in the state
+} settings[] = {
+#define SETTING(kind, what, last, member)                                                          \
+    {RT_OWN_##kind, "inherit_" what, last, offsetof(AbiIndirectState, member)}
+    SETTING(CULL, "cull_mode", MTLCullModeBack, cull),
+    SETTING(WINDING, "front_facing_winding", MTLWindingCounterClockwise, winding),
+    SETTING(FILL, "triangle_fill_mode", MTLTriangleFillModeLines, fill),
+    SETTING(CLIP, "depth_clip_mode", MTLDepthClipModeClamp, clip),
+#undef SETTING
+};
+enum { N_SETTINGS = sizeof settings / sizeof *settings };
+
+static uint32_t *setting_in(const AbiIndirectState *s, size_t i) {
+    return (uint32_t *)(void *)((char *)(uintptr_t)s + settings[i].at);
+}
+
+static void set(MTLIndirectRenderCommand *command, RtIndirectOwn kind, unsigned value,
+                const char *call) {
+    size_t i = 0;
+    while (settings[i].kind != kind) i++;
+    AbiIndirectState *s = state_of(command, kind, settings[i].what, call);
+    if (s && value > settings[i].last)
+        rt_misuse(command->base.buffer->resource.device, RT_RULE_encoder_option, call,
+                  "%u, command %zu of '%s'", value, command->base.index,
+                  rt_label(&command->base.buffer->resource.label));
+    else if (s)
+        *setting_in(s, i) = value;
 }
 
 void mtl_indirect_render_command_set_cull_mode(MTLIndirectRenderCommand *command,
                                                MTLCullMode mode) {
-    AbiIndirectState *s = state_of(command, RT_OWN_CULL, "inherit_cull_mode", __func__);
-    if (s && (unsigned)mode > MTLCullModeBack)
-        option(command, __func__, mode);
-    else if (s)
-        s->cull = mode;
+    set(command, RT_OWN_CULL, (unsigned)mode, __func__);
 }
 
 void mtl_indirect_render_command_set_front_facing_winding(MTLIndirectRenderCommand *command,
                                                           MTLWinding winding) {
-    AbiIndirectState *s =
-        state_of(command, RT_OWN_WINDING, "inherit_front_facing_winding", __func__);
-    if (s && (unsigned)winding > MTLWindingCounterClockwise)
-        option(command, __func__, winding);
-    else if (s)
-        s->winding = winding;
+    set(command, RT_OWN_WINDING, (unsigned)winding, __func__);
 }
 
 void mtl_indirect_render_command_set_triangle_fill_mode(MTLIndirectRenderCommand *command,
                                                         MTLTriangleFillMode mode) {
-    AbiIndirectState *s = state_of(command, RT_OWN_FILL, "inherit_triangle_fill_mode", __func__);
-    if (s && (unsigned)mode > MTLTriangleFillModeLines)
-        option(command, __func__, mode);
-    else if (s)
-        s->fill = mode;
+    set(command, RT_OWN_FILL, (unsigned)mode, __func__);
 }
 
 void mtl_indirect_render_command_set_depth_clip_mode(MTLIndirectRenderCommand *command,
                                                      MTLDepthClipMode mode) {
-    AbiIndirectState *s = state_of(command, RT_OWN_CLIP, "inherit_depth_clip_mode", __func__);
-    if (s && (unsigned)mode > MTLDepthClipModeClamp)
-        option(command, __func__, mode);
-    else if (s)
-        s->clip = mode;
+    set(command, RT_OWN_CLIP, (unsigned)mode, __func__);
 }
 
 void mtl_indirect_render_command_set_depth_bias(MTLIndirectRenderCommand *command, float depth_bias,
@@ -91,13 +103,11 @@ const char *rt_indirect_take_state(const MTLIndirectCommandBuffer *icb,
     if (!icb->own) return NULL;
     const AbiIndirectState *s =
         (const AbiIndirectState *)(const void *)((const char *)record + icb->head.state_at);
-    if (s->cull > MTLCullModeBack || s->winding > MTLWindingCounterClockwise ||
-        s->fill > MTLTriangleFillModeLines || s->clip > MTLDepthClipModeClamp)
-        return "has state that there is not";
-    if (icb->own & RT_OWN_CULL) to->cull = (uint8_t)s->cull;
-    if (icb->own & RT_OWN_WINDING) to->winding = (uint8_t)s->winding;
-    if (icb->own & RT_OWN_FILL) to->fill = (uint8_t)s->fill;
-    if (icb->own & RT_OWN_CLIP) to->depth_clip = (uint8_t)s->clip;
+    uint8_t *const places[N_SETTINGS] = {&to->cull, &to->winding, &to->fill, &to->depth_clip};
+    for (size_t i = 0; i < N_SETTINGS; i++)
+        if (*setting_in(s, i) > settings[i].last) return "has state that there is not";
+    for (size_t i = 0; i < N_SETTINGS; i++)
+        if (icb->own & settings[i].kind) *places[i] = (uint8_t)*setting_in(s, i);
     if (icb->own & RT_OWN_BIAS) {
         to->depth_bias = number(s->bias);
         to->depth_slope = number(s->slope);
