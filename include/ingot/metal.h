@@ -88,8 +88,8 @@
 //      memory     metal_memory.h (heaps, residency), metal_texture.h, metal_tensor.h,
 //                 metal_share.h (with other processes), metal_sparse.h, metal_io.h (files)
 //      commands   metal_blit.h, metal_sync.h (fences, events), metal_indirect.h
-//      programs   metal_argument.h, metal_link.h (functions from several libraries),
-//      metal_archive.h
+//      programs   metal_compile.h (options), metal_reflection.h, metal_argument.h,
+//                 metal_link.h (functions from several libraries), metal_archive.h
 //      drawing    metal_render.h, metal_render_pipeline.h, metal_render_parallel.h, metal_mesh.h
 //                 (patches, meshes, views), metal_tile.h, metal_rate.h, metal_indirect_render.h,
 //                 metal_layer.h
@@ -588,43 +588,7 @@ typedef struct MTLDispatchThreadgroupsIndirectArguments {
     uint32_t threadgroups_per_grid[3];
 } MTLDispatchThreadgroupsIndirectArguments;
 
-typedef struct MTLPreprocessorMacro {
-    const char *name;
-    const char *value; // NULL: 1, as with -D
-} MTLPreprocessorMacro;
-
-typedef struct MTLHeader { // not Apple's: a file that #include finds in memory
-    const char *name;      // as #include spells it
-    const char *text;
-    size_t length; // bytes; 0: up to the NUL
-} MTLHeader;
-
-typedef struct MTLCompileOptions {
-    const MTLPreprocessorMacro *preprocessor_macros;
-    size_t preprocessor_macro_count;
-    const char *const *include_paths; // folders for #include
-    size_t include_path_count;
-    const MTLHeader *headers; // searched before the folders
-    size_t header_count;
-    MTLLanguageVersion language_version; // 0: newest
-    bool math_mode_is_set;               // false: math_mode is ignored and MTLMathModeFast is used
-    MTLMathMode math_mode;
-    MTLMathFloatingPointFunctions
-        math_floating_point_functions; // Precise: as if math_mode were Safe
-    MTLLibraryType library_type;
-    const char *install_name;            // dynamic libraries only
-    MTLDynamicLibrary *const *libraries; // to link against: their functions may be called
-    size_t library_count;
-    bool allow_referencing_undefined_symbols; // pipelines find them: linked functions, preloaded
-                                              // libraries
-    MTLLibraryOptimizationLevel optimization_level; // a hint
-    bool preserve_invariance;                       // code is always invariant here
-    bool warnings_as_errors;                        // not Apple's
-    const char *source_name;                        // not Apple's: NULL: "program_source"
-    size_t max_total_threads_per_threadgroup;       // 0: as the functions say, or 1024
-    bool enable_logging;                            // false: os_log does nothing
-} MTLCompileOptions;
-
+typedef struct MTLCompileOptions MTLCompileOptions; // metal_compile.h
 typedef struct MTLCommandQueueDescriptor {
     size_t max_command_buffer_count; // 0: 64
     MTLLogState *log_state;          // NULL: MTL_LOG_LEVEL in the environment says
@@ -954,7 +918,7 @@ MTL_API void mtl_function_constant_values_set_constant_value_with_name(
     MTLFunctionConstantValues *values, const void *value, MTLDataType type, const char *name);
 MTL_API void mtl_function_constant_values_reset(MTLFunctionConstantValues *values);
 
-// ---- MTLComputePipelineState and its reflection ----
+// ---- MTLComputePipelineState ----
 
 MTL_API MTLDevice *mtl_compute_pipeline_state_device(const MTLComputePipelineState *state);
 MTL_API const char *mtl_compute_pipeline_state_label(const MTLComputePipelineState *state);
@@ -969,71 +933,9 @@ mtl_compute_pipeline_state_required_threads_per_threadgroup(const MTLComputePipe
 // Bytes of an imageblock of this size, of depth 1; 0: the kernel has none.
 MTL_API size_t mtl_compute_pipeline_state_imageblock_memory_length_for_dimensions(
     const MTLComputePipelineState *state, MTLSize imageblock_dimensions);
-// Borrowed; also there when creation did not ask for it.
+// Borrowed; also there when creation did not ask for it (metal_reflection.h).
 MTL_API MTLComputePipelineReflection *mtl_compute_pipeline_state_reflection(
     const MTLComputePipelineState *state);
-
-// Arguments of the kernel in the order of its parameters, built-in ones left out. All objects below
-// are borrowed and live with the pipeline state (retaining one keeps what it needs alive).
-MTL_API size_t
-mtl_compute_pipeline_reflection_binding_count(const MTLComputePipelineReflection *reflection);
-MTL_API MTLBinding *mtl_compute_pipeline_reflection_binding(
-    const MTLComputePipelineReflection *reflection, size_t i);
-
-MTL_API const char *mtl_binding_name(const MTLBinding *binding);
-MTL_API MTLBindingType mtl_binding_type(const MTLBinding *binding);
-MTL_API MTLBindingAccess mtl_binding_access(const MTLBinding *binding);
-MTL_API size_t mtl_binding_index(const MTLBinding *binding);
-// Indices taken: more than 1 for an array of pointers.
-MTL_API size_t mtl_binding_array_length(const MTLBinding *binding);
-// False if a function constant switched the argument off.
-MTL_API bool mtl_binding_is_used(const MTLBinding *binding);
-MTL_API bool mtl_binding_is_argument(const MTLBinding *binding); // false: metal_render_pipeline.h
-// Buffer bindings: what one element is. Alignment and size of threadgroup memory likewise.
-MTL_API size_t mtl_binding_buffer_alignment(const MTLBinding *binding);
-MTL_API size_t mtl_binding_buffer_data_size(const MTLBinding *binding);
-MTL_API MTLDataType mtl_binding_buffer_data_type(const MTLBinding *binding);
-MTL_API MTLStructType *mtl_binding_buffer_struct_type(const MTLBinding *binding); // NULL: no struct
-MTL_API MTLPointerType *mtl_binding_buffer_pointer_type(const MTLBinding *binding); // buffers
-MTL_API size_t mtl_binding_threadgroup_memory_alignment(const MTLBinding *binding);
-MTL_API size_t mtl_binding_threadgroup_memory_data_size(const MTLBinding *binding);
-MTL_API size_t mtl_binding_object_payload_alignment(const MTLBinding *binding);
-MTL_API size_t mtl_binding_object_payload_data_size(const MTLBinding *binding);
-MTL_API const char *mtl_binding_type_name(const MTLBinding *binding); // "float4" (not Apple's)
-// What a function takes, without a pipeline: bindings as those of pipelines, all of them used. The
-// caller's to release; NULL: the library has no such function.
-typedef struct MTLFunctionReflection MTLFunctionReflection;
-MTL_API MTLFunctionReflection *mtl_library_new_function_reflection(MTLLibrary *library,
-                                                                   const char *function_name);
-MTL_API size_t mtl_function_reflection_binding_count(const MTLFunctionReflection *reflection);
-MTL_API MTLBinding *mtl_function_reflection_binding(const MTLFunctionReflection *reflection,
-                                                    size_t i);
-
-MTL_API size_t mtl_struct_type_member_count(const MTLStructType *type);
-MTL_API MTLStructMember *mtl_struct_type_member(const MTLStructType *type, size_t i);
-MTL_API MTLStructMember *mtl_struct_type_member_by_name(const MTLStructType *type,
-                                                        const char *name);
-MTL_API const char *mtl_struct_type_name(const MTLStructType *type); // not Apple's
-MTL_API size_t mtl_struct_type_size(const MTLStructType *type);      // not Apple's
-MTL_API const char *mtl_struct_member_name(const MTLStructMember *member);
-MTL_API size_t mtl_struct_member_offset(const MTLStructMember *member);
-MTL_API MTLDataType mtl_struct_member_data_type(const MTLStructMember *member);
-MTL_API size_t mtl_struct_member_argument_index(const MTLStructMember *member); // [[id(n)]] or 0
-MTL_API MTLStructType *mtl_struct_member_struct_type(const MTLStructMember *member);   // or NULL
-MTL_API MTLArrayType *mtl_struct_member_array_type(const MTLStructMember *member);     // or NULL
-MTL_API MTLPointerType *mtl_struct_member_pointer_type(const MTLStructMember *member); // or NULL
-MTL_API MTLDataType mtl_array_type_element_type(const MTLArrayType *type);
-MTL_API size_t mtl_array_type_array_length(const MTLArrayType *type);
-MTL_API size_t mtl_array_type_stride(const MTLArrayType *type);
-MTL_API MTLStructType *mtl_array_type_element_struct_type(const MTLArrayType *type);
-MTL_API MTLArrayType *mtl_array_type_element_array_type(const MTLArrayType *type);
-MTL_API MTLPointerType *mtl_array_type_element_pointer_type(const MTLArrayType *type);
-MTL_API MTLDataType mtl_pointer_type_element_type(const MTLPointerType *type);
-MTL_API MTLBindingAccess mtl_pointer_type_access(const MTLPointerType *type);
-MTL_API size_t mtl_pointer_type_alignment(const MTLPointerType *type);
-MTL_API size_t mtl_pointer_type_data_size(const MTLPointerType *type);
-MTL_API MTLStructType *mtl_pointer_type_element_struct_type(const MTLPointerType *type);
-MTL_API MTLArrayType *mtl_pointer_type_element_array_type(const MTLPointerType *type);
 
 // ---- MTLLogState ----
 
@@ -1191,6 +1093,8 @@ MTL_API MTLPurgeableState mtl_resource_set_purgeable_state(MTLResource *resource
 }
 #endif
 
+#include "ingot/metal_compile.h"
+#include "ingot/metal_reflection.h"
 #include "ingot/metal_texture.h"
 #include "ingot/metal_render.h"
 #include "ingot/metal_rate.h"
