@@ -129,18 +129,13 @@ int main(int argc, char **argv) {
 
     const uint32_t samples = argc > 2 ? (uint32_t)atoi(argv[2]) : SAMPLES;
     MTLBuffer *picture = mtl_device_new_buffer(device, SIZE * SIZE * 4, 0);
-    MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
-    MTLComputeCommandEncoder *encoder = mtl_command_buffer_compute_command_encoder(commands);
-    mtl_compute_command_encoder_set_compute_pipeline_state(encoder, shade);
-    mtl_compute_command_encoder_set_acceleration_structure(encoder, scene, 0);
+    MTLCommandBuffer *commands;
+    MTLComputeCommandEncoder *encoder = begin_picture(queue, shade, scene, &commands);
     mtl_compute_command_encoder_set_intersection_function_table(encoder, table, 1);
     mtl_compute_command_encoder_set_buffer(encoder, spheres, 0, 2);
     mtl_compute_command_encoder_set_buffer(encoder, picture, 0, 3);
     mtl_compute_command_encoder_set_bytes(encoder, &samples, sizeof samples, 4);
-    mtl_compute_command_encoder_dispatch_threads(encoder, mtl_size_make(SIZE, SIZE, 1),
-                                                 mtl_size_make(8, 8, 1));
-    mtl_compute_command_encoder_end_encoding(encoder);
-    double ms = complete(commands);
+    double ms = end_picture(encoder, commands, SIZE);
 
     const unsigned char *pixels = mtl_buffer_contents(picture);
     size_t dark = 0, bright = 0;

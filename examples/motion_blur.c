@@ -108,19 +108,14 @@ int main(int argc, char **argv) {
 
     const uint32_t samples = argc > 2 ? (uint32_t)atoi(argv[2]) : SAMPLES;
     MTLBuffer *picture = mtl_device_new_buffer(device, SIZE * SIZE * 4, 0);
-    MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
-    MTLComputeCommandEncoder *encoder = mtl_command_buffer_compute_command_encoder(commands);
-    mtl_compute_command_encoder_set_compute_pipeline_state(encoder, shoot);
-    mtl_compute_command_encoder_set_acceleration_structure(encoder, scene, 0);
+    MTLCommandBuffer *commands;
+    MTLComputeCommandEncoder *encoder = begin_picture(queue, shoot, scene, &commands);
     mtl_compute_command_encoder_set_buffer(encoder, picture, 0, 1);
     mtl_compute_command_encoder_set_bytes(encoder, &samples, sizeof samples, 2);
     for (int i = 0; i < 3; i++)
         mtl_compute_command_encoder_use_resource(encoder, (MTLResource *)parts[i],
                                                  MTLResourceUsageRead);
-    mtl_compute_command_encoder_dispatch_threads(encoder, mtl_size_make(SIZE, SIZE, 1),
-                                                 mtl_size_make(8, 8, 1));
-    mtl_compute_command_encoder_end_encoding(encoder);
-    double ms = complete(commands);
+    double ms = end_picture(encoder, commands, SIZE);
 
     // Pixels that are neither blue as the cube nor as the floor: it was there for a while.
     const unsigned char *pixels = mtl_buffer_contents(picture);

@@ -104,4 +104,25 @@ static inline MTLAccelerationStructureUserIDInstanceDescriptor place(uint32_t wh
         .user_id = id};
 }
 
+// An encoder for a picture: the pipeline, and the scene at index 0.
+static inline MTLComputeCommandEncoder *begin_picture(MTLCommandQueue *queue,
+                                                      MTLComputePipelineState *pipeline,
+                                                      MTLAccelerationStructure *scene,
+                                                      MTLCommandBuffer **commands) {
+    *commands = mtl_command_queue_command_buffer(queue);
+    MTLComputeCommandEncoder *encoder = mtl_command_buffer_compute_command_encoder(*commands);
+    mtl_compute_command_encoder_set_compute_pipeline_state(encoder, pipeline);
+    mtl_compute_command_encoder_set_acceleration_structure(encoder, scene, 0);
+    return encoder;
+}
+
+// A thread for each of side x side pixels; the milliseconds it took.
+static inline double end_picture(MTLComputeCommandEncoder *encoder, MTLCommandBuffer *commands,
+                                 size_t side) {
+    mtl_compute_command_encoder_dispatch_threads(encoder, mtl_size_make(side, side, 1),
+                                                 mtl_size_make(8, 8, 1));
+    mtl_compute_command_encoder_end_encoding(encoder);
+    return complete(commands);
+}
+
 #endif
