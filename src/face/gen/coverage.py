@@ -14,7 +14,9 @@ def page(api, report):
         seen.add((cls, selector))
         counts[cls][STATES[state]] += 1
         if STATES[state] != "works":
-            reason = binding[8:] if state == "refused" else binding[5:] or "no effect"
+            reason = (binding[8:] if state == "refused" else
+                      f"always {binding[7:]}: not needed" if binding.startswith("answer ") else
+                      binding[5:] or "no effect")
             refused[cls].append(f"`{selector}` ({reason})")
     total = collections.Counter()
     for c in counts.values():
