@@ -169,7 +169,7 @@ static void encode_function(const RfFunction *f, WireOut *w) {
     wire_u32(w, f->payload_bytes);
     wire_u32(w, f->max_mesh_groups);
     wire_u32(w, f->imageblock_bytes);
-    wire_u8(w, f->imageblock_explicit);
+    wire_u32(w, f->color_block_bytes);
     wire_u32(w, f->n_constants);
     for (uint32_t i = 0; i < f->n_constants; i++) wire_u32(w, f->constants[i]);
 }
@@ -314,7 +314,7 @@ static void decode_function(RfFunction *f, WireIn *r) {
     f->payload_bytes = wire_get_u32(r);
     f->max_mesh_groups = wire_get_u32(r);
     f->imageblock_bytes = wire_get_u32(r);
-    f->imageblock_explicit = wire_get_u8(r);
+    f->color_block_bytes = wire_get_u32(r);
     n = wire_get_u32(r);
     f->constants = new_array(r, n, sizeof *f->constants, 4);
     if (r->failed) return;
@@ -401,11 +401,11 @@ static bool mesh_valid(const RfFunction *f) {
 
 static bool imageblock_valid(const RfFunction *f) {
     enum { MAX_PIXEL = 256 };
-    if (f->imageblock_bytes > MAX_PIXEL || f->imageblock_explicit > 1) return false;
+    if (f->imageblock_bytes > MAX_PIXEL || f->color_block_bytes > MAX_PIXEL) return false;
     for (uint32_t i = 0; f->stage == RF_KERNEL && i < f->n_outputs; i++) {
         uint64_t end = (uint64_t)f->outputs[i].offset + 4ull * f->outputs[i].n;
         // A component takes 4 bytes at most; 3-vectors end before their padding.
-        if (f->outputs[i].role != RF_COLOR || end > f->imageblock_bytes + 15ull) return false;
+        if (f->outputs[i].role != RF_COLOR || end > f->color_block_bytes + 15ull) return false;
     }
     for (uint32_t i = 0; f->stage == RF_FRAGMENT && i < f->n_inputs + f->n_outputs; i++) {
         const RfValue *v = i < f->n_inputs ? &f->inputs[i] : &f->outputs[i - f->n_inputs];

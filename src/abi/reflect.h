@@ -37,7 +37,7 @@ typedef enum RfArgKind {
     RF_ARG_PAYLOAD,      // object_data T &, [[payload]]
     RF_ARG_MESH_GRID,    // mesh_grid_properties: three uints
     RF_ARG_MESH,         // mesh<V, P, NV, NP, topology>: laid out as RfMesh says
-    RF_ARG_IMAGEBLOCK,   // kernels: imageblock<T, L>; T: RfFunction.imageblock_bytes, outputs
+    RF_ARG_IMAGEBLOCK,   // kernels: imageblock<T, L>; index 0: explicit, 1: implicit
     RF_ARG_ACCELERATION, // acceleration_structure<...>, [[buffer(n)]]; as RF_ARG_TENSOR
 } RfArgKind;
 
@@ -227,8 +227,8 @@ typedef struct RfFunction {
     RfMesh mesh;                      // mesh functions
     uint32_t payload_bytes;           // object, mesh, intersection functions; 0: no [[payload]]
     uint32_t max_mesh_groups;         // [[max_total_threadgroups_per_mesh_grid(n)]]; 0: not given
-    uint32_t imageblock_bytes;   // kernels, fragment functions: of the structure; 0: no imageblock
-    uint8_t imageblock_explicit; // else, of a kernel, the colours of `outputs`
+    uint32_t imageblock_bytes;  // kernels, fragment functions: of an explicit imageblock; 0: none
+    uint32_t color_block_bytes; // kernels: of an implicit one, whose colours are `outputs`; 0: none
     // function constants this entry point can reach: indices in RfLibrary.constants
     uint32_t n_constants;
     uint32_t *constants;

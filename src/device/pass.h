@@ -291,7 +291,8 @@ typedef struct DevMeshGrid {
 // its tile. An implicit imageblock is what the colour attachments hold, as structures of `values`
 // (row: the attachment); an explicit one is memory that lives as long as the pass.
 typedef struct DevTileStage {
-    DevMeshFunction function; // output_slot: the imageblock
+    DevMeshFunction function; // output_slot: the imageblock; payload_slot: the explicit one, if
+                              // there is an implicit one beside it
     uint32_t pixel_bytes;     // of the structure; 0: no imageblock
     bool is_explicit;
     const DevMeshValue *values;

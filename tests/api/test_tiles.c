@@ -114,6 +114,15 @@ static const char explicit_source[] = HEAD
     "  if (t == 0) { out[tile.x + tile.y * all.x] += own[31] + last[2]; n[0] += 1000; } }\n"
     "kernel void far(imageblock<One> b, device uint *p [[buffer(0)]]) { p[1ul << 40] = 1; }\n"
     "kernel void plain(device uint *p [[buffer(0)]]) { p[0] = 1; }\n"
+    // Both kinds of imageblocks: light from the one into the other.
+    "kernel void lit(imageblock<One> to, imageblock<G, imageblock_layout_explicit> from,\n"
+    "                ushort2 at [[thread_position_in_threadgroup]]) {\n"
+    "  G g = *from.data(at); One o = to.read(at);\n"
+    "  o.c = half4(half4(g.albedo).rg, o.c.b, half(to.get_width() + from.get_height()) / 255);\n"
+    "  from.data(at)->albedo = half4(0.2h); to.write(o, at); }\n"
+    "kernel void lit_again(imageblock<G> from, imageblock<One, imageblock_layout_implicit> to,\n"
+    "                      ushort2 at [[thread_position_in_threadgroup]]) {\n"
+    "  One o = to.read(at); o.c.b += half4(from.data(at)->albedo).g; to.write(o, at); }\n"
     "struct Ints { int4 c [[color(0)]]; };\n"
     "kernel void ints(imageblock<Ints> b) {}\n";
 
@@ -466,6 +475,30 @@ static void pixel_types(void **state) {
     mtl_release(fill_in), mtl_release(dump), mtl_release(out), mtl_release(s.t);
 }
 
+// A tile function with an imageblock of each kind, in either order.
+static void both_kinds(void **state) {
+    (void)state;
+    MTLRenderPipelineState *fill_in = draws("full", "fill", 1), *lit = tiles("lit", 1),
+                           *again = tiles("lit_again", 1), *dump = tiles("dump", 1);
+    Scene s = {.t = target(MTLPixelFormatRGBA8Unorm, 70, 40, 1)};
+    const float color[4] = {0.4f, 0.8f, 0, 1};
+    s.d = pass_of(s.t);
+    size_t data = mtl_render_pipeline_state_imageblock_sample_length(dump);
+    assert_int_equal(mtl_render_pipeline_state_imageblock_sample_length(lit), data + 8);
+    s.d.imageblock_sample_length = data;
+    s.d.color_attachments[0].clear_color = (MTLClearColor){0, 0, 0.4, 1};
+    begin(&s);
+    draw(&s, fill_in, color, 0.5f, 10, 50);
+    dispatch(&s, lit, 32, 32);
+    dispatch(&s, again, 32, 32);
+    end(&s);
+    for (size_t y = 0; y < 40; y += 3)
+        for (size_t x = 0; x < 70; x++)
+            assert_int_equal(pixel(s.t, x, y), x >= 10 && x < 60 ? 0x4099cc66u : 0x40990000u);
+    mtl_release(fill_in), mtl_release(lit), mtl_release(again), mtl_release(dump);
+    mtl_release(s.t);
+}
+
 // Fragments count in memory of their tile; discarded ones do not.
 static void shared_memory(void **state) {
     (void)state;
@@ -624,6 +657,7 @@ int main(void) {
         cmocka_unit_test(samples),
         cmocka_unit_test(explicit_imageblock),
         cmocka_unit_test(pixel_types),
+        cmocka_unit_test(both_kinds),
         cmocka_unit_test(shared_memory),
         cmocka_unit_test(memoryless_and_faults),
         cmocka_unit_test(rules),

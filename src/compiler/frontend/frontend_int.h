@@ -119,7 +119,8 @@ void reflect_stage_values(ReflectBuilder *b, BridgeJob *job, RfFunction *f,
 // What the vertices and primitives of a mesh are made of, as outputs of the function.
 void reflect_mesh_values(ReflectBuilder *b, BridgeJob *job, RfFunction *f, uint32_t vertex,
                          uint32_t primitive, uint32_t at);
-bool reflect_imageblock_values(ReflectBuilder *b, BridgeJob *job, RfFunction *f, uint32_t type,
+bool reflect_is_colors(const ReflectBuilder *b, uint32_t type); // all members are colours
+void reflect_imageblock_values(ReflectBuilder *b, BridgeJob *job, RfFunction *f, uint32_t type,
                                uint32_t at);
 
 // reflect_imageblock.c

@@ -607,20 +607,22 @@ void reflect_mesh_values(ReflectBuilder *b, BridgeJob *job, RfFunction *f, uint3
     f->outputs = s.values, f->n_outputs = s.n, f->output_rows = s.rows;
 }
 
-// The colours of an implicit imageblock; false: a member is not one of them.
-bool reflect_imageblock_values(ReflectBuilder *b, BridgeJob *job, RfFunction *f, uint32_t type,
+bool reflect_is_colors(const ReflectBuilder *b, uint32_t type) {
+    return is_structure_of_roles(b, type, FRAGMENT_OUT, 0);
+}
+
+// The colours of an implicit imageblock.
+void reflect_imageblock_values(ReflectBuilder *b, BridgeJob *job, RfFunction *f, uint32_t type,
                                uint32_t at) {
     Side s = {.b = b, .job = job, .f = f, .where = FRAGMENT_OUT, .result = true, .location = at};
     BridgeDecl none = {.name = "", .location = at};
-    if (!is_structure_of_roles(b, type, FRAGMENT_OUT, 0)) return false;
-    if (!open_side(&s)) return true;
+    if (!open_side(&s)) return;
     add_value(&s, &none, type, UINT32_MAX, 0, "", RF_VALUE, 0);
     for (uint32_t i = 0; i < s.n; i++)
         if (s.values[i].role != RF_COLOR)
             reflect_report(job, at, "member '%s' of the imageblock of '%s' is not a color(n)",
                            s.values[i].name, f->name);
     f->outputs = s.values, f->n_outputs = s.n;
-    return true;
 }
 
 void reflect_stage_values(ReflectBuilder *b, BridgeJob *job, RfFunction *f,

@@ -326,7 +326,7 @@ static MTLError *find_imageblock(MTLComputePipelineState *state) {
         if (f->args[i].kind != RF_ARG_IMAGEBLOCK ||
             rt_condition_use(state->function, f->args[i].condition) == RT_ARG_OFF)
             continue;
-        if (!f->imageblock_explicit)
+        if (f->args[i].index)
             return invalid("'%s' has an imageblock of colors: it is a tile function, of a tile "
                            "render pipeline.",
                            f->name);

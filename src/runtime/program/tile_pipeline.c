@@ -36,7 +36,7 @@ static bool fits(const AbiPixelFormat *p, uint32_t data_type) {
 static MTLError *add_values(MTLRenderPipelineState *state) {
     const MTLFunction *function = state->vertex.function;
     const RfFunction *f = function->function;
-    for (uint32_t i = 0; !f->imageblock_explicit && i < f->n_outputs; i++) {
+    for (uint32_t i = 0; f->color_block_bytes && i < f->n_outputs; i++) {
         const RfValue *v = &f->outputs[i];
         if (rt_condition_use(function, v->condition) == RT_ARG_OFF) continue;
         uint32_t format = v->index < ABI_MAX_COLORS ? state->color_formats[v->index] : 0;
@@ -71,13 +71,17 @@ static MTLError *set_tile(MTLRenderPipelineState *state, const MTLTileRenderPipe
                                            .n_slots = f->n_slots,
                                            .payload_slot = UINT32_MAX,
                                            .output_slot = UINT32_MAX},
-                              .pixel_bytes = f->imageblock_bytes,
-                              .is_explicit = f->imageblock_explicit,
+                              .pixel_bytes =
+                                  f->color_block_bytes ? f->color_block_bytes : f->imageblock_bytes,
+                              .is_explicit = !f->color_block_bytes,
                               .values = t->values};
     for (uint32_t i = 0; i < f->n_args; i++)
-        if (f->args[i].kind == RF_ARG_IMAGEBLOCK && state->vertex.arg_use[i] != RT_ARG_OFF)
-            t->stage.function.output_slot = f->args[i].slot;
-    if (f->imageblock_explicit) state->imageblock_bytes = f->imageblock_bytes;
+        if (f->args[i].kind == RF_ARG_IMAGEBLOCK && state->vertex.arg_use[i] != RT_ARG_OFF) {
+            bool second = f->args[i].index == 0 && f->color_block_bytes;
+            *(second ? &t->stage.function.payload_slot : &t->stage.function.output_slot) =
+                f->args[i].slot;
+        }
+    state->imageblock_bytes = f->imageblock_bytes;
     uint32_t declared = f->max_total_threads ? f->max_total_threads : MAX_THREADS;
     if (f->required_threads[0])
         declared = f->required_threads[0] * f->required_threads[1] * f->required_threads[2];
@@ -172,7 +176,9 @@ bool mtl_render_pipeline_state_threadgroup_size_matches_tile_size(
 
 size_t mtl_render_pipeline_state_imageblock_sample_length(const MTLRenderPipelineState *state) {
     if (!state) return 0;
-    return state->tile ? state->tile->stage.pixel_bytes : state->imageblock_bytes;
+    size_t colors =
+        state->tile && !state->tile->stage.is_explicit ? state->tile->stage.pixel_bytes : 0;
+    return colors + state->imageblock_bytes;
 }
 
 size_t mtl_render_pipeline_state_imageblock_memory_length_for_dimensions(

@@ -5,7 +5,7 @@ struct C { half4 c [[color(0)]]; };
 struct G { half4 a; float b; };
 struct Big { float4 a[17]; };
 kernel void plain_members(imageblock<G, imageblock_layout_implicit> b) {} // expect-error: 'b': every member of an imageblock with implicit layout needs the attribute 'color(n)'
-kernel void two(imageblock<C> a, imageblock<C> b) {} // expect-error: 'b': function 'two' has more than one imageblock
+kernel void two(imageblock<C> a, imageblock<C> b) {} // expect-error: 'b': function 'two' has more than one imageblock of colors
 kernel void scalar(imageblock<float> b) {} // expect-error: 'b': the pixels of an imageblock are structures
 kernel void big(imageblock<Big> b) {} // expect-error: an imageblock of 'big' takes 272 bytes for a pixel: there may be 256
 fragment float4 block(imageblock<C> b) { return 0; } // expect-error: 'b' of 'block': an imageblock is an argument of kernels; fragment functions have 'imageblock_data'
