@@ -6,8 +6,8 @@
 //             product as well. A Mac's GPU has the fused instruction for them too, and programs
 //             compare such sums with ones computed in float.
 //   requires  the thread function is optimised: what folds has been folded
-//   preserves operations that no flag or pragma allows to contract; other uses of the product, which
-//             still see it rounded. In float the product of two 16-bit numbers is exact, so
+//   preserves operations that no flag or pragma allows to contract; other uses of the product,
+//             which still see it rounded. In float the product of two 16-bit numbers is exact, so
 //             multiply and add give what a fused instruction gives, also on machines without one.
 #include "compiler/codegen/codegen.h"
 
