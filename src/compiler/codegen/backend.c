@@ -111,6 +111,7 @@ static void internalise(Cg *cg) {
 //   specialise   before inlining: dead branches of function constants are then never copied
 //   entry        parameters become slots and __ingot_position() calls
 //   inline       the vectoriser and the survey of what the kernel uses need one function
+//   matrices     if threads run one by one or are checked: their accesses to SIMD-group matrices
 //   optimise     scalar optimisation; without vectorisers, the vectoriser wants scalar code
 //   fuse         products of 16-bit numbers into sums: once what folds has been folded
 //   constants    what is still read from an unset function constant after folding is an error
@@ -136,6 +137,7 @@ static void compile(Cg *cg, MslKernel *out) {
     step(cg, "entry", msl_build_entry);
     msl_verify(cx, "entry");
     step(cg, "inline", msl_inline_all);
+    if (reference || cg->request->validate) step(cg, "matrices", msl_expand_matrices);
     step(cg, "optimise", reference ? tidy_reference : msl_optimise_thread);
     step(cg, "fuse", msl_fuse_short_floats);
     msl_run_passes(cx, NULL, "globaldce");

@@ -89,6 +89,10 @@ void msl_break_chains(Cg *cg);
 // loosen.c
 void msl_loosen(Cg *cg);
 
+// matrix.c
+bool msl_is_matrix_call(const char *name);
+void msl_expand_matrices(Cg *cg);
+
 // fuse.c
 bool msl_is_short_float(LLVMTypeRef t); // half or bfloat, or a vector of them
 void msl_fuse_short_floats(Cg *cg);

@@ -382,7 +382,7 @@ static void survey_call(Cg *cg, LLVMValueRef call) {
     const char *name = msl_callee(call);
     if (msl_starts(name, "__ingot_threadgroup_barrier")) cg->uses.barrier = true;
     if (msl_starts(name, "__ingot_simd_") || msl_starts(name, "__ingot_quad_") ||
-        msl_starts(name, "__ingot_simdgroup_mma") || strstr(name, "__ingot_tensor_"))
+        msl_is_matrix_call(name) || strstr(name, "__ingot_tensor_"))
         cg->uses.simd = cg->uses.packing = true;
     if (msl_starts(name, "__ingot_dispatch_")) cg->uses.simd = cg->uses.packing = true;
     if (msl_starts(name, "__ingot_frame"))

@@ -39,6 +39,12 @@ static bool has_word(const char *features, const char *word) {
     return false;
 }
 
+static bool is_one_of(const char *cpu, const char *const *names, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (msl_starts(cpu, names[i])) return true;
+    return false;
+}
+
 static bool has_avx512(const char *cpu, const char *features) {
     static const char *const names[] = {
         "x86-64-v4",     "skylake-avx512", "cascadelake", "cooperlake",     "cannonlake",
@@ -46,9 +52,17 @@ static bool has_avx512(const char *cpu, const char *features) {
         "graniterapids", "diamondrapids",  "znver4",      "znver5"};
     if (has_word(features, "-avx512f")) return false;
     if (has_word(features, "+avx512f")) return true;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (msl_starts(cpu, names[i])) return true;
-    return false;
+    return is_one_of(cpu, names, sizeof names / sizeof *names);
+}
+
+// And FMA. A processor that is not in the list runs code without.
+static bool has_avx2(const char *cpu, const char *features) {
+    static const char *const names[] = {"x86-64-v3", "haswell",   "broadwell",  "skylake",
+                                        "znver",     "alderlake", "raptorlake", "meteorlake",
+                                        "arrowlake", "lunarlake", "core-avx2"};
+    if (has_word(features, "-avx2") || has_word(features, "-fma")) return false;
+    if (has_word(features, "+avx2") && has_word(features, "+fma")) return true;
+    return is_one_of(cpu, names, sizeof names / sizeof *names);
 }
 
 void msl_open_target(Cg *cg) {
@@ -76,6 +90,7 @@ void msl_open_target(Cg *cg) {
     cx->cpu = cg->cpu = LLVMGetTargetMachineCPU(cx->machine);
     cx->features = cg->features = LLVMGetTargetMachineFeatureString(cx->machine);
     cx->avx512 = has_avx512(cx->cpu, cx->features);
+    cx->avx2 = cx->avx512 || has_avx2(cx->cpu, cx->features);
     LLVMDisposeMessage(triple);
 }
 

@@ -13,7 +13,7 @@
 //            (-0.0, 1.0; NaN for min and max, which are IEEE 754-2019 minimumNumber/maximumNumber);
 //            quads: (0 + 2) + (1 + 3)
 //   scan     t[l] += t[l - d] for d = 1, 2, 4, 8, 16; exclusive: the neighbour's, plus 0.0 or
-//   times 1.0 mma      d = fma(a[k], b[k], d) for k = 0..7, starting from c
+//   times 1.0
 #include "compiler/passes/passes_int.h"
 #include <math.h>
 
@@ -31,6 +31,10 @@ Class msl_builtin_class(Vec *x, Value i, Builtin which) {
     case OP_INSIDE:
     case OP_TENSOR_MATMUL:
     case OP_TENSOR_CONVOLUTION:
+    case OP_FRAGMENT_ROWS:
+    case OP_FRAGMENT_LOAD:
+    case OP_FRAGMENT_STORE:
+    case OP_FRAGMENT_MMA:
     case OP_BARRIER:
     case OP_SIMD_BARRIER: return uniform;
     case OP_BALLOT:
@@ -369,62 +373,6 @@ static void emit_first(Vec *x, Value i, Val *o, Builtin which) {
     o->v[0] = permute(x, v, LLVMBuildAdd(x->b, base, ahead, ""));
 }
 
-// ---- 8x8 matrices ----
-
-// Lane l holds row (l/4 & 4) + (l/2 & 3), columns (l/4 & 2)*2 + (l & 1)*2 and the next.
-static int matrix_row(int l) { return (l / 4 & 4) + (l / 2 & 3); }
-static int matrix_column(int l) { return (l / 4 & 2) * 2 + (l & 1) * 2; }
-static int matrix_lane(int row, int column) {
-    return (row & 4) * 4 + (row & 3) * 2 + (column & 4) * 2 + (column >> 1 & 1);
-}
-
-// Element e of a pair: <2 x float>, or any 64-bit scalar (the x86 calling convention for C).
-static Value pair_element(Vec *x, Value pair, int e) {
-    if (is_vector(LLVMTypeOf(pair))) return msl_vector(x, pair, e);
-    Value v = LLVMBuildBitCast(x->b, msl_vector(x, pair, 0), msl_vector_type(x, x->i64), "");
-    if (e) v = LLVMBuildLShr(x->b, v, msl_splat(x, const_int(x->i64, 32)), "");
-    v = LLVMBuildTrunc(x->b, v, msl_vector_type(x, x->i32), "");
-    return LLVMBuildBitCast(x->b, v, msl_vector_type(x, x->f32), "");
-}
-
-static void set_pair(Vec *x, Value i, Val *o, Value *d) {
-    if (is_vector(LLVMTypeOf(i))) {
-        o->v[0] = d[0];
-        o->v[1] = d[1];
-        return;
-    }
-    Type wide = msl_vector_type(x, x->i64);
-    for (int e = 0; e < 2; e++)
-        d[e] = LLVMBuildZExt(x->b, LLVMBuildBitCast(x->b, d[e], msl_vector_type(x, x->i32), ""),
-                             wide, "");
-    Value v = LLVMBuildOr(x->b, d[0],
-                          LLVMBuildShl(x->b, d[1], msl_splat(x, const_int(x->i64, 32)), ""), "");
-    o->v[0] = LLVMBuildBitCast(x->b, v, msl_vector_type(x, LLVMTypeOf(i)), "");
-}
-
-static void emit_mma(Vec *x, Value i, Val *o) {
-    Value a[2], b[2], d[2];
-    Type t = msl_vector_type(x, x->f32);
-    for (int e = 0; e < 2; e++) {
-        a[e] = LLVMBuildFreeze(x->b, pair_element(x, operand(i, 0), e), "");
-        b[e] = LLVMBuildFreeze(x->b, pair_element(x, operand(i, 1), e), "");
-        d[e] = pair_element(x, operand(i, 2), e);
-    }
-    for (int k = 0; k < 8; k++) {
-        int ia[MAX_WIDTH], ib[MAX_WIDTH];
-        for (int l = 0; l < (int)x->width; l++) {
-            ia[l] = matrix_lane(matrix_row(l), k);
-            ib[l] = matrix_lane(k, matrix_column(l));
-        }
-        Value row = msl_shuffle(x, a[k & 1], a[k & 1], ia, x->width);
-        for (int e = 0; e < 2; e++) {
-            Value args[] = {row, msl_shuffle(x, b[e], b[e], ib, x->width), d[e]};
-            d[e] = msl_intrinsic(x, "llvm.fma", &t, 1, args, 3);
-        }
-    }
-    set_pair(x, i, o, d);
-}
-
 void msl_emit_builtin(Vec *x, Value i, Val *o, Builtin which) {
     if (is_reduction(which.op)) {
         emit_reduce(x, i, o, which);
@@ -450,7 +398,11 @@ void msl_emit_builtin(Vec *x, Value i, Val *o, Builtin which) {
     case OP_ANY:
     case OP_IS_FIRST:
     case OP_ACTIVE: emit_vote(x, i, o, which); return;
-    case OP_MMA: emit_mma(x, i, o); return;
+    case OP_FRAGMENT_ROWS:
+    case OP_FRAGMENT_LANE:
+    case OP_FRAGMENT_LOAD:
+    case OP_FRAGMENT_STORE:
+    case OP_FRAGMENT_MMA: msl_emit_fragment(x, i, o, which.op); return;
     case OP_TENSOR_MATMUL:
     case OP_TENSOR_CONVOLUTION: msl_emit_tensor(x, i); return;
     default: emit_shuffle(x, i, o, which);

@@ -2,7 +2,7 @@
 // passes_int.h: private to passes/. The state of one vectorisation and what its files offer each
 // other. Reading order: vectorise.c (the pipeline), prepare.c, cfg.c, private.c, divergence.c,
 // position.c, emit.c, emit_inst.c, emit_memory.c, emit_helper.c, emit_atomic.c, emit_simd.c,
-// emit_texture.c, emit_tensor.c, emit_control.c, version.c.
+// emit_texture.c, emit_tensor.c, fragment.c, emit_fragment.c, emit_control.c, version.c.
 //
 // The invariant everything rests on: the vector CFG is the structured scalar CFG (same blocks, same
 // edges), and a block runs only while at least one lane is active. So dominance never changes, and
@@ -24,6 +24,7 @@ enum {
     MAX_SEGMENTS = 64, // of a step
     MAX_RECORD = 4,    // elements of a record read by one wide access
     MAX_WIDE = MAX_WIDTH * MAX_RECORD,
+    MATRIX_ELEMENTS = 64, // of a matrix of the SIMD-group
 };
 
 // map.c: memory of one vectorisation, freed at once; a map from pointers to ints.
@@ -88,6 +89,13 @@ typedef struct LiveOut {
     Value *acc, *next; // [parts][n]
 } LiveOut;
 
+// One or two matrices of the SIMD-group that were stored for the block `in` (emit_fragment.c).
+typedef struct Spilt {
+    Value rows[2], at;
+    Block in;
+    struct Spilt *next;
+} Spilt;
+
 typedef struct Vec {
     MslContext *cx;
     Arena arena;
@@ -124,6 +132,7 @@ typedef struct Vec {
     LiveOut *outs;
     int n_outs;
     Map out_ix;
+    Spilt *spilt;
 
     Value covered, lengths;                 // emit_helper.c: lanes that count; NULL: all that run
     Value mask;                             // execution mask of the part of the block being emitted
@@ -245,10 +254,17 @@ typedef enum Op { // the calls the vectoriser itself lowers
     OP_ANY,
     OP_IS_FIRST,
     OP_ACTIVE,
-    OP_MMA,
-    OP_TENSOR_MATMUL, // compiler/tensor_call.h
+    OP_MMA, // matrices as pairs of each lane, before fragment.c
+    OP_MATRIX_LOAD,
+    OP_MATRIX_STORE,
+    OP_FRAGMENT_ROWS, // as rows of all lanes
+    OP_FRAGMENT_LANE,
+    OP_FRAGMENT_LOAD,
+    OP_FRAGMENT_MMA,
+    OP_TENSOR_MATMUL, // from here on without a result; compiler/tensor_call.h
     OP_TENSOR_CONVOLUTION,
     OP_DISPATCH,
+    OP_FRAGMENT_STORE,
 } Op;
 typedef struct Builtin {
     Op op;
@@ -310,6 +326,11 @@ void msl_emit_builtin(Vec *x, Value i, Val *o, Builtin which);
 Class msl_builtin_class(Vec *x, Value i, Builtin which);
 Value msl_prefix_sum_exclusive(Vec *x, Value v); // over lanes of the current mask, integers
 Value msl_reduce_int(Vec *x, LLVMAtomicRMWBinOp op, Value v); // over active lanes, to a scalar
+
+// fragment.c, emit_fragment.c
+bool msl_uses_matrices(LLVMValueRef thread); // position.c
+bool msl_gather_fragments(Vec *x);           // whether anything changed
+void msl_emit_fragment(Vec *x, Value i, Val *o, Op op);
 
 // emit_texture.c
 Op msl_texture_op(Value call, unsigned *op); // OP_NONE if it is no function of textures or rays

@@ -62,7 +62,21 @@ Builtin msl_builtin_of(Value call) {
     if (!strcmp(n, "never")) return (Builtin){OP_NEVER, false, false};
     if (!strcmp(n, "frame")) return (Builtin){OP_FRAME, false, false};
     if (starts_with(n, "dispatch_")) return (Builtin){OP_DISPATCH, false, false};
-    if (!strcmp(n, "simdgroup_mma_f32")) return (Builtin){OP_MMA, false, false};
+    if (starts_with(n, "simdgroup_")) {
+        Op op = starts_with(n + 10, "mma_")     ? OP_MMA
+                : starts_with(n + 10, "load_")  ? OP_MATRIX_LOAD
+                : starts_with(n + 10, "store_") ? OP_MATRIX_STORE
+                                                : OP_NONE;
+        return (Builtin){op, false, false};
+    }
+    if (starts_with(n, "fragment_")) {
+        Op op = starts_with(n + 9, "mma_")     ? OP_FRAGMENT_MMA
+                : starts_with(n + 9, "load_")  ? OP_FRAGMENT_LOAD
+                : starts_with(n + 9, "store_") ? OP_FRAGMENT_STORE
+                : starts_with(n + 9, "rows_")  ? OP_FRAGMENT_ROWS
+                                               : OP_FRAGMENT_LANE;
+        return (Builtin){op, false, false};
+    }
     bool quad = starts_with(n, "quad_");
     if (!quad && !starts_with(n, "simd_")) return none;
     n += 5;
@@ -77,6 +91,15 @@ Builtin msl_builtin_of(Value call) {
         if (strlen(table[k].name) == length && !strncmp(table[k].name, n, length))
             return (Builtin){table[k].op, quad, is_unsigned};
     return none;
+}
+
+bool msl_uses_matrices(LLVMValueRef thread) {
+    for (Block b = LLVMGetFirstBasicBlock(thread); b; b = LLVMGetNextBasicBlock(b))
+        for (Value i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            Op op = LLVMIsACallInst(i) ? msl_builtin_of(i).op : OP_NONE;
+            if (op == OP_MMA || op == OP_MATRIX_LOAD || op == OP_MATRIX_STORE) return true;
+        }
+    return false;
 }
 
 bool msl_uses_simd(LLVMValueRef thread) {

@@ -43,6 +43,7 @@ static int count_instructions(Vec *x) {
 static void analyse(Vec *x) {
     x->val_ix = x->late = x->sunk = x->soa = x->out_ix = x->entry_ok = (Map){0};
     x->n_vals = 0;
+    x->spilt = NULL;
     msl_cfg_analyse(x, x->thread);
     msl_find_sunk(x);
     msl_analyse_private(x);
@@ -121,6 +122,11 @@ static Value vectorise(Vec *x) {
     if (!LLVMGetStringAttributeAtIndex(x->thread, LLVMAttributeFunctionIndex, prepared,
                                        sizeof prepared - 1)) {
         msl_prepare(x);
+        if (msl_uses_matrices(x->thread)) {
+            msl_plan_positions(x);
+            analyse(x); // which phis join lanes that came one way
+            msl_gather_fragments(x);
+        }
         LLVMAddAttributeAtIndex(
             x->thread, LLVMAttributeFunctionIndex,
             LLVMCreateStringAttribute(x->llvm, prepared, sizeof prepared - 1, "", 0));

@@ -276,6 +276,60 @@ def test_simdgroup_matrix(element, other, space):
         assert (decode(c, element).reshape(16, 24) == copies).all(), width
 
 
+@pytest.mark.parametrize("element", KINDS)
+def test_matrices_through_control_flow(element):
+    """Sums that live through loops, are scaled by their threads on the way, take one side of a branch, leave a loop
+    that lanes leave apart, and cross a barrier; products of one matrix with several others."""
+    rng = np.random.default_rng(8)
+    a, b = (rng.integers(-2, 3, (4, 8, 8)).astype(np.float64) for _ in range(2))
+    source = f"""kernel void k(device const {element} *a, device const {element} *b,
+                               constant uint &n, device float *d, uint t [[thread_index_in_simdgroup]]) {{
+        simdgroup_matrix<{element}, 8, 8> ma, mb[3];
+        simdgroup_float8x8 sum[3], scaled = make_filled_simdgroup_matrix<float, 8>(0);
+        for (uint j = 0; j < 3; j++) sum[j] = make_filled_simdgroup_matrix<float, 8>(float(j));
+        threadgroup float t8[64];
+        for (uint k = 0; k < n; k++) {{
+            simdgroup_load(ma, a + k * 64);
+            for (uint j = 0; j < 3; j++) simdgroup_load(mb[j], b + (k + j) % n * 64);
+            for (uint j = 0; j < 3; j++) simdgroup_multiply_accumulate(sum[j], ma, mb[j], sum[j]);
+            if (k == 1)
+                simdgroup_multiply_accumulate(sum[0], mb[1], ma, sum[0]);
+            else
+                simdgroup_multiply_accumulate(sum[0], ma, ma, sum[0]);
+            scaled.thread_elements() *= 0.5f;
+            simdgroup_multiply_accumulate(scaled, ma, mb[0], scaled);
+            simdgroup_store(scaled, t8, 8);
+            threadgroup_barrier(mem_flags::mem_threadgroup);
+            if (t < 2) t8[t] += 1;
+            threadgroup_barrier(mem_flags::mem_threadgroup);
+            simdgroup_load(scaled, t8, 8);
+        }}
+        for (uint j = 0; j < 3; j++) simdgroup_store(sum[j], d + j * 64, 8);
+        simdgroup_store(scaled, d + 192, 8, ulong2(0), true);
+        float2 own = float2(0); // lanes leave this loop apart
+        for (uint k = 0; k <= t % 4; k++) own = sum[k % 3].thread_elements() + float2(k);
+        simdgroup_float8x8 last;
+        last.thread_elements() = own;
+        simdgroup_store(last, d + 256, 8);
+    }}"""
+    sums, scaled = [np.full((8, 8), float(j)) for j in range(3)], np.zeros((8, 8))
+    for k in range(4):
+        for j in range(3):
+            sums[j] = sums[j] + a[k] @ b[(k + j) % 4]
+        sums[0] = sums[0] + (b[(k + 1) % 4] @ a[k] if k == 1 else a[k] @ a[k])
+        scaled = scaled * 0.5 + a[k] @ b[k]
+        scaled[0, :2] += 1
+    t = np.arange(32)
+    row, col = (t // 4 & 4) + (t // 2 & 3), (t // 4 & 2) * 2 + (t & 1) * 2
+    last = np.zeros((8, 8))
+    for e in range(2):
+        last[row, col + e] = [sums[k % 3][r, c + e] + k for k, r, c in zip(t % 4, row, col)]
+    want = np.stack([*sums, scaled.T, last])
+    for width, (d,) in run(source, [encode(a, element), encode(b, element), np.array([4], np.uint32)],
+                           [(np.float32, 320)], 32, 32):
+        assert (d.reshape(5, 8, 8) == want).all(), (width, d.reshape(5, 8, 8) - want)
+
+
 def test_thread_elements_layout():
     source = """kernel void k(device const float *a, device float2 *e, uint t [[thread_index_in_simdgroup]]) {
         simdgroup_float8x8 m;

@@ -117,6 +117,16 @@ __MSL_BUILTIN ulong __ingot_simd_active_mask();
 __MSL_BUILTIN uint __ingot_quad_active_mask();
 typedef float __ingot_f32x2 __attribute__((ext_vector_type(2)));
 __MSL_BUILTIN __ingot_f32x2 __ingot_simdgroup_mma_f32(__ingot_f32x2, __ingot_f32x2, __ingot_f32x2);
+typedef half __ingot_f16x2 __attribute__((ext_vector_type(2)));
+typedef __bf16 __ingot_bf16x2 __attribute__((ext_vector_type(2)));
+#define __MSL_B(S) \
+    __attribute__((convergent, nothrow, pure)) __ingot_##S##x2 __ingot_simdgroup_load_##S( \
+        const void *, ulong, bool); \
+    __MSL_BUILTIN void __ingot_simdgroup_store_##S(__ingot_##S##x2, void *, ulong, bool);
+__MSL_B(f32)
+__MSL_B(f16)
+__MSL_B(bf16)
+#undef __MSL_B
 __MSL_BUILTIN void __ingot_threadgroup_barrier(uint flags);
 // Before `break` and `return` in loops (the front end puts them there): codegen/exits.c
 __MSL_BUILTIN bool __ingot_leave_break();

@@ -41,6 +41,25 @@ METAL_FUNC simdgroup_matrix<T, Cols, Rows> make_diagonal_simdgroup_matrix(T valu
     return simdgroup_matrix<T, Cols, Rows>(value);
 }
 
+METAL_FUNC __ingot_f32x2 __load_pair(const void *p, ulong n, bool t, float) {
+    return __ingot_simdgroup_load_f32(p, n, t);
+}
+METAL_FUNC __ingot_f16x2 __load_pair(const void *p, ulong n, bool t, half) {
+    return __ingot_simdgroup_load_f16(p, n, t);
+}
+METAL_FUNC __ingot_bf16x2 __load_pair(const void *p, ulong n, bool t, bfloat) {
+    return __ingot_simdgroup_load_bf16(p, n, t);
+}
+METAL_FUNC void __store_pair(__ingot_f32x2 v, void *p, ulong n, bool t) {
+    __ingot_simdgroup_store_f32(v, p, n, t);
+}
+METAL_FUNC void __store_pair(__ingot_f16x2 v, void *p, ulong n, bool t) {
+    __ingot_simdgroup_store_f16(v, p, n, t);
+}
+METAL_FUNC void __store_pair(__ingot_bf16x2 v, void *p, ulong n, bool t) {
+    __ingot_simdgroup_store_bf16(v, p, n, t);
+}
+
 // matrix_origin is (column, row) in memory; transposed, memory holds columns where rows are meant.
 #define __MSL_SPACE(AS) \
     template <class T, int Cols, int Rows> \
@@ -48,34 +67,17 @@ METAL_FUNC simdgroup_matrix<T, Cols, Rows> make_diagonal_simdgroup_matrix(T valu
                                     ulong elements_per_row = Cols, \
                                     ulong2 matrix_origin = ulong2(0), \
                                     bool transpose_matrix = false) { \
-        uint t = __ingot_position(__MSL_THREAD_INDEX_IN_SIMDGROUP, 0); \
-        ulong row = d.__row(t), column = d.__column(t); \
         src += matrix_origin.y * elements_per_row + matrix_origin.x; \
-        if (transpose_matrix) { \
-            src += column * elements_per_row + row; \
-            d.__elements = vec<T, 2>(src[0], src[elements_per_row]); \
-        } else { \
-            src += row * elements_per_row + column; \
-            d.__elements = vec<T, 2>(src[0], src[1]); \
-        } \
+        d.__elements = \
+            vec<T, 2>(__load_pair(src, elements_per_row, transpose_matrix, T()), __raw{}); \
     } \
     template <class T, int Cols, int Rows> \
     __MSL_GROUP void simdgroup_store(simdgroup_matrix<T, Cols, Rows> a, AS T *dst, \
                                      ulong elements_per_row = Cols, \
                                      ulong2 matrix_origin = ulong2(0), \
                                      bool transpose_matrix = false) { \
-        uint t = __ingot_position(__MSL_THREAD_INDEX_IN_SIMDGROUP, 0); \
-        ulong row = a.__row(t), column = a.__column(t); \
         dst += matrix_origin.y * elements_per_row + matrix_origin.x; \
-        if (transpose_matrix) { \
-            dst += column * elements_per_row + row; \
-            dst[0] = a.__elements.x; \
-            dst[elements_per_row] = a.__elements.y; \
-        } else { \
-            dst += row * elements_per_row + column; \
-            dst[0] = a.__elements.x; \
-            dst[1] = a.__elements.y; \
-        } \
+        __store_pair(a.__elements.__get(), dst, elements_per_row, transpose_matrix); \
     }
 __MSL_SPACE(device)
 __MSL_SPACE(threadgroup)
