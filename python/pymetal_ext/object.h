@@ -243,6 +243,8 @@ bool enum_value(State *state, EnumId id, PyObject *o, uint64_t *value);
 
 // ---- structs.c ----
 
+// An object of a class whose first fields are these numbers.
+PyObject *from_three(State *state, ClassId id, const size_t values[3]);
 PyObject *from_size3(State *state, MTLSize size);
 MTLSize to_size(const Object *o);
 MTLOrigin to_origin(const Object *o);

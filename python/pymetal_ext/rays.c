@@ -172,19 +172,10 @@ bool rays_descriptor(State *state, const Object *o, RaysDescriptor *d) {
 }
 
 PyObject *from_ray_sizes(State *state, MTLAccelerationStructureSizes sizes) {
-    Object *o = object_new(state, C_AccelerationStructureSizes, NULL);
-    const size_t values[3] = {sizes.acceleration_structure_size, sizes.build_scratch_buffer_size,
-                              sizes.refit_scratch_buffer_size};
-    for (int i = 0; o && i < 3; i++) {
-        PyObject *value = PyLong_FromSize_t(values[i]), *old = o->values[i];
-        if (!value) {
-            Py_DECREF(o);
-            return NULL;
-        }
-        o->values[i] = value;
-        Py_DECREF(old);
-    }
-    return (PyObject *)o;
+    return from_three(state, C_AccelerationStructureSizes,
+                      (const size_t[]){sizes.acceleration_structure_size,
+                                       sizes.build_scratch_buffer_size,
+                                       sizes.refit_scratch_buffer_size});
 }
 
 // ---- AccelerationStructure ----

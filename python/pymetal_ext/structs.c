@@ -36,9 +36,8 @@ static const Field ClearColor_fields[] = {
 DEFINE_CLASS(ClearColor, "What a colour attachment is cleared to.", .fields = ClearColor_fields,
              .constructible = true);
 
-PyObject *from_size3(State *state, MTLSize size) {
-    Object *o = object_new(state, C_Size, NULL);
-    const size_t values[3] = {size.width, size.height, size.depth};
+PyObject *from_three(State *state, ClassId id, const size_t values[3]) {
+    Object *o = object_new(state, id, NULL);
     for (int i = 0; o && i < 3; i++) {
         PyObject *value = PyLong_FromSize_t(values[i]), *old = o->values[i];
         if (!value) {
@@ -49,6 +48,10 @@ PyObject *from_size3(State *state, MTLSize size) {
         Py_DECREF(old);
     }
     return (PyObject *)o;
+}
+
+PyObject *from_size3(State *state, MTLSize size) {
+    return from_three(state, C_Size, (const size_t[]){size.width, size.height, size.depth});
 }
 
 static size_t number(const Object *o, int i) {
