@@ -86,6 +86,8 @@ static void finish(Cg *cg) {
 // Reference code keeps the program's own control flow: only what makes it smaller.
 static void tidy_reference(Cg *cg) {
     msl_run_passes(&cg->cx, NULL, "function(sroa,early-cse,simplifycfg,dce)");
+    msl_fuse_short_floats(cg);
+    msl_contract(cg);
 }
 
 static bool is_exported(const Cg *cg, const char *name) {
@@ -113,7 +115,6 @@ static void internalise(Cg *cg) {
 //   inline       the vectoriser and the survey of what the kernel uses need one function
 //   matrices     if threads run one by one or are checked: their accesses to SIMD-group matrices
 //   optimise     scalar optimisation; without vectorisers, the vectoriser wants scalar code
-//   fuse         products of 16-bit numbers into sums: once what folds has been folded
 //   constants    what is still read from an unset function constant after folding is an error
 //   validate     if asked for: checks around memory accesses. After the survey: what it adds to
 //                name the thread in reports does not make a kernel one that looks at positions
@@ -139,7 +140,6 @@ static void compile(Cg *cg, MslKernel *out) {
     step(cg, "inline", msl_inline_all);
     if (reference || cg->request->validate) step(cg, "matrices", msl_expand_matrices);
     step(cg, "optimise", reference ? tidy_reference : msl_optimise_thread);
-    step(cg, "fuse", msl_fuse_short_floats);
     msl_run_passes(cx, NULL, "globaldce");
     msl_check_constants(cg);
     msl_survey(cg);

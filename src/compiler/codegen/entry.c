@@ -361,15 +361,21 @@ static void forbid_vectors(Cg *cg, bool forbid) {
     }
 }
 
+#define TO_VALUES "sroa<modify-cfg>,early-cse<memssa>,simplifycfg," INSTCOMBINE
+#define UNROLL                                                                                     \
+    "loop-mssa(loop-rotate,licm),simplifycfg," INSTCOMBINE                                         \
+    ",loop(indvars,loop-deletion,loop-unroll-full),sroa<modify-cfg>"
+
 // O2, except for unrolling: loops of few iterations are unrolled in full (SROA then sees constant
 // indices), but no loop is unrolled in part: of several copies of a body the vectoriser would make
 // vectors of several times the code, and the last O2 unrolls what is worth it.
 void msl_optimise_thread(Cg *cg) {
-    static const char full_unroll[] =
-        "function<eager-inv>(sroa<modify-cfg>,early-cse<memssa>,simplifycfg," INSTCOMBINE ","
-        "loop-mssa(loop-rotate,licm),simplifycfg," INSTCOMBINE ","
-        "loop(indvars,loop-deletion,loop-unroll-full),sroa<modify-cfg>)";
-    msl_run_passes(&cg->cx, NULL, full_unroll);
+    static const char values[] = "function<eager-inv>(" TO_VALUES ")",
+                      full_unroll[] = "function<eager-inv>(" TO_VALUES "," UNROLL ")";
+    msl_run_passes(&cg->cx, NULL, values);
+    msl_fuse_short_floats(cg);
+    msl_contract(cg);
+    msl_run_passes(&cg->cx, NULL, "function<eager-inv>(" UNROLL ")");
     forbid_vectors(cg, true);
     msl_run_passes_with(&cg->cx, NULL, "default<O2>", false);
     forbid_vectors(cg, false);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // fuse.c: a * b + c of halves and bfloats rounds once where the program allows contraction.
 //   purpose   products are fused into sums: anywhere with fast mathematics, within an expression
-//             ("llvm.fmuladd") with safe. For floats the machine's code generator does it; of
-//             16-bit numbers it knows only conversions around each operation, which round the
-//             product as well. A Mac's GPU has the fused instruction for them too, and programs
+//             ("llvm.fmuladd") with safe. For floats contract.c does it; of 16-bit numbers the
+//             machine's code generator knows only conversions around each operation, which round
+//             the product as well. A Mac's GPU has the fused instruction for them too, and programs
 //             compare such sums with ones computed in float.
-//   requires  the thread function is optimised: what folds has been folded
-//   preserves operations that no flag or pragma allows to contract; other uses of the product,
-//             which still see it rounded. In float the product of two 16-bit numbers is exact, so
-//             multiply and add give what a fused instruction gives, also on machines without one.
+//   requires  all is inlined, variables are values; no loop has been changed yet (see contract.c)
+//   preserves other operations, which no flag or pragma allows to contract; other uses of the
+//             product, which still see it rounded. In float the product of two 16-bit numbers is
+//             exact, so multiply and add give what a fused instruction gives, also on machines that
+//             have none.
 #include "compiler/codegen/codegen.h"
 
 bool msl_is_short_float(LLVMTypeRef t) {
