@@ -3,7 +3,7 @@
 // then every kernel of it to code for any threadgroup, as pipelines are made. The compiler is
 // linked in and warm: the first source is compiled once before the clock starts. BENCH_STDLIB and
 // BENCH_PCH are set by the build.
-//   bench_compile [-DNAME=VALUE]... [--kernels N] [--each] [--steps] FILE...
+//   bench_compile [-DNAME=VALUE]... [--kernels N] [--quick] [--each] [--steps] FILE...
 // A line for each file, then medians and the worst; function constants are one. --kernels: at most
 // so many of each library, evenly picked; --each: a line for each kernel; --steps: where the time
 // of the kernels goes.
@@ -25,7 +25,7 @@ typedef struct Times {
 typedef struct Bench {
     const char *macros[MAX_MACROS];
     size_t n_macros, max_kernels;
-    bool steps, each;
+    bool steps, each, quick;
     char **files;
     int n_files;
     Times libraries, first, kernels; // first: of a library and its first kernel
@@ -95,6 +95,7 @@ static bool compile_kernel(Bench *b, const MslLibrary *lib, const RfFunction *f,
                                 .constants = values,
                                 .n_constants = f->n_constants,
                                 .math_mode = MSL_MATH_FAST,
+                                .quick = b->quick,
                                 .dump_after = b->steps ? "time" : NULL};
     MslKernel out;
     double start = now_ms();
@@ -192,6 +193,8 @@ int main(int argc, char **argv) {
             b.max_kernels = strtoul(argv[++i], NULL, 10);
         else if (!strcmp(argv[i], "--steps"))
             b.steps = true;
+        else if (!strcmp(argv[i], "--quick"))
+            b.quick = true;
         else if (!strcmp(argv[i], "--each"))
             b.each = true;
         else
@@ -199,7 +202,8 @@ int main(int argc, char **argv) {
     }
     b.files = argv + i, b.n_files = argc - i;
     if (!b.n_files || argv[i][0] == '-') {
-        fputs("usage: bench_compile [-DNAME=VALUE]... [--kernels N] [--each] [--steps] FILE...\n",
+        fputs("usage: bench_compile [-DNAME=VALUE]... [--kernels N] [--quick] [--each] [--steps] "
+              "FILE...\n",
               stderr);
         return 2;
     }

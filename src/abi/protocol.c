@@ -339,6 +339,7 @@ void msg_put_kernel(WireOut *w, const MslKernelRequest *q, const MsgPart *librar
     wire_u32(w, q->math_mode);
     wire_u8(w, q->validate);
     wire_u8(w, q->reach);
+    wire_u8(w, q->quick);
     put_optional(w, q->emit);
     put_optional(w, q->dump_after);
 }
@@ -369,6 +370,7 @@ bool msg_get_kernel(WireIn *r, BaseArena *a, MsgKernel *k) {
     q->math_mode = (MslMathMode)mode;
     q->validate = wire_get_u8(r);
     q->reach = wire_get_u8(r);
+    q->quick = wire_get_u8(r);
     q->emit = get_optional(r, a);
     q->dump_after = get_optional(r, a);
     return !r->failed && !a->failed && r->at == r->end;

@@ -11,7 +11,7 @@
 #include "base/sha256.h"
 #include "base/wire.h"
 
-enum { MSG_VERSION = 4, MSG_FD = 3 }; // MSG_FD: the server's end of the socket pair
+enum { MSG_VERSION = 5, MSG_FD = 3 }; // MSG_FD: the server's end of the socket pair
 
 typedef enum MsgType {
     MSG_HELLO = 1,       // u32 MSG_VERSION, str compiler id

@@ -149,6 +149,7 @@ typedef struct MslKernelRequest {
     MslMathMode math_mode;
     bool validate;    // compile in bounds and null checks
     uint8_t reach;    // no buffer has 2^reach bytes; 0: MSL_REACH
+    bool quick;       // code that is soon there rather than fast: the same results, for any shape
     const char *emit; // NULL: code object; "ll": vectorised IR text; "scalar-ll": before; "asm"
     const char *dump_after; // NULL or a pass name: IR text after it, appended to log
 } MslKernelRequest;

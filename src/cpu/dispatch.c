@@ -23,7 +23,8 @@
 typedef struct Part {
     CpuContextLaunch launch; // first
     CpuCode *code;
-    uint64_t first; // its place in the job's numbering of threadgroups
+    DevCode *_Atomic const *better; // NULL: none will come
+    uint64_t first;                 // its place in the job's numbering of threadgroups
     uint64_t n_groups;
     DevImageblock imageblock;
     size_t args_at; // with one: behind threadgroup memory, where a thread's own arguments are
@@ -92,6 +93,25 @@ static void learn(CpuCode *code, uint64_t ns, uint64_t n_groups) {
     uint64_t mixed = old ? ((uint64_t)old * 3 + sample) / 4 : sample;
     atomic_store_explicit(&code->ns_per_group_x16, (unsigned)(mixed ? mixed : 1),
                           memory_order_relaxed);
+    atomic_fetch_add_explicit(&code->head.spent_ns, ns, memory_order_relaxed);
+}
+
+static size_t frame_bytes(const CpuCode *code, const uint32_t group_size[3]) {
+    size_t threads = (size_t)group_size[0] * group_size[1] * group_size[2];
+    return (threads + ABI_SIMD_WIDTH - 1) / ABI_SIMD_WIDTH * code->info.frame_stride;
+}
+
+// The code for the next threadgroups: better one as soon as it is there, if this thread has room.
+static CpuCode *code_now(const Share *share, CpuThread *t, const Part *part) {
+    DevCode *head = part->better ? atomic_load_explicit(part->better, memory_order_acquire) : NULL;
+    if (!head) return part->code;
+    CpuCode *code = cpu_code(head);
+    size_t frames = frame_bytes(code, part->launch.launch.group_size);
+    bool fits = code->info.stack_bytes <= part->code->info.stack_bytes &&
+                code->head.threadgroup_bytes == part->code->head.threadgroup_bytes &&
+                cpu_thread_reserve(t, share->threadgroup_bytes,
+                                   frames > share->frame_bytes ? frames : share->frame_bytes);
+    return fits ? code : part->code;
 }
 
 static uint64_t estimate_ns(const Share *share) {
@@ -129,12 +149,12 @@ static bool run_range(Share *share, CpuThread *t, uint64_t first, uint64_t end) 
         if (first >= part->first + part->n_groups) continue;
         uint64_t stop = part->first + part->n_groups < end ? part->first + part->n_groups : end;
         CpuContextLaunch own;
+        CpuCode *code = code_now(share, t, part);
         const CpuLaunch *launch = launch_of(t, part, &own);
         uint64_t begin_ns = os_now_ns();
-        if (!cpu_thread_run(t, share->run, part->code, launch, first - part->first,
-                            stop - part->first))
+        if (!cpu_thread_run(t, share->run, code, launch, first - part->first, stop - part->first))
             return false;
-        learn(part->code, os_now_ns() - begin_ns, stop - first);
+        learn(code, os_now_ns() - begin_ns, stop - first);
         first = stop;
     }
     return true;
@@ -175,6 +195,7 @@ static void prepare(Share *share, DevRun *run, const DevDispatch *dispatches, si
         const DevDispatch *d = &dispatches[i];
         Part *part = &share->parts[i];
         part->code = cpu_code(d->code);
+        part->better = d->better;
         part->first = share->total;
         part->n_groups =
             (uint64_t)d->groups_per_grid[0] * d->groups_per_grid[1] * d->groups_per_grid[2];
@@ -196,9 +217,7 @@ static void prepare(Share *share, DevRun *run, const DevDispatch *dispatches, si
                             ? part->args_at + part->code->info.n_slots * sizeof(void *)
                             : d->threadgroup_bytes;
         if (share->threadgroup_bytes < memory) share->threadgroup_bytes = memory;
-        size_t threads = (size_t)d->group_size[0] * d->group_size[1] * d->group_size[2];
-        size_t frames =
-            (threads + ABI_SIMD_WIDTH - 1) / ABI_SIMD_WIDTH * part->code->info.frame_stride;
+        size_t frames = frame_bytes(part->code, d->group_size);
         if (share->frame_bytes < frames) share->frame_bytes = frames;
     }
 }

@@ -25,6 +25,9 @@ typedef struct DevCode {
     uint64_t stack_bytes;       // private memory of one SIMD-group, roughly; the device's to use
     size_t n_bytes;             // of what it was made of; the runtime's to write
     const AbiStageInfo *stage;  // of a vertex or fragment function, which cannot be dispatched
+    // Time its threadgroups took, on all threads together. The device may add to it, for the
+    // runtime to see when better code is worth compiling.
+    _Atomic uint64_t spent_ns;
 } DevCode;
 
 // ---- A run ----
@@ -77,6 +80,9 @@ typedef struct DevImageblock {
 
 typedef struct DevDispatch {
     DevCode *code;
+    // Not NULL: where faster code of the same kernel may appear while this runs. The device may go
+    // on with it between threadgroups.
+    DevCode *_Atomic const *better;
     // [code->n_slots] buffers: address incl. offset. Threadgroup parameters: byte offset into the
     // threadgroup memory (the static part comes first), as an integer. Textures, samplers, tensors:
     // the handle. Constants may lie in memory of the command buffer (DEV_ARGUMENTS).

@@ -154,6 +154,30 @@ static void every_threadgroup_runs_once(void **state) {
     cpu_code_free(code);
 }
 
+// Code that is there before the dispatch begins runs all of it; what was given first, nothing.
+static void goes_on_with_better_code(void **state) {
+    (void)state;
+    DevCode *slow = load_good(), *fast = load_good();
+    DevCode *_Atomic better = NULL;
+    for (int there = 0; there < 2; there++) {
+        Launch l;
+        DevRun run = {0};
+        set_up_launch(&l, slow, 500, 2, 1);
+        l.dispatch.better = &better;
+        if (there) atomic_store(&better, fast);
+        uint64_t before = atomic_load(&slow->spent_ns);
+        assert_true(cpu_run_begin(&run, 0));
+        assert_true(cpu_dispatch(&run, &l.dispatch, 1));
+        cpu_run_end(&run);
+        assert_each_once(&l);
+        assert_int_equal(atomic_load(&slow->spent_ns) > before, !there);
+        assert_int_equal(atomic_load(&fast->spent_ns) > 0, there);
+        free(l.counts);
+    }
+    cpu_code_free(slow);
+    cpu_code_free(fast);
+}
+
 static void several_dispatches_at_once(void **state) {
     (void)state;
     enum { N = 40 }; // more than one batch
@@ -368,6 +392,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(refuses_what_is_not_code),
         cmocka_unit_test(many_objects_are_distinct),
         cmocka_unit_test(every_threadgroup_runs_once),
+        cmocka_unit_test(goes_on_with_better_code),
         cmocka_unit_test(several_dispatches_at_once),
         cmocka_unit_test(dispatches_from_many_threads),
         cmocka_unit_test(faults_end_the_run_only),

@@ -79,7 +79,14 @@ static void finish(Cg *cg) {
         "simplifycfg," INSTCOMBINE ",loop(indvars,loop-deletion),gvn," INSTCOMBINE
         ",dse,adce,loop-mssa(licm),simplifycfg,"
         "loop-unroll<O2>," INSTCOMBINE ",early-cse<memssa>,simplifycfg),globaldce";
-    msl_run_passes(&cg->cx, NULL, cg->cx.width == 1 ? "default<O1>" : vector);
+    static const char quick[] =
+        "cgscc(inline<only-mandatory>,inline),globalopt,ipsccp,globaldce,"
+        "function<eager-inv>(sroa<modify-cfg>,early-cse<memssa>,simplifycfg," INSTCOMBINE
+        ",loop-mssa(licm),dse,adce,simplifycfg),globaldce";
+    msl_run_passes(&cg->cx, NULL,
+                   cg->cx.width == 1    ? "default<O1>"
+                   : cg->request->quick ? quick
+                                        : vector);
     msl_repair_masked_stores(&cg->cx);
 }
 
@@ -168,15 +175,10 @@ static void compile(Cg *cg, MslKernel *out) {
     note_time(cg, "emit", now_ms() - start);
 }
 
-bool msl_backend(const MslKernelRequest *request, MslKernel *out) {
-    *out = (MslKernel){0};
-    if (request->target && strcmp(request->target, MSL_TARGET_HOST) != 0) {
-        out->error = copy_text("this compiler makes no code for the device's target");
-        out->log = copy_text("");
-        return false;
-    }
+static bool attempt(const MslKernelRequest *request, MslKernel *out) {
     Cg *cg = malloc(sizeof *cg); // on the heap: its contents must survive the longjmp
     char **log = &out->log;
+    *out = (MslKernel){0};
     if (!cg || !msl_context_open(cg, request, log)) {
         free(cg);
         out->error = copy_text("out of memory");
@@ -195,6 +197,22 @@ bool msl_backend(const MslKernelRequest *request, MslKernel *out) {
     msl_context_close(cg);
     free(cg);
     return out->ok;
+}
+
+bool msl_backend(const MslKernelRequest *request, MslKernel *out) {
+    *out = (MslKernel){0};
+    if (request->target && strcmp(request->target, MSL_TARGET_HOST) != 0) {
+        out->error = copy_text("this compiler makes no code for the device's target");
+        out->log = copy_text("");
+        return false;
+    }
+    if (attempt(request, out)) return true;
+    if (!request->quick) return false;
+    // What is wrong may be something that optimising removes, such as a use of a constant.
+    MslKernelRequest again = *request;
+    again.quick = false;
+    msl_kernel_free(out);
+    return attempt(&again, out);
 }
 
 void msl_kernel_free(MslKernel *k) {

@@ -148,7 +148,7 @@ bool msl_argument_enabled(Cg *cg, const RfArg *arg);
 // entry.c
 void msl_build_entry(Cg *cg);     // cg->thread calls cg->entry
 void msl_inline_all(Cg *cg);      // everything in cg->thread, threadgroup memory placed
-void msl_contract(Cg *cg); // contract.c
+void msl_contract(Cg *cg);        // contract.c
 void msl_optimise_thread(Cg *cg); // canonical form for the vectoriser
 void msl_survey(Cg *cg);          // fills cg->uses
 LLVMValueRef msl_call_position(Cg *cg, unsigned builtin, unsigned dim);

@@ -365,6 +365,9 @@ static void forbid_vectors(Cg *cg, bool forbid) {
 #define UNROLL                                                                                     \
     "loop-mssa(loop-rotate,licm),simplifycfg," INSTCOMBINE                                         \
     ",loop(indvars,loop-deletion,loop-unroll-full),sroa<modify-cfg>"
+#define QUICK                                                                                      \
+    "loop-mssa(loop-rotate,licm),simplifycfg," INSTCOMBINE                                         \
+    ",loop(indvars,loop-deletion),sroa<modify-cfg>,gvn,simplifycfg,adce"
 
 // O2, except for unrolling: loops of few iterations are unrolled in full (SROA then sees constant
 // indices), but no loop is unrolled in part: of several copies of a body the vectoriser would make
@@ -375,6 +378,10 @@ void msl_optimise_thread(Cg *cg) {
     msl_run_passes(&cg->cx, NULL, values);
     msl_fuse_short_floats(cg);
     msl_contract(cg);
+    if (cg->request->quick) {
+        msl_run_passes(&cg->cx, NULL, "function<eager-inv>(" QUICK ")");
+        return;
+    }
     msl_run_passes(&cg->cx, NULL, "function<eager-inv>(" UNROLL ")");
     forbid_vectors(cg, true);
     msl_run_passes_with(&cg->cx, NULL, "default<O2>", false);

@@ -214,7 +214,9 @@ typedef struct Plan {
 
 static void vectorise_versions(Cg *cg, Plan *plan, uint32_t n_threads) {
     MslContext *cx = &cg->cx;
-    bool has_full = plan->shaped ? n_threads >= cx->width : plan->rows || !cg->uses.plane;
+    // Quick code has one version: that for any threads runs them all.
+    bool has_full = plan->shaped ? n_threads >= cx->width
+                                 : (plan->rows || !cg->uses.plane) && !cg->request->quick;
     if (!plan->shaped) cx->shape[1] = cx->shape[2] = 1; // lines: x runs with the lanes
     plan->full_width = cx->width;
     if (has_full) plan->full = msl_vectorise(cx, cg->thread, true);

@@ -126,6 +126,7 @@ static RtOpResult run_dispatch(RtOp *op, RtExecution *x) {
     RtOpResult result;
     if (by_host && !read_sizes(d, x, item, &result)) return result;
     item->code = rt_pipeline_code(d->pipeline, d->group_size);
+    item->better = rt_pipeline_better(d->pipeline, d->group_size);
     if (!item->code) {
         x->error = rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorInternal,
                                 RT_NO_CODE_ERROR, kernel);

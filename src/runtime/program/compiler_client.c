@@ -409,6 +409,7 @@ static MslKernelRequest to_compiler(const RtKernelRequest *request) {
         .math_mode = (MslMathMode)request->library->math_mode,
         .validate = request->validate,
         .reach = request->reach ? request->reach : MSL_REACH,
+        .quick = request->quick,
         .emit = request->emit,
     };
     if (request->links) {

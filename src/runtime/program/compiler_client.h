@@ -84,6 +84,7 @@ typedef struct RtKernelRequest { // {0} plus library and function is a valid req
     const char *features;              // LLVM feature string; NULL: those of cpu
     bool validate;                     // bounds and null checks in the code
     uint8_t reach;                     // no buffer has 2^reach bytes; 0: MSL_REACH
+    bool quick;                        // code that is soon there rather than fast
     const char *emit; // NULL: code object; "ll", "scalar-ll", "asm": that text, not cached
     bool cached_only; // answer from archives and cache or not at all (NULL, RT_COMPILE_NOT_FOUND)
     Archive *const *archives; // looked at before the cache, in order

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// pipeline.c: MTLComputePipelineState. Creation compiles the kernel for any threadgroup shape. The
-// first dispatch with a shape asks the cache for code made for it. Else it comes from the compiler:
-// for a large grid before it runs, for small ones (and kernels that take seconds to compile) in the
-// background while the general code runs, once there were a few: programs run many kernels only
-// once or twice (INGOT_SYNC_SPECIALISE=1: always before). Binary archives, if the descriptor names
-// any, come before cache and compiler.
+// pipeline.c: MTLComputePipelineState. Creation compiles the kernel for any threadgroup shape, and
+// quickly: unless code for any shape that is made to be fast is in an archive or the cache, or the
+// shape is the kernel's own. The first dispatch with a shape asks the cache for code made for it.
+// Else it comes from the compiler: for a large grid before it runs, for small ones in the
+// background while the general code runs, once there were a few or they took long: programs run
+// many kernels only once or twice (INGOT_SYNC_SPECIALISE=1: always before). Code that takes long
+// to compile is asked for at the second large grid, and a dispatch goes on with it when it comes.
+// Binary archives, if the descriptor names any, come before cache and compiler.
 #include "runtime/program/pipeline.h"
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +27,7 @@ static void pipeline_destroy(void *self) {
     rt_reflection_free(state->reflection);
     for (unsigned i = 0; i < atomic_load(&state->n_variants); i++)
         rt_code_free(state->device, atomic_load(&state->variants[i].code));
+    rt_code_free(state->device, atomic_load(&state->rest.code));
     rt_code_free(state->device, state->general);
     for (unsigned i = 0; i < RT_N_REACH; i++)
         rt_code_free(state->device, atomic_load(&state->wider[i]));
@@ -94,11 +97,15 @@ static void trace_code(const RtKernelRequest *request, const Blob *code, RtOrigi
     rt_trace_host_span("compile", name, start_ns, args);
 }
 
+typedef enum How { IF_CACHED, QUICKLY, TO_BE_FAST } How;
+
 static DevCode *make_code(const MTLComputePipelineState *state, const uint32_t shape[3],
-                          unsigned reach, bool cached_only, MTLError **error) {
+                          unsigned reach, How how, MTLError **error) {
     RtKernelRequest request = kernel_request(state, shape, reach);
+    bool cached_only = how == IF_CACHED;
     request.archived_only = state->archives_only;
     request.cached_only = cached_only;
+    request.quick = how == QUICKLY;
     RtCompileError answer = {0};
     DevCode *code = NULL;
     uint64_t start = rt_is_tracing() ? os_now_ns() : 0;
@@ -132,7 +139,7 @@ typedef struct VariantJob {
 static void run_variant_job(void *context) {
     VariantJob *job = context;
     const RtVariant *v = job->variant;
-    atomic_store(&job->variant->code, make_code(job->state, v->shape, v->reach, false, NULL));
+    atomic_store(&job->variant->code, make_code(job->state, v->shape, v->reach, TO_BE_FAST, NULL));
     mtl_release(job->state);
     rt_free(job);
 }
@@ -173,7 +180,25 @@ static void note_shape(const MTLComputePipelineState *state, const uint32_t shap
 // General code can take ten times as long, and a compile takes as long as a few such grids; that of
 // a kernel whose code is heavy takes seconds, as much as much larger ones. Of 475 kernels and
 // shapes in the tests of an array library, 411 are dispatched at most 8 times.
-enum { LARGE_GRID = 1 << 14, HUGE_GRID = 1 << 22, HEAVY_BYTES = 1 << 17, FEW_DISPATCHES = 8 };
+// Quick code of a kernel that takes half a second to compile well has 24 KB and more.
+enum {
+    LARGE_GRID = 1 << 14,
+    HUGE_GRID = 1 << 22,
+    HEAVY_BYTES = 1 << 17,
+    HEAVY_QUICK_BYTES = 24 << 10,
+    FEW_DISPATCHES = 8,
+    LONG_NS = 20000000, // in quick code, all dispatches together
+};
+
+static bool is_heavy(const MTLComputePipelineState *state) {
+    return state->general->n_bytes >= (state->quick ? HEAVY_QUICK_BYTES : HEAVY_BYTES);
+}
+
+// Whether the general code has cost so much time that better code is worth compiling.
+static bool took_long(const MTLComputePipelineState *state) {
+    return state->quick &&
+           atomic_load_explicit(&state->general->spent_ns, memory_order_relaxed) > LONG_NS;
+}
 
 static void make_in_background(MTLComputePipelineState *state, RtVariant *variant) {
     VariantJob *job = rt_alloc(sizeof *job);
@@ -186,16 +211,18 @@ static void make_in_background(MTLComputePipelineState *state, RtVariant *varian
 }
 
 // Another dispatch of a shape without code of its own: asks the compiler when it is time.
-static void count_dispatch(MTLComputePipelineState *state, RtVariant *variant, bool wait) {
+static void count_dispatch(MTLComputePipelineState *state, RtVariant *variant, bool large,
+                           bool wait) {
     if (!atomic_load_explicit(&variant->counting, memory_order_acquire)) return;
     pthread_mutex_lock(&state->lock);
-    bool now =
-        atomic_load(&variant->counting) && (++variant->n_dispatches >= FEW_DISPATCHES || wait);
+    bool now = atomic_load(&variant->counting) &&
+               (++variant->n_dispatches >= FEW_DISPATCHES || wait || large || took_long(state));
     if (now) atomic_store(&variant->counting, false);
     pthread_mutex_unlock(&state->lock);
     if (!now) return;
     if (wait)
-        atomic_store(&variant->code, make_code(state, variant->shape, variant->reach, false, NULL));
+        atomic_store(&variant->code,
+                     make_code(state, variant->shape, variant->reach, TO_BE_FAST, NULL));
     else
         make_in_background(state, variant);
 }
@@ -203,17 +230,22 @@ static void count_dispatch(MTLComputePipelineState *state, RtVariant *variant, b
 void rt_pipeline_prepare(MTLComputePipelineState *state, const uint32_t shape[3],
                          uint64_t n_threads) {
     RtVariant *variant;
-    uint64_t large = state->general->n_bytes < HEAVY_BYTES ? LARGE_GRID : HUGE_GRID;
-    bool wait = state->device->sync_specialise || n_threads >= large;
+    // Of large grids that do not wait, because the code is heavy, the second asks.
+    bool large = state->quick && n_threads >= LARGE_GRID,
+         wait = state->device->sync_specialise ||
+                n_threads >= (is_heavy(state) ? HUGE_GRID : LARGE_GRID);
     unsigned reach = rt_device_reach(state->device);
     if (state->required[0]) return; // the general code is for this shape
     if ((variant = find_variant(state, shape, reach))) {
-        count_dispatch(state, variant, wait);
+        count_dispatch(state, variant, large, wait);
         return;
     }
-    if (!add_variant(state, shape, reach, &variant)) return;
+    if (!add_variant(state, shape, reach, &variant)) {
+        count_dispatch(state, &state->rest, large, false);
+        return;
+    }
     note_shape(state, shape);
-    DevCode *code = make_code(state, shape, reach, !wait, NULL);
+    DevCode *code = make_code(state, shape, reach, wait ? TO_BE_FAST : IF_CACHED, NULL);
     atomic_store(&variant->code, code);
     bool later = !code && !wait && !state->archives_only;
     atomic_store_explicit(&variant->counting, later, memory_order_release);
@@ -225,7 +257,7 @@ static DevCode *wider_code(MTLComputePipelineState *state, unsigned reach) {
     if (code) return code;
     pthread_mutex_lock(&state->lock);
     code = atomic_load(&state->wider[reach]);
-    if (!code) code = make_code(state, state->required, reach, false, NULL);
+    if (!code) code = make_code(state, state->required, reach, TO_BE_FAST, NULL);
     atomic_store(&state->wider[reach], code);
     pthread_mutex_unlock(&state->lock);
     return code;
@@ -236,7 +268,15 @@ DevCode *rt_pipeline_code(MTLComputePipelineState *state, const uint32_t shape[3
     RtVariant *v = find_variant(state, shape, reach);
     DevCode *code = v ? atomic_load_explicit(&v->code, memory_order_acquire) : NULL;
     if (code) return code;
-    return reach > state->reach ? wider_code(state, reach) : state->general;
+    if (reach > state->reach) return wider_code(state, reach);
+    code = atomic_load_explicit(&state->rest.code, memory_order_acquire);
+    return code ? code : state->general;
+}
+
+DevCode *_Atomic const *rt_pipeline_better(MTLComputePipelineState *state,
+                                           const uint32_t shape[3]) {
+    const RtVariant *v = find_variant(state, shape, rt_device_reach(state->device));
+    return v && state->quick ? &v->code : NULL;
 }
 
 // ---- Creation ----
@@ -347,6 +387,25 @@ static bool fits_indirect(const MTLComputePipelineState *state) {
     return true;
 }
 
+// Nothing is made in a hurry that will be kept (archives), that is for the one shape there will
+// be, or that is asked for to be looked at: checked, or of another width. Arrays that optimising
+// would have turned into registers may make quick code need too much stack.
+static DevCode *make_general(MTLComputePipelineState *state, MTLError **error) {
+    enum { QUICK_STACK_BYTES = 1 << 20 }; // of a SIMD-group
+    bool hurry = !state->record && !state->archives_only && !state->required[0] &&
+                 !state->validate && !state->device->sync_specialise && !state->device->width;
+    DevCode *code = hurry ? make_code(state, state->required, state->reach, IF_CACHED, NULL) : NULL;
+    if (hurry && !code) {
+        code = make_code(state, state->required, state->reach, QUICKLY, error);
+        if (!code) return NULL;
+        state->quick = code->stack_bytes <= QUICK_STACK_BYTES;
+        if (!state->quick) rt_code_free(state->device, code), code = NULL;
+    }
+    state->rest.reach = state->reach;
+    atomic_store(&state->rest.counting, state->quick);
+    return code ? code : make_code(state, state->required, state->reach, TO_BE_FAST, error);
+}
+
 static MTLComputePipelineState *create(MTLDevice *device, const MTLComputePipelineDescriptor *d,
                                        MTLPipelineOption options, Archive *record,
                                        MTLError **error) {
@@ -395,7 +454,7 @@ static MTLComputePipelineState *create(MTLDevice *device, const MTLComputePipeli
     if (wrong) goto fail;
     MTLError **why = &wrong;
     state->reach = rt_device_reach(device);
-    state->general = make_code(state, state->required, state->reach, false, why);
+    state->general = make_general(state, why);
     if (!state->general) goto fail;
     state->static_bytes = state->general->threadgroup_bytes;
     if (state->static_bytes > RT_MAX_THREADGROUP_MEMORY) {
@@ -477,7 +536,7 @@ bool rt_pipeline_record(MTLDevice *device, const MTLComputePipelineDescriptor *d
     if (!ok) rt_error_set(error, NULL);
     size_t n = ok && !state->required[0] ? rt_shapes_get(device, &key, shapes, RT_MAX_VARIANTS) : 0;
     for (size_t i = 0; ok && i < n; i++) {
-        DevCode *code = make_code(state, shapes[i], state->reach, false, error);
+        DevCode *code = make_code(state, shapes[i], state->reach, TO_BE_FAST, error);
         ok = code != NULL;
         rt_code_free(device, code);
     }

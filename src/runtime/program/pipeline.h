@@ -29,6 +29,8 @@ struct MTLComputePipelineState {
     RtStageIn *stage_in;     // NULL: none
     RtLabel label;
     DevCode *general;                   // for any shape, or for the required one
+    bool quick;                         // that was made in a hurry; then:
+    RtVariant rest;                     // the same, made to be fast, for shapes beyond `variants`
     unsigned reach;                     // that the general code has: of the device when it was made
     DevCode *_Atomic wider[RT_N_REACH]; // the same for longer buffers than there were then
     uint32_t required[3];               // 0,0,0: any
@@ -66,6 +68,8 @@ void rt_pipeline_prepare(MTLComputePipelineState *state, const uint32_t shape[3]
 // The best code there is for the shape and for the longest buffer of the device, borrowed. NULL: it
 // had to be made and could not be.
 DevCode *rt_pipeline_code(MTLComputePipelineState *state, const uint32_t shape[3]);
+// Where better code than that may appear; NULL: nowhere.
+DevCode *_Atomic const *rt_pipeline_better(MTLComputePipelineState *state, const uint32_t shape[3]);
 
 // A function as the device's code; NULL and a sentence in `why`. bytes: what the compiler made;
 // NULL for a device that needs none.

@@ -96,6 +96,12 @@ static inline void run_rows(const CpuLaunch *l, void *memory, const Group *g, u3
     u32 end = g->sx - g->sx % ingot_width;
     for (u32 z = z0; z < z0 + g->sz; z++)
         for (u32 y = y0; y < y0 + g->sy; y++) {
+            if (!ingot_has_full) {
+                for (u32 first = 0; first < g->sx; first += ingot_width)
+                    ingot_some(l, memory, g->gx, y, z, g->sx, 1, 1, first,
+                               mask_of(least(ingot_width, g->sx - first)));
+                continue;
+            }
 #pragma clang loop unroll(disable)
             for (u32 first = 0; first < end; first += ingot_width)
                 ingot_full(l, memory, g->gx, y, z, g->sx, 1, 1, first, g->large);
