@@ -77,6 +77,7 @@ bool msl_starts(const char *s, const char *prefix);
 
 // target.c
 void msl_open_target(Cg *cg);
+void msl_close_target(Cg *cg);
 void msl_set_target_attributes(Cg *cg);
 void msl_emit(Cg *cg, MslKernel *out); // object -> shared object, or assembly text
 

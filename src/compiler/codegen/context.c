@@ -51,7 +51,7 @@ void msl_context_close(Cg *cg) {
     if (cx->builder) LLVMDisposeBuilder(cx->builder);
     if (cx->module) LLVMDisposeModule(cx->module);
     if (cx->layout) LLVMDisposeTargetData(cx->layout);
-    if (cx->machine) LLVMDisposeTargetMachine(cx->machine);
+    msl_close_target(cg);
     LLVMContextDispose(cx->llvm);
     if (cg->cpu) LLVMDisposeMessage(cg->cpu);
     if (cg->features) LLVMDisposeMessage(cg->features);

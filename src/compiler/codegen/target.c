@@ -65,33 +65,79 @@ static bool has_avx2(const char *cpu, const char *features) {
     return is_one_of(cpu, names, sizeof names / sizeof *names);
 }
 
-void msl_open_target(Cg *cg) {
-    MslContext *cx = &cg->cx;
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, init_targets);
+// A machine's description takes as long to make as a small kernel's code, and kernels come one
+// after the other for the same one: the last is kept.
+static struct {
+    pthread_mutex_t lock;
+    LLVMTargetMachineRef machine;
+    char *cpu, *features; // as asked for; "?": not at all
+} kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static const char *or_none(const char *text) { return text ? text : "?"; }
+
+static LLVMTargetMachineRef take_kept(const MslKernelRequest *r) {
+    LLVMTargetMachineRef machine = NULL;
+    pthread_mutex_lock(&kept.lock);
+    if (kept.machine && !strcmp(kept.cpu, or_none(r->cpu)) &&
+        !strcmp(kept.features, or_none(r->features))) {
+        machine = kept.machine;
+        kept.machine = NULL;
+    }
+    pthread_mutex_unlock(&kept.lock);
+    return machine;
+}
+
+void msl_close_target(Cg *cg) {
+    LLVMTargetMachineRef machine = cg->cx.machine;
+    if (!machine) return;
+    char *cpu = strdup(or_none(cg->request->cpu)),
+         *features = strdup(or_none(cg->request->features));
+    pthread_mutex_lock(&kept.lock);
+    if (cpu && features) {
+        LLVMTargetMachineRef old = kept.machine;
+        char *old_cpu = kept.cpu, *old_features = kept.features;
+        kept.machine = machine, kept.cpu = cpu, kept.features = features;
+        machine = old, cpu = old_cpu, features = old_features;
+    }
+    pthread_mutex_unlock(&kept.lock);
+    if (machine) LLVMDisposeTargetMachine(machine);
+    free(cpu), free(features);
+}
+
+static LLVMTargetMachineRef make_machine(Cg *cg) {
     const char *cpu = cg->request->cpu, *features = cg->request->features;
-    if (cpu && !plausible_cpu(cpu)) msl_fail(cx, "unknown CPU '%s'", cpu);
     char *triple = LLVMGetDefaultTargetTriple(), *error = NULL;
     LLVMTargetRef target;
     if (LLVMGetTargetFromTriple(triple, &target, &error)) {
         LLVMDisposeMessage(triple);
         LLVMDisposeMessage(error);
-        msl_fail(cx, "LLVM has no code generator for this machine");
+        msl_fail(&cg->cx, "LLVM has no code generator for this machine");
     }
     char *host_cpu = LLVMGetHostCPUName(), *host_features = LLVMGetHostCPUFeatures();
     if (!features) features = cpu ? "" : host_features;
     if (!cpu) cpu = host_cpu;
-    cx->machine = LLVMCreateTargetMachine(target, triple, cpu, features, LLVMCodeGenLevelDefault,
-                                          LLVMRelocPIC, LLVMCodeModelSmall);
+    LLVMTargetMachineRef machine = LLVMCreateTargetMachine(
+        target, triple, cpu, features, LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
     LLVMDisposeMessage(host_cpu);
     LLVMDisposeMessage(host_features);
-    if (!cx->machine) msl_fail(cx, "no code generator for CPU '%s'", cg->request->cpu);
+    LLVMDisposeMessage(triple);
+    return machine;
+}
+
+void msl_open_target(Cg *cg) {
+    MslContext *cx = &cg->cx;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, init_targets);
+    const char *cpu = cg->request->cpu;
+    if (cpu && !plausible_cpu(cpu)) msl_fail(cx, "unknown CPU '%s'", cpu);
+    cx->machine = take_kept(cg->request);
+    if (!cx->machine) cx->machine = make_machine(cg);
+    if (!cx->machine) msl_fail(cx, "no code generator for CPU '%s'", cpu ? cpu : "host");
     cx->layout = LLVMCreateTargetDataLayout(cx->machine);
     cx->cpu = cg->cpu = LLVMGetTargetMachineCPU(cx->machine);
     cx->features = cg->features = LLVMGetTargetMachineFeatureString(cx->machine);
     cx->avx512 = has_avx512(cx->cpu, cx->features);
     cx->avx2 = cx->avx512 || has_avx2(cx->cpu, cx->features);
-    LLVMDisposeMessage(triple);
 }
 
 static void remove_text_attribute(LLVMValueRef f, const char *name) {
