@@ -13,7 +13,8 @@ CLASSES = sorted(name for name, value in vars(pm).items()
                  if isinstance(value, type) and not issubclass(value, (enum.Enum, Exception)))
 VALUES = {"Origin", "Size", "Range", "ClearColor"}
 # Descriptors that PyMetal does not have may be made by calling their class.
-OURS = {"CaptureDescriptor", "CommandQueueDescriptor", "CompileOptions",
+OURS = {"AccelerationStructureDescriptor", "AccelerationStructureGeometryDescriptor",
+        "CaptureDescriptor", "CommandQueueDescriptor", "CompileOptions",
         "ComputePipelineDescriptor", "FunctionConstantValues", "SharedEventListener"}
 
 

@@ -243,7 +243,8 @@ def test_watch_survives_errors(ingot, render):
     finally:
         process.terminate()
         out, err = process.communicate(timeout=60)
-    assert b"w.metal:1:1: error: " in err and out.count(b"w.png: 2 x 2") >= 3
+    # The last picture is seen before the line about it is written, and the end may come between.
+    assert b"w.metal:1:1: error: " in err and out.count(b"w.png: 2 x 2") >= 2
 
 
 PLACE = "--vertex whole --fragment place -o x.png"
