@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const ContainerFormat format = {
-    {'I', 'N', 'G', 'O', 'T', 'L', 'I', 'B'}, 3, "it is not a metallib made by Ingot"};
+    {'I', 'N', 'G', 'O', 'T', 'L', 'I', 'B'}, 4, "it is not a metallib made by Ingot"};
 
 Blob *metallib_encode(const Metallib *lib) {
     WireOut w = {0}, reflection = {0};
