@@ -9,6 +9,7 @@
 // Preserves: values, and the order of memory accesses. A phi where lanes come by different ways
 //   stays one of pairs: no value of all lanes exists there.
 #include "compiler/passes/passes_int.h"
+#include <stdio.h>
 
 enum { N = MATRIX_ELEMENTS };
 
@@ -36,7 +37,7 @@ typedef struct Fragments {
     Map at; // of a call in `calls`, by the call
     Value *calls, *rows;
     int n, room;
-    Joined *joined, *open; // all; those whose values are to be filled in
+    Joined *joined;
     Made *made;
 } Fragments;
 
@@ -53,13 +54,7 @@ static Value call(Vec *x, const char *name, Type element, Type result, Value *ar
     char full[64];
     Type types[4];
     for (unsigned k = 0; k < n; k++) types[k] = LLVMTypeOf(args[k]);
-    int length = 0;
-    for (const char *parts[] = {name, suffix(element)}, **p = parts; p < parts + 2; p++) {
-        size_t bytes = strlen(*p);
-        memcpy(full + length, *p, bytes);
-        length += (int)bytes;
-    }
-    full[length] = 0;
+    snprintf(full, sizeof full, "%s%s", name, suffix(element));
     Type t = LLVMFunctionType(result, types, n, 0);
     Value f = LLVMGetNamedFunction(x->module, full);
     if (!f) {
@@ -311,14 +306,12 @@ static void give_lanes(Fragments *g) {
     }
 }
 
-bool msl_gather_fragments(Vec *x) {
+void msl_gather_fragments(Vec *x) {
     Fragments g = {.x = x};
     find(&g);
-    if (!g.n) return false;
     for (int k = 0; k < g.n; k++) place(&g, k);
     for (int k = 0; k < g.n; k++) name_operands(&g, k);
     fill_phis(&g);
     give_lanes(&g);
     msl_run_passes(x->cx, x->thread, "instsimplify,dce");
-    return true;
 }

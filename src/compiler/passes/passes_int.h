@@ -329,7 +329,7 @@ Value msl_reduce_int(Vec *x, LLVMAtomicRMWBinOp op, Value v); // over active lan
 
 // fragment.c, emit_fragment.c
 bool msl_uses_matrices(LLVMValueRef thread); // position.c
-bool msl_gather_fragments(Vec *x);           // whether anything changed
+void msl_gather_fragments(Vec *x);
 void msl_emit_fragment(Vec *x, Value i, Val *o, Op op);
 
 // emit_texture.c
