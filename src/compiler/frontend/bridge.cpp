@@ -94,6 +94,7 @@ struct BridgeJob : DiagnosticConsumer {
     std::vector<const FunctionDecl *> functions;
     std::vector<const VarDecl *> variables;
     std::vector<const VarDecl *> threadgroupVariables; // of functions that may be no entry points
+    bool statementsInExpressions = false;              // lambdas
 
     const char *keep(std::string s) { return text.emplace_back(std::move(s)).c_str(); }
     void HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic &d) override;
@@ -381,7 +382,9 @@ struct SpaceChecker : RecursiveASTVisitor<SpaceChecker> {
         if (f) object(e->getArg(0)->IgnoreParenImpCasts(), f, e->getOperatorLoc());
         return true;
     }
+    bool VisitStmtExpr(StmtExpr *) { return job.statementsInExpressions = true; }
     bool VisitLambdaExpr(LambdaExpr *e) {
+        job.statementsInExpressions = true;
         if (job.client->version < 32 && !bridge_in_system(&job, e->getBeginLoc().getRawEncoding()))
             bridge_report(&job, 3, e->getBeginLoc().getRawEncoding(),
                           "lambda expressions need Metal 3.2");
@@ -460,21 +463,30 @@ struct ExitMarker {
                                nullptr, at, at, again);
         return CompoundStmt::Create(ctx, {again, exit}, FPOptionsOverride(), at, at);
     }
-    // loop: inside one with such calls; breaks: `break` leaves that one.
-    void walk(Stmt *s, bool loop, bool breaks) {
+    struct Loop {
+        const Stmt *stmt;
+        int calls = -1; // whether it has such calls; asked when there is a way out of it
+    };
+    bool inLoop(Loop *loop) {
+        if (loop && loop->calls < 0) loop->calls = together(loop->stmt);
+        return loop && loop->calls;
+    }
+    // loop: the innermost; breaks: `break` leaves it.
+    void walk(Stmt *s, Loop *loop, bool breaks) {
         if (auto *lambda = dyn_cast<LambdaExpr>(s)) {
-            if (!lambda->isGenericLambda()) walk(lambda->getBody(), false, false);
+            if (!lambda->isGenericLambda()) walk(lambda->getBody(), nullptr, false);
             return;
         }
+        if (isa<Expr>(s) && !job.statementsInExpressions) return;
         for (Stmt *&child : s->children()) {
             if (!child) continue;
             if (isa<WhileStmt, DoStmt, ForStmt, CXXForRangeStmt>(child)) {
-                bool calls = together(child);
-                walk(child, calls, calls);
+                Loop inner = {child};
+                walk(child, &inner, true);
             } else {
                 walk(child, loop, breaks && !isa<SwitchStmt>(child));
             }
-            if ((breaks && isa<BreakStmt>(child)) || (loop && isa<ReturnStmt>(child)))
+            if (((breaks && isa<BreakStmt>(child)) || isa<ReturnStmt>(child)) && inLoop(loop))
                 child = mark(child);
         }
     }
@@ -482,7 +494,7 @@ struct ExitMarker {
         if (auto *f = dyn_cast<FunctionDecl>(d)) {
             if (f->isThisDeclarationADefinition() && !f->isDependentContext() && f->hasBody() &&
                 done.insert(f).second)
-                walk(f->getBody(), false, false);
+                walk(f->getBody(), nullptr, false);
         } else if (auto *r = dyn_cast<CXXRecordDecl>(d)) {
             if (r->isDependentContext()) return;
             for (Decl *member : r->decls()) declaration(member);

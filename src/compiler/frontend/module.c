@@ -5,7 +5,7 @@
 // bitcode. Requires: reflection is complete. Breaks: the module's calling conventions become C.
 // Linking objects (merge.c) ends with the same checks, without a source to point to.
 #include "compiler/frontend/frontend_int.h"
-#include "base/hash_table.h"
+#include "compiler/frontend/call_graph.h"
 #include <llvm-c/BitWriter.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/Error.h>
@@ -14,108 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NONE UINT32_MAX
-
-// A node is a function or a global variable; edges are references.
-typedef struct Node {
-    HashNode base; // of the table, by value
-    LLVMValueRef value;
-    uint32_t first_edge, n_edges;
-    uint32_t constant; // index in RfLibrary.constants, or NONE
-    uint32_t entry;    // index in RfLibrary.functions, or NONE
-    uint32_t stamp;    // of the last walk that came by
-    uint32_t bytes;    // of threadgroup memory, if it stands for a variable there
-    uint8_t only_in;   // a bit for each RfStage that may call it; 0: all may
-    bool callable;     // an entry that other functions may call: a visible function
-    uint8_t colour;    // recursion: 0 new, 1 on the path, 2 done
-} Node;
-
-typedef struct Graph {
-    Node *nodes;
-    uint32_t n_nodes;
-    uint32_t *edges; // node numbers
-    size_t n_edges, capacity_edges;
-    HashTable table;
-    bool failed;
-} Graph;
-
-static uint64_t hash_of(LLVMValueRef v) {
-    return (uint64_t)(uintptr_t)v * 0x9e3779b97f4a7c15u >> 33;
-}
-
-static uint32_t node_of(const Graph *g, LLVMValueRef v) {
-    for (const HashNode *n = hash_chain(&g->table, hash_of(v)); n; n = n->next)
-        if (((const Node *)n)->value == v) return (uint32_t)((const Node *)n - g->nodes);
-    return NONE;
-}
-
-static void add_node(Graph *g, LLVMValueRef v) {
-    Node *n = &g->nodes[g->n_nodes++];
-    *n = (Node){.base.hash = hash_of(v), .value = v, .constant = NONE, .entry = NONE};
-    if (!hash_add(&g->table, &n->base)) g->failed = true;
-}
-
-static void add_edge(Graph *g, uint32_t to) {
-    if (g->n_edges == g->capacity_edges) {
-        size_t capacity = g->capacity_edges ? g->capacity_edges * 2 : 1024;
-        uint32_t *edges = realloc(g->edges, capacity * sizeof *edges);
-        if (!edges) {
-            g->failed = true;
-            return;
-        }
-        g->edges = edges, g->capacity_edges = capacity;
-    }
-    g->edges[g->n_edges++] = to;
-}
-
-static void add_references(Graph *g, LLVMValueRef v, int depth) {
-    if (LLVMIsAFunction(v) || LLVMIsAGlobalVariable(v)) {
-        uint32_t n = node_of(g, v);
-        if (n != NONE) add_edge(g, n);
-    } else if (LLVMIsAConstant(v) && depth < 16) {
-        int n = LLVMGetNumOperands(v);
-        for (int i = 0; i < n; i++)
-            if (LLVMGetOperand(v, (unsigned)i))
-                add_references(g, LLVMGetOperand(v, (unsigned)i), depth + 1);
-    }
-}
-
-static bool build_graph(Graph *g, LLVMModuleRef m) {
-    uint32_t n = 0;
-    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) n++;
-    for (LLVMValueRef v = LLVMGetFirstGlobal(m); v; v = LLVMGetNextGlobal(v)) n++;
-    g->nodes = calloc(n ? n : 1, sizeof *g->nodes);
-    if (!g->nodes) return false;
-    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) add_node(g, f);
-    for (LLVMValueRef v = LLVMGetFirstGlobal(m); v; v = LLVMGetNextGlobal(v)) add_node(g, v);
-    for (uint32_t i = 0; i < g->n_nodes; i++) {
-        LLVMValueRef v = g->nodes[i].value;
-        g->nodes[i].first_edge = (uint32_t)g->n_edges;
-        if (LLVMIsAFunction(v)) {
-            for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(v); b; b = LLVMGetNextBasicBlock(b))
-                for (LLVMValueRef x = LLVMGetFirstInstruction(b); x;
-                     x = LLVMGetNextInstruction(x)) {
-                    int operands = LLVMGetNumOperands(x);
-                    for (int k = 0; k < operands; k++)
-                        add_references(g, LLVMGetOperand(x, (unsigned)k), 0);
-                }
-        } else if (LLVMGetInitializer(v)) {
-            add_references(g, LLVMGetInitializer(v), 0);
-        }
-        g->nodes[i].n_edges = (uint32_t)(g->n_edges - g->nodes[i].first_edge);
-    }
-    return !g->failed;
-}
-
 static void mark_nodes(Graph *g, LLVMModuleRef m, const RfLibrary *lib) {
     for (uint32_t i = 0; i < lib->n_constants; i++) {
         LLVMValueRef v = LLVMGetNamedGlobal(m, lib->constants[i].symbol);
-        if (v) g->nodes[node_of(g, v)].constant = i;
+        if (v) g->nodes[graph_node(g, v)].constant = i;
     }
     for (uint32_t i = 0; i < lib->n_functions; i++) {
         LLVMValueRef v = LLVMGetNamedFunction(m, lib->functions[i].symbol);
         if (!v) continue;
-        Node *n = &g->nodes[node_of(g, v)];
+        Node *n = &g->nodes[graph_node(g, v)];
         n->entry = i;
         n->callable =
             lib->functions[i].stage == RF_VISIBLE || lib->functions[i].stage == RF_STITCHABLE;
@@ -228,30 +135,6 @@ static bool check_defined(Graph *g, const Report *to, bool allow_undefined) {
     return ok;
 }
 
-// The address that an instruction of a start-up function sets, or NULL: the target of its store,
-// what it declares invariant, or the first argument of a constructor or copy.
-static LLVMValueRef target_of(LLVMValueRef user) {
-    if (LLVMIsAStoreInst(user)) return LLVMGetOperand(user, 1);
-    if (!LLVMIsACallInst(user) || LLVMGetNumArgOperands(user) == 0) return NULL;
-    return LLVMGetOperand(
-        user,
-        LLVMGetNumArgOperands(user) == 2 && LLVMGetIntrinsicID(LLVMGetCalledValue(user)) ? 1 : 0);
-}
-
-// Globals set by a start-up function (constants derived from function constants) lead to it.
-// Start-up functions that only read the global are those of constants derived from it.
-static uint32_t initialiser_of(const Graph *g, LLVMValueRef global) {
-    for (LLVMUseRef u = LLVMGetFirstUse(global); u; u = LLVMGetNextUse(u)) {
-        LLVMValueRef user = LLVMGetUser(u);
-        size_t n;
-        if (!LLVMIsAInstruction(user) || target_of(user) != global) continue;
-        LLVMValueRef f = LLVMGetBasicBlockParent(LLVMGetInstructionParent(user));
-        if (strncmp(LLVMGetValueName2(f, &n), "__cxx_global_var_init", 21) == 0)
-            return node_of(g, f);
-    }
-    return NONE;
-}
-
 static int by_number(const void *a, const void *b) {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return (x > y) - (x < y);
@@ -276,9 +159,9 @@ static void push_condition(Search *s, const char *condition) {
             if (f->constants[k] == i) return;
         f->constants[f->n_constants++] = i;
     }
-    if (!c || s->g->nodes[node_of(s->g, c)].stamp == s->stamp) return;
-    s->g->nodes[node_of(s->g, c)].stamp = s->stamp;
-    s->stack[s->depth++] = node_of(s->g, c);
+    if (!c || s->g->nodes[graph_node(s->g, c)].stamp == s->stamp) return;
+    s->g->nodes[graph_node(s->g, c)].stamp = s->stamp;
+    s->stack[s->depth++] = graph_node(s->g, c);
 }
 
 // The function constants reachable from one entry point (and from the conditions of its arguments).
@@ -289,7 +172,7 @@ static bool find_constants(Search *s) {
     LLVMValueRef v = LLVMGetNamedFunction(s->m, f->symbol);
     f->constants = calloc(s->lib->n_constants, sizeof *f->constants);
     if (!v || !f->constants) return f->constants != NULL;
-    stack[s->depth++] = node_of(g, v);
+    stack[s->depth++] = graph_node(g, v);
     g->nodes[stack[0]].stamp = s->stamp;
     for (uint32_t i = 0; i < f->n_args; i++) push_condition(s, f->args[i].condition);
     for (uint32_t i = 0; i < f->n_inputs; i++) push_condition(s, f->inputs[i].condition);
@@ -297,7 +180,7 @@ static bool find_constants(Search *s) {
     while (s->depth) {
         Node *n = &g->nodes[stack[--s->depth]];
         if (n->constant != NONE) f->constants[f->n_constants++] = n->constant;
-        uint32_t init = LLVMIsAGlobalVariable(n->value) ? initialiser_of(g, n->value) : NONE;
+        uint32_t init = n->initialiser;
         for (uint32_t k = 0; k < n->n_edges + (init != NONE); k++) {
             uint32_t to = k < n->n_edges ? g->edges[n->first_edge + k] : init;
             if (g->nodes[to].stamp != s->stamp) {
@@ -418,7 +301,7 @@ static bool check_entry(Graph *g, LLVMModuleRef m, const Report *to, const RfFun
     uint32_t depth = 0;
     char text[256];
     if (!v || f->stage > RF_MESH) return true;
-    stack[depth++] = node_of(g, v);
+    stack[depth++] = graph_node(g, v);
     g->nodes[stack[0]].stamp = stamp;
     while (depth) {
         const Node *n = &g->nodes[stack[--depth]];
@@ -491,12 +374,14 @@ static void strip_annotations(LLVMModuleRef m) {
     }
 }
 
+// Functions that Clang itself calls have the convention of its target.
 static void set_conventions(LLVMModuleRef m, const RfLibrary *lib) {
     for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
+        if (LLVMGetFunctionCallConv(f) == LLVMCCallConv) continue;
         LLVMSetFunctionCallConv(f, LLVMCCallConv);
-        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
-            for (LLVMValueRef x = LLVMGetFirstInstruction(b); x; x = LLVMGetNextInstruction(x))
-                if (LLVMIsACallInst(x)) LLVMSetInstructionCallConv(x, LLVMCCallConv);
+        for (LLVMUseRef u = LLVMGetFirstUse(f); u; u = LLVMGetNextUse(u))
+            if (LLVMIsACallInst(LLVMGetUser(u)))
+                LLVMSetInstructionCallConv(LLVMGetUser(u), LLVMCCallConv);
     }
     for (uint32_t i = 0; i < lib->n_functions; i++) {
         LLVMValueRef f = LLVMGetNamedFunction(m, lib->functions[i].symbol);
@@ -505,26 +390,28 @@ static void set_conventions(LLVMModuleRef m, const RfLibrary *lib) {
 }
 
 // A function whose last act is to call itself is a loop, as Metal's own compiler makes it: only
-// recursion that is left then is refused.
-static bool make_loops(LLVMModuleRef m) {
-    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f)) {
+// recursion that is left then is refused. The graph is made again if there was one.
+static bool make_loops(Graph *g, LLVMModuleRef m) {
+    bool any = false;
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
         bool calls_itself = false;
-        for (LLVMUseRef u = LLVMGetFirstUse(f); u && !calls_itself; u = LLVMGetNextUse(u)) {
-            LLVMValueRef user = LLVMGetUser(u);
-            calls_itself = LLVMIsACallInst(user) &&
-                           LLVMGetBasicBlockParent(LLVMGetInstructionParent(user)) == f;
-        }
+        for (uint32_t k = 0; k < g->nodes[i].n_edges; k++)
+            calls_itself |= g->edges[g->nodes[i].first_edge + k] == i;
         if (!calls_itself) continue;
         LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
         LLVMErrorRef error = LLVMRunPassesOnFunction(
-            f, "function(sroa,instcombine,simplifycfg,tailcallelim,simplifycfg)", NULL, options);
+            g->nodes[i].value, "function(sroa,instcombine,simplifycfg,tailcallelim,simplifycfg)",
+            NULL, options);
         LLVMDisposePassBuilderOptions(options);
         if (error) {
             LLVMConsumeError(error);
             return false;
         }
+        any = true;
     }
-    return true;
+    if (!any) return true;
+    graph_free(g);
+    return graph_build(g, m);
 }
 
 // The checks, the constants of each entry point, the bitcode.
@@ -532,7 +419,7 @@ static bool finish(LLVMModuleRef m, const Report *to, RfLibrary *lib, bool allow
                    unsigned char **bitcode, size_t *n_bytes) {
     Graph g = {0};
     bool ok = false;
-    if (!build_graph(&g, m)) goto done;
+    if (!graph_build(&g, m) || (to->job && !make_loops(&g, m))) goto done;
     mark_nodes(&g, m, lib);
     bool called = check_calls(&g, to), defined = check_defined(&g, to, allow_undefined);
     if (!called || !defined || !reach(&g, m, lib) || !check_entries(&g, m, to, lib)) goto done;
@@ -548,9 +435,7 @@ static bool finish(LLVMModuleRef m, const Report *to, RfLibrary *lib, bool allow
     }
     LLVMDisposeMemoryBuffer(buffer);
 done:
-    free(g.nodes);
-    free(g.edges);
-    free(g.table.buckets); // its records are the nodes
+    graph_free(&g);
     return ok;
 }
 
@@ -568,8 +453,7 @@ bool module_finish(struct LLVMOpaqueModule *m, BridgeJob *job, RfLibrary *lib, b
     strip_annotations(m);
     set_conventions(m, lib);
     module_guard_divisions(m);
-    return make_loops(m) &&
-           finish(m, &(Report){.job = job}, lib, allow_undefined, bitcode, n_bytes);
+    return finish(m, &(Report){.job = job}, lib, allow_undefined, bitcode, n_bytes);
 }
 
 bool module_finish_linked(struct LLVMOpaqueModule *m, Text *log, RfLibrary *lib,
