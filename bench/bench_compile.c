@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // bench_compile.c: what compiling costs, in processor time of this thread: a source to a library,
-// then every kernel of it to code for any threadgroup, as pipelines are made. The compiler is
-// linked in and warm: the first source is compiled once before the clock starts. BENCH_STDLIB and
-// BENCH_PCH are set by the build.
-//   bench_compile [-DNAME=VALUE]... [--kernels N] [--quick] [--each] [--steps] FILE...
-// A line for each file, then medians and the worst; function constants are one. --kernels: at most
-// so many of each library, evenly picked; --each: a line for each kernel; --steps: where the time
-// of the kernels goes.
+// then every entry point of it to code (kernels for any threadgroup), as pipelines are made. The
+// compiler is linked in and warm: the first source is compiled once before the clock starts.
+// BENCH_STDLIB and BENCH_PCH are set by the build.
+//   bench_compile [-DNAME=VALUE]... [--kernels N] [--repeat N] [--cpu NAME] [--quick] [--each]
+//                 [--steps] FILE...
+// A line for each file, then medians and the worst; function constants are one, attributes of
+// vertices floats or bytes. --kernels: at most so many functions of each library, evenly picked;
+// --repeat: the quickest of so many tries counts; --each: a line for each; --steps: where their
+// time goes.
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "abi/data_types.h"
 #include "base/files.h"
 #include "compiler/compiler.h"
 
@@ -25,10 +29,12 @@ typedef struct Times {
 typedef struct Bench {
     const char *macros[MAX_MACROS];
     size_t n_macros, max_kernels;
+    unsigned repeats; // of which the quickest counts
     bool steps, each, quick;
+    const char *cpu; // LLVM's name; NULL: this machine
     char **files;
     int n_files;
-    Times libraries, first, kernels; // first: of a library and its first kernel
+    Times libraries, first, kernels; // first: of a library and its first function
     struct {
         char name[16];
         double ms;
@@ -77,6 +83,31 @@ static void add_steps(Bench *b, const char *log) {
     }
 }
 
+// A buffer with all that the function reads as stage inputs; false: it reads none.
+static bool describe_inputs(const RfFunction *f, MslVertexDescriptor *d) {
+    bool any = false;
+    *d = (MslVertexDescriptor){0};
+    for (uint32_t i = 0; i < f->n_inputs; i++) {
+        const RfValue *v = &f->inputs[i];
+        if (v->role != RF_ATTRIBUTE || v->index >= MSL_MAX_VERTEX) continue;
+        uint32_t n, scalar = rf_scalar_of(v->data_type, &n);
+        bool is_signed = scalar == DT_INT || scalar == DT_SHORT || scalar == DT_CHAR;
+        uint32_t format = scalar == DT_FLOAT || scalar == DT_HALF
+                              ? (uint32_t)MSL_VERTEX_Float + n - 1
+                          : is_signed ? (n == 1 ? MSL_VERTEX_Char : MSL_VERTEX_Char2 + n - 2)
+                                      : (n == 1 ? MSL_VERTEX_UChar : MSL_VERTEX_UChar2 + n - 2);
+        uint32_t buffer = v->points ? 29 : 30;
+        d->attributes[v->index] = (MslVertexAttribute){format, 16 * v->index, buffer};
+        d->layouts[buffer] = (MslVertexLayout){16 * MSL_MAX_VERTEX,
+                                               v->points  ? MSL_STEP_PER_CONTROL_POINT
+                                               : f->patch ? MSL_STEP_PER_PATCH
+                                                          : MSL_STEP_PER_VERTEX,
+                                               1};
+        any = true;
+    }
+    return any;
+}
+
 static bool compile_kernel(Bench *b, const MslLibrary *lib, const RfFunction *f, double *ms,
                            size_t *code_bytes) {
     const RfLibrary *rf = lib->reflection;
@@ -88,6 +119,7 @@ static bool compile_kernel(Bench *b, const MslLibrary *lib, const RfFunction *f,
         values[i] = (MslConstantValue){NULL, c->index, rf->types[c->type].data_type, ones,
                                        rf->types[c->type].size};
     }
+    MslVertexDescriptor descriptor;
     MslKernelRequest request = {.bitcode = lib->bitcode,
                                 .bitcode_bytes = lib->bitcode_bytes,
                                 .reflection = rf,
@@ -95,16 +127,29 @@ static bool compile_kernel(Bench *b, const MslLibrary *lib, const RfFunction *f,
                                 .constants = values,
                                 .n_constants = f->n_constants,
                                 .math_mode = MSL_MATH_FAST,
+                                .vertex = describe_inputs(f, &descriptor) ? &descriptor : NULL,
+                                .cpu = b->cpu,
                                 .quick = b->quick,
                                 .dump_after = b->steps ? "time" : NULL};
-    MslKernel out;
-    double start = now_ms();
-    bool ok = msl_backend(&request, &out);
-    *ms = now_ms() - start;
-    *code_bytes = out.code_bytes;
-    if (ok && b->steps) add_steps(b, out.log);
-    if (!ok) printf("    %s: %s\n", f->name, out.error);
-    msl_kernel_free(&out);
+    bool ok = true;
+    char *log = NULL;
+    *ms = INFINITY;
+    for (unsigned i = 0; ok && i < b->repeats; i++) {
+        MslKernel out;
+        double start = now_ms();
+        ok = msl_backend(&request, &out);
+        double took = now_ms() - start;
+        *code_bytes = out.code_bytes;
+        if (took < *ms) {
+            *ms = took;
+            free(log);
+            log = strdup(out.log);
+        }
+        if (!ok) printf("    %s: %s\n", f->name, out.error);
+        msl_kernel_free(&out);
+    }
+    if (ok && log && b->steps) add_steps(b, log);
+    free(log);
     free(values);
     return ok;
 }
@@ -121,11 +166,21 @@ static bool compile_library(const Bench *b, const char *path, MslLibrary *lib, d
                         .math_mode = MSL_MATH_FAST,
                         .stdlib_dir = BENCH_STDLIB,
                         .pch_dir = BENCH_PCH};
-    double start = now_ms();
-    bool ok = msl_frontend(&source, lib);
-    *ms = now_ms() - start;
+    bool ok = true;
+    *ms = INFINITY;
+    for (unsigned i = 0; ok && i < b->repeats; i++) {
+        if (i) msl_library_free(lib);
+        double start = now_ms();
+        ok = msl_frontend(&source, lib);
+        *ms = fmin(*ms, now_ms() - start);
+    }
     free(text);
     return ok;
+}
+
+static bool is_entry(const RfFunction *f) {
+    return f->stage == RF_KERNEL || f->stage == RF_VERTEX || f->stage == RF_FRAGMENT ||
+           f->stage == RF_OBJECT || f->stage == RF_MESH;
 }
 
 static void bench_file(Bench *b, const char *path) {
@@ -139,21 +194,20 @@ static void bench_file(Bench *b, const char *path) {
     }
     add(&b->libraries, ms);
     for (uint32_t i = 0; i < lib.reflection->n_functions; i++)
-        n += lib.reflection->functions[i].stage == RF_KERNEL;
+        n += is_entry(&lib.reflection->functions[i]);
     if (b->max_kernels && n > b->max_kernels) step = n / b->max_kernels;
     n = 0;
     for (uint32_t i = 0; i < lib.reflection->n_functions; i++) {
         double one;
         size_t bytes;
         const RfFunction *f = &lib.reflection->functions[i];
-        if (f->stage != RF_KERNEL || n++ % step || !compile_kernel(b, &lib, f, &one, &bytes))
-            continue;
+        if (!is_entry(f) || n++ % step || !compile_kernel(b, &lib, f, &one, &bytes)) continue;
         if (b->each) printf("    %-60s %8.1f ms %8zu bytes\n", f->name, one, bytes);
         if (b->kernels.n == before) add(&b->first, ms + one);
         add(&b->kernels, one);
         worst = one > worst ? one : worst;
     }
-    printf("%-60s library %8.1f ms  %4zu kernels, median %7.1f ms, worst %7.1f ms\n", path, ms,
+    printf("%-60s library %8.1f ms  %4zu functions, median %7.1f ms, worst %7.1f ms\n", path, ms,
            b->kernels.n - before, median(&b->kernels, before), worst);
     fflush(stdout);
     msl_library_free(&lib);
@@ -175,7 +229,7 @@ static void *run(void *context) {
            median(&b->libraries, 0), total);
     printf("source to code   %4zu, median %7.1f ms\n", b->first.n, median(&b->first, 0));
     double middle = median(&b->kernels, 0);
-    printf("kernels          %4zu, median %7.1f ms, worst %.1f ms\n", b->kernels.n, middle,
+    printf("functions        %4zu, median %7.1f ms, worst %.1f ms\n", b->kernels.n, middle,
            b->kernels.n ? b->kernels.ms[b->kernels.n - 1] : 0);
     for (size_t i = 0; i < b->n_steps; i++)
         printf("  %-12s %9.1f ms\n", b->step[i].name, b->step[i].ms);
@@ -184,7 +238,7 @@ static void *run(void *context) {
 }
 
 int main(int argc, char **argv) {
-    static Bench b;
+    static Bench b = {.repeats = 1};
     int i = 1;
     for (; i < argc && argv[i][0] == '-'; i++) {
         if (!strncmp(argv[i], "-D", 2) && b.n_macros < MAX_MACROS)
@@ -195,15 +249,19 @@ int main(int argc, char **argv) {
             b.steps = true;
         else if (!strcmp(argv[i], "--quick"))
             b.quick = true;
+        else if (!strcmp(argv[i], "--repeat") && i + 1 < argc)
+            b.repeats = (unsigned)strtoul(argv[++i], NULL, 10);
+        else if (!strcmp(argv[i], "--cpu") && i + 1 < argc)
+            b.cpu = argv[++i];
         else if (!strcmp(argv[i], "--each"))
             b.each = true;
         else
             break;
     }
     b.files = argv + i, b.n_files = argc - i;
-    if (!b.n_files || argv[i][0] == '-') {
-        fputs("usage: bench_compile [-DNAME=VALUE]... [--kernels N] [--quick] [--each] [--steps] "
-              "FILE...\n",
+    if (!b.n_files || !b.repeats || argv[i][0] == '-') {
+        fputs("usage: bench_compile [-DNAME=VALUE]... [--kernels N] [--repeat N] [--cpu NAME] "
+              "[--quick] [--each] [--steps] FILE...\n",
               stderr);
         return 2;
     }

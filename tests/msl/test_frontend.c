@@ -341,7 +341,7 @@ static void linking_reports_errors(void **state) {
     unsigned char *so = NULL;
     size_t n = 0;
     char *error = NULL;
-    assert_false(msl_link_shared("not an object", 13, &so, &n, &error));
+    assert_false(msl_link_shared(&(MslElf){"not an object", 13}, 1, &so, &n, &error));
     assert_null(so);
     assert_non_null(error);
     free(error);

@@ -160,7 +160,6 @@ static void compile(Cg *cg, MslKernel *out) {
     cx->reach = cg->request->reach ? cg->request->reach : MSL_REACH;
     step(cg, "wrap", reference ? msl_wrap_lanes : graphics ? msl_wrap_stage : msl_wrap);
     internalise(cg);
-    if (reference || (cg->uses.support && !cx->avx512)) msl_link_support(cg); // else: msl_emit
     msl_set_target_attributes(cg);
     msl_finish_info(cg);
     msl_verify(cx, "wrap");
@@ -168,11 +167,15 @@ static void compile(Cg *cg, MslKernel *out) {
     if (emit_ir(cg, "ll", out)) return;
     msl_verify(cx, "finish");
     double start = now_ms();
+    msl_ease_masks(cg);
     msl_share_scatters(cg);
     msl_break_chains(cg);
     msl_loosen(cg);
-    msl_emit(cg, out);
+    LLVMMemoryBufferRef object = msl_emit(cg);
     note_time(cg, "emit", now_ms() - start);
+    start = now_ms();
+    msl_link(cg, object, out);
+    note_time(cg, "link", now_ms() - start);
 }
 
 static bool attempt(const MslKernelRequest *request, MslKernel *out) {

@@ -17,9 +17,8 @@ typedef struct CgUses {
     bool group;   // anything but its position in the grid: threadgroups matter to it
     bool plane;   // positions in y or z: its threadgroups are hardly lines
     bool log;
-    bool quads;   // texture functions that look at their quad (implicit level of detail)
-    bool support; // half, bfloat, fused multiply-add, rounding: may need device/support.c
-    bool meet;    // simdgroup_barrier: only lane-by-lane code waits there
+    bool quads; // texture functions that look at their quad (implicit level of detail)
+    bool meet;  // simdgroup_barrier: only lane-by-lane code waits there
 } CgUses;
 
 // Code of one library under one set of function constants. The first is the kernel's own; in the
@@ -51,7 +50,6 @@ typedef struct Cg {
     uint32_t *dynamic_parts;       // [request->n_dynamic] part of each dynamic library; 0: none yet
     char *scratch;                 // msl_part_symbol's
     struct Validation *validation; // while validate.c runs, or NULL
-    bool has_support;              // device/support.c is linked
     uint32_t stage_flags;          // vertex and fragment functions: ABI_STAGE_*
     uint32_t n_vertex_buffers;
     uint8_t vertex_buffers[32];    // that attributes are fetched from, by their places
@@ -79,7 +77,12 @@ bool msl_starts(const char *s, const char *prefix);
 void msl_open_target(Cg *cg);
 void msl_close_target(Cg *cg);
 void msl_set_target_attributes(Cg *cg);
-void msl_emit(Cg *cg, MslKernel *out); // object -> shared object, or assembly text
+LLVMMemoryBufferRef msl_emit(Cg *cg); // an object, or assembly text
+// Takes the buffer over: object -> shared object. Text stays what it is.
+void msl_link(Cg *cg, LLVMMemoryBufferRef buffer, MslKernel *out);
+
+// masks.c
+void msl_ease_masks(Cg *cg);
 
 // scatter.c
 void msl_share_scatters(Cg *cg);
@@ -135,7 +138,6 @@ LLVMTypeRef msl_null_call_type(const MslContext *cx); // a store of it stands fo
 void msl_resolve_calls(Cg *cg); // calls through pointers become switches; cg->thread is inlined
 
 void msl_link_device_code(Cg *cg, const unsigned char *bitcode, size_t n_bytes);
-void msl_link_support(Cg *cg); // device/support.c
 
 // exits.c
 void msl_hold_exits(Cg *cg);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_code.c: the bitcode of device/*.c inside mslc. The build compiles those files with the
-// Clang of the same LLVM and names the results in MSL_DEVICE_*.
+// device_code.c: device/*.c inside mslc, as bitcode; support.c as an object. The build compiles
+// those files with the Clang of the same LLVM and names the results in MSL_DEVICE_*.
 #include "compiler/codegen/codegen.h"
 
 #define EMBED(name, path)                                                                          \

@@ -400,7 +400,6 @@ static void survey_call(Cg *cg, LLVMValueRef call) {
     if (msl_starts(name, "__ingot_dispatch_")) cg->uses.simd = cg->uses.packing = true;
     if (msl_starts(name, "__ingot_frame"))
         cg->private_bytes += LLVMConstIntGetZExtValue(LLVMGetOperand(call, 0));
-    if (msl_starts(name, "__ingot_simdgroup_mma")) cg->uses.support = true; // fused multiply-add
     if (msl_starts(name, "__ingot_log")) cg->uses.log = true;
     if (msl_starts(name, "__ingot_simdgroup_barrier")) cg->uses.meet = cg->uses.packing = true;
     unsigned op, what = msl_texture_call(call, &op);
@@ -432,22 +431,12 @@ static void survey_call(Cg *cg, LLVMValueRef call) {
     }
 }
 
-// Operations that device/support.c has for CPUs without them.
-static bool may_need_support(Cg *cg, LLVMValueRef i) {
-    if (msl_is_short_float(LLVMTypeOf(i))) return true;
-    const char *name = msl_callee(i);
-    return !cg->cx.avx512 && (msl_starts(name, "llvm.fma") || msl_starts(name, "llvm.ceil") ||
-                              msl_starts(name, "llvm.floor") || msl_starts(name, "llvm.trunc") ||
-                              msl_starts(name, "llvm.roundeven"));
-}
-
 static void survey_function(Cg *cg, LLVMValueRef f) {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             if (LLVMIsACallInst(i)) survey_call(cg, i);
             if (LLVMIsAAllocaInst(i))
                 cg->private_bytes += LLVMABISizeOfType(cg->cx.layout, LLVMGetAllocatedType(i)) + 16;
-            if (may_need_support(cg, i)) cg->uses.support = true;
         }
 }
 

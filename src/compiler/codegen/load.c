@@ -95,12 +95,6 @@ void msl_load(Cg *cg) {
     msl_link_parts(cg);
 }
 
-void msl_link_support(Cg *cg) {
-    msl_link_device_code(cg, msl_device_support,
-                         (size_t)(msl_device_support_end - msl_device_support));
-    cg->has_support = true;
-}
-
 // Code from device/ joins the module. Its exported names stay external until wrap.c has what it
 // needs.
 void msl_link_device_code(Cg *cg, const unsigned char *bitcode, size_t n_bytes) {

@@ -187,8 +187,10 @@ static bool allowed_undefined(const char *name) {
     return false;
 }
 
-// Name of a symbol the object needs and nobody gives, or NULL. The object is LLVM's own: trusted.
-static const char *missing_symbol(const unsigned char *object) {
+// The name of the first symbol of an object that `see` says true of, or NULL. Objects are LLVM's
+// own: trusted.
+typedef bool SeeSymbol(const char *name, const Elf64_Sym *symbol, const void *context);
+static const char *find_symbol(const unsigned char *object, SeeSymbol *see, const void *context) {
     const Elf64_Ehdr *header = (const void *)object;
     const Elf64_Shdr *sections = (const void *)(object + header->e_shoff);
     for (unsigned i = 0; i < header->e_shnum; i++) {
@@ -196,14 +198,24 @@ static const char *missing_symbol(const unsigned char *object) {
         const Elf64_Sym *symbols = (const void *)(object + sections[i].sh_offset);
         const char *names = (const char *)object + sections[sections[i].sh_link].sh_offset;
         for (size_t k = 0; k < sections[i].sh_size / sizeof *symbols; k++)
-            if (symbols[k].st_shndx == SHN_UNDEF && !allowed_undefined(names + symbols[k].st_name))
+            if (see(names + symbols[k].st_name, &symbols[k], context))
                 return names + symbols[k].st_name;
     }
     return NULL;
 }
 
-static LLVMMemoryBufferRef emit(Cg *cg, bool assembly) {
+static bool is_defined_as(const char *name, const Elf64_Sym *symbol, const void *wanted) {
+    return symbol->st_shndx != SHN_UNDEF && !strcmp(name, wanted);
+}
+
+static bool is_missing(const char *name, const Elf64_Sym *symbol, const void *more) {
+    return symbol->st_shndx == SHN_UNDEF && !allowed_undefined(name) &&
+           !(more && find_symbol(more, is_defined_as, name));
+}
+
+LLVMMemoryBufferRef msl_emit(Cg *cg) {
     MslContext *cx = &cg->cx;
+    bool assembly = cg->request->emit && !strcmp(cg->request->emit, "asm");
     char *error = NULL;
     LLVMMemoryBufferRef buffer = NULL;
     if (LLVMTargetMachineEmitToMemoryBuffer(cx->machine, cx->module,
@@ -221,56 +233,39 @@ static LLVMMemoryBufferRef emit(Cg *cg, bool assembly) {
     return buffer;
 }
 
-static const char *missing_in(LLVMMemoryBufferRef object) {
-    return missing_symbol((const unsigned char *)LLVMGetBufferStart(object));
+// Text for people.
+static bool take_text(const char *start, size_t n, MslKernel *out) {
+    out->code = malloc(n + 1);
+    if (!out->code) return false;
+    memcpy(out->code, start, n);
+    out->code[n] = 0;
+    out->code_bytes = n;
+    return true;
 }
 
-// Which of the functions in device/support.c code needs shows only when it is made, and most needs
-// none: it is made without them first (they take as long as a small kernel).
-static LLVMMemoryBufferRef emit_object(Cg *cg) {
-    MslContext *cx = &cg->cx;
-    LLVMModuleRef spare = cg->uses.support && !cg->has_support ? LLVMCloneModule(cx->module) : NULL;
-    LLVMMemoryBufferRef buffer = emit(cg, false);
-    if (spare && missing_in(buffer)) {
-        LLVMDisposeMemoryBuffer(buffer);
-        LLVMDisposeModule(cx->module);
-        cx->module = spare;
-        msl_link_support(cg);
-        msl_set_target_attributes(cg);
-        msl_run_passes(cx, NULL, "function(sroa,early-cse,simplifycfg," INSTCOMBINE ")");
-        return emit(cg, false);
-    }
-    if (spare) LLVMDisposeModule(spare);
-    return buffer;
-}
-
-void msl_emit(Cg *cg, MslKernel *out) {
-    MslContext *cx = &cg->cx;
-    bool assembly = cg->request->emit && !strcmp(cg->request->emit, "asm");
-    LLVMMemoryBufferRef buffer = assembly ? emit(cg, true) : emit_object(cg);
+void msl_link(Cg *cg, LLVMMemoryBufferRef buffer, MslKernel *out) {
     const unsigned char *start = (const unsigned char *)LLVMGetBufferStart(buffer);
     size_t n = LLVMGetBufferSize(buffer);
     char why[512] = "";
-    if (assembly) {
-        out->code = malloc(n + 1);
-        if (out->code) {
-            memcpy(out->code, start, n);
-            out->code[n] = 0;
-            out->code_bytes = n;
-        } else {
-            snprintf(why, sizeof why, "out of memory");
-        }
+    if (cg->request->emit) {
+        if (!take_text((const char *)start, n, out)) snprintf(why, sizeof why, "out of memory");
     } else {
-        const char *missing = missing_symbol(start);
+        // Which functions of device/support.c code needs shows only when it is made.
+        bool alone = !find_symbol(start, is_missing, NULL);
+        const MslElf objects[] = {
+            {start, n},
+            {msl_device_support, (size_t)(msl_device_support_end - msl_device_support)}};
+        const char *missing = alone ? NULL : find_symbol(start, is_missing, msl_device_support);
         char *link_error = NULL;
         if (missing) {
             snprintf(why, sizeof why, "the kernel needs the function '%s', which is not defined",
                      missing);
-        } else if (!msl_link_shared(start, n, &out->code, &out->code_bytes, &link_error)) {
+        } else if (!msl_link_shared(objects, alone ? 1 : 2, &out->code, &out->code_bytes,
+                                    &link_error)) {
             snprintf(why, sizeof why, "internal error: linking: %s", link_error ? link_error : "");
         }
         free(link_error);
     }
     LLVMDisposeMemoryBuffer(buffer);
-    if (why[0]) msl_fail(cx, "%s", why);
+    if (why[0]) msl_fail(&cg->cx, "%s", why);
 }

@@ -1025,7 +1025,7 @@ bool bridge_run(BridgeMode mode, const char *const *args, size_t n_args, const B
 }
 
 // Linking.
-// The object travels through a memfd; the output needs a real folder, because lld writes a sibling
+// Objects travel through memfds; the output needs a real folder, because lld writes a sibling
 // file and renames it. Shared memory when there is some, else the temporary folder.
 static int outputFolder(char *path, size_t n) {
     const char *tmp = getenv("TMPDIR");
@@ -1036,7 +1036,20 @@ static int outputFolder(char *path, size_t n) {
     return -1;
 }
 
-bool msl_link_shared(const void *object, size_t n, unsigned char **so, size_t *so_bytes,
+static int objectFile(const MslElf &object) {
+    int fd = memfd_create("ingot.o", MFD_CLOEXEC);
+    llvm::raw_fd_ostream os(fd, false);
+    if (fd < 0) return -1;
+    os.write((const char *)object.bytes, object.n_bytes);
+    os.flush();
+    bool failed = os.has_error();
+    os.clear_error();
+    if (!failed) return fd;
+    close(fd);
+    return -1;
+}
+
+bool msl_link_shared(const MslElf *objects, size_t n, unsigned char **so, size_t *so_bytes,
                      char **error) {
     static std::mutex lock; // lld's state is global
     std::lock_guard<std::mutex> guard(lock);
@@ -1044,30 +1057,29 @@ bool msl_link_shared(const void *object, size_t n, unsigned char **so, size_t *s
     std::string text;
     llvm::raw_string_ostream os(text);
     char dir[4096];
-    int in = memfd_create("ingot.o", MFD_CLOEXEC);
-    llvm::raw_fd_ostream object_os(in, false);
-    if (in >= 0 && outputFolder(dir, sizeof dir) == 0) {
-        object_os.write((const char *)object, n);
-        object_os.flush();
-        std::string inPath = "/proc/self/fd/" + std::to_string(in),
-                    outPath = std::string(dir) + "/k.so";
-        const char *args[] = {"ld.lld",
-                              "-shared",
-                              "-Bsymbolic",
-                              "--threads=1",
-                              "--build-id=none",
-                              "--hash-style=gnu",
-                              "-z",
-                              "now",
-                              "-z",
-                              "noexecstack",
-                              "-o",
-                              outPath.c_str(),
-                              inPath.c_str()};
+    llvm::SmallVector<int, 2> in;
+    for (size_t i = 0; i < n; i++) in.push_back(objectFile(objects[i]));
+    if (!llvm::is_contained(in, -1) && outputFolder(dir, sizeof dir) == 0) {
+        std::string outPath = std::string(dir) + "/k.so";
+        llvm::SmallVector<std::string, 2> inPaths;
+        for (int fd : in) inPaths.push_back("/proc/self/fd/" + std::to_string(fd));
+        llvm::SmallVector<const char *, 16> args = {"ld.lld",
+                                                    "-shared",
+                                                    "-Bsymbolic",
+                                                    "--gc-sections",
+                                                    "--threads=1",
+                                                    "--build-id=none",
+                                                    "--hash-style=gnu",
+                                                    "-z",
+                                                    "now",
+                                                    "-z",
+                                                    "noexecstack",
+                                                    "-o",
+                                                    outPath.c_str()};
+        for (const std::string &path : inPaths) args.push_back(path.c_str());
         llvm::CrashRecoveryContext::Enable(); // a fatal error of lld then returns instead of
                                               // exiting
-        bool linked = !object_os.has_error() &&
-                      lld::lldMain(args, os, os, {{lld::Gnu, &lld::elf::link}}).retCode == 0;
+        bool linked = lld::lldMain(args, os, os, {{lld::Gnu, &lld::elf::link}}).retCode == 0;
         llvm::CrashRecoveryContext::Disable();
         if (linked) {
             auto file = llvm::MemoryBuffer::getFile(outPath, false, false);
@@ -1075,11 +1087,11 @@ bool msl_link_shared(const void *object, size_t n, unsigned char **so, size_t *s
             if (size && (*so = (unsigned char *)malloc(size)))
                 memcpy(*so, (*file)->getBufferStart(), *so_bytes = size);
         }
-        object_os.clear_error();
         unlink(outPath.c_str());
         rmdir(dir);
     }
-    if (in >= 0) close(in);
+    for (int fd : in)
+        if (fd >= 0) close(fd);
     if (!*so) *error = strdup(text.empty() ? "linking the code object failed" : text.c_str());
     return *so != nullptr;
 }

@@ -177,10 +177,15 @@ uint32_t bridge_function_location(BridgeJob *job, const char *symbol, char **nam
 // may define it.
 bool bridge_function_is_extern(BridgeJob *job, const char *symbol);
 
-// Links one relocatable x86-64 ELF object into a shared object, in process. Undefined symbols are
-// left to the loader (memcpy, memset). On success *so is malloc'd; on failure *error is (one or
-// more lines). Calls from several threads are serialised: lld keeps global state.
-bool msl_link_shared(const void *object, size_t n, unsigned char **so, size_t *so_bytes,
+// Links relocatable x86-64 ELF objects into a shared object, in process, with what of them is
+// reached. Undefined symbols are left to the loader (memcpy, memset). On success *so is malloc'd;
+// on failure *error is (one or more lines). Calls from several threads are serialised: lld keeps
+// global state.
+typedef struct MslElf {
+    const void *bytes;
+    size_t n_bytes;
+} MslElf;
+bool msl_link_shared(const MslElf *objects, size_t n, unsigned char **so, size_t *so_bytes,
                      char **error);
 
 // A symbol as the source would write it, malloc'd; NULL without memory.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // support.c: what the code generator calls on CPUs without an instruction for it (half before F16C,
-// bfloat before AVX512-BF16, fused multiply-add before FMA, rounding before SSE4.1). Linked only
-// into kernels that may need it. Round to nearest even; NaNs stay NaNs (quiet).
+// bfloat before AVX512-BF16, fused multiply-add before FMA, rounding before SSE4.1). An object that
+// is linked to code in which one of these names is missing. Round to nearest even; NaNs stay NaNs
+// (quiet).
 #include <stdint.h>
 #include <string.h>
 

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// masks.c: masks on CPUs that have no registers for them.
+//   purpose   LLVM takes the bits of a mask apart one by one, and writes a masked gather as a test,
+//             a branch and a load for each lane. Here the bits are compared with those of each lane
+//             in vectors, and lanes that are off read a word of the code object: 32 loads in one
+//             block. Less than half of the time to compile, and nothing to predict wrongly.
+//   requires  the last optimisation has run; preserves everything else
+#include "compiler/codegen/codegen.h"
+#include <string.h>
+
+// Tuned for, by LLVM's names: others have gathers that are slower than the loads, or none.
+static bool has_gathers(const MslContext *cx) {
+    static const char *const names[] = {"skylake",    "alderlake", "raptorlake",
+                                        "meteorlake", "arrowlake", "lunarlake"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (msl_starts(cx->cpu, names[i])) return cx->avx2;
+    return cx->avx512;
+}
+
+static bool is_slow_gather(const Cg *cg, LLVMValueRef i) {
+    if (!msl_starts(msl_callee(i), "llvm.masked.gather.")) return false;
+    LLVMTypeRef element = LLVMGetElementType(LLVMTypeOf(i));
+    bool word = LLVMABISizeOfType(cg->cx.layout, element) >= 4;
+    return !(word && has_gathers(&cg->cx)) && !LLVMIsConstant(LLVMGetOperand(i, 1));
+}
+
+// What lanes that are off read: as long as the longest element.
+static LLVMValueRef nothing(Cg *cg) {
+    static const char name[] = "ingot.nothing";
+    LLVMValueRef g = LLVMGetNamedGlobal(cg->cx.module, name);
+    if (g) return g;
+    LLVMTypeRef type = LLVMArrayType2(msl_int(&cg->cx, 64), 2);
+    g = LLVMAddGlobal(cg->cx.module, type, name);
+    LLVMSetInitializer(g, LLVMConstNull(type));
+    LLVMSetLinkage(g, LLVMInternalLinkage);
+    LLVMSetGlobalConstant(g, 1);
+    LLVMSetAlignment(g, 16);
+    return g;
+}
+
+static LLVMValueRef splat(MslContext *cx, LLVMValueRef v, unsigned n) {
+    LLVMTypeRef type = LLVMVectorType(LLVMTypeOf(v), n);
+    LLVMValueRef one =
+        LLVMBuildInsertElement(cx->builder, LLVMGetPoison(type), v, msl_const(cx, 32, 0), "");
+    return LLVMBuildShuffleVector(cx->builder, one, LLVMGetPoison(type),
+                                  LLVMConstNull(LLVMVectorType(msl_int(cx, 32), n)), "");
+}
+
+static void open_gather(Cg *cg, LLVMValueRef gather) {
+    MslContext *cx = &cg->cx;
+    LLVMBuilderRef b = cx->builder;
+    LLVMValueRef pointers = LLVMGetOperand(gather, 0), mask = LLVMGetOperand(gather, 1),
+                 others = LLVMGetOperand(gather, 2);
+    unsigned n = LLVMGetVectorSize(LLVMTypeOf(pointers));
+    LLVMPositionBuilderBefore(b, gather);
+    LLVMValueRef elsewhere = splat(cx, nothing(cg), n);
+    LLVMSetOperand(gather, 0, LLVMBuildSelect(b, mask, pointers, elsewhere, ""));
+    LLVMSetOperand(gather, 1, LLVMConstAllOnes(LLVMTypeOf(mask)));
+    if (LLVMIsUndef(others)) return; // or poison
+    LLVMSetOperand(gather, 2, LLVMGetPoison(LLVMTypeOf(gather)));
+    LLVMPositionBuilderBefore(b, LLVMGetNextInstruction(gather));
+    LLVMValueRef chosen = LLVMBuildSelect(b, mask, gather, others, "");
+    LLVMReplaceAllUsesWith(gather, chosen);
+    LLVMSetOperand(chosen, 1, gather);
+}
+
+// Bits to a mask of as many lanes.
+static bool is_spread(LLVMValueRef i) {
+    LLVMTypeRef to = LLVMTypeOf(i);
+    return LLVMGetInstructionOpcode(i) == LLVMBitCast &&
+           LLVMGetTypeKind(to) == LLVMVectorTypeKind &&
+           LLVMGetTypeKind(LLVMGetElementType(to)) == LLVMIntegerTypeKind &&
+           LLVMGetIntTypeWidth(LLVMGetElementType(to)) == 1 &&
+           LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(i, 0))) == LLVMIntegerTypeKind &&
+           LLVMGetVectorSize(to) <= 32;
+}
+
+static void spread(Cg *cg, LLVMValueRef i) {
+    MslContext *cx = &cg->cx;
+    unsigned n = LLVMGetVectorSize(LLVMTypeOf(i));
+    LLVMTypeRef word = msl_int(cx, 32);
+    LLVMValueRef powers[32];
+    for (unsigned k = 0; k < n; k++) powers[k] = msl_const(cx, 32, UINT64_C(1) << k);
+    LLVMPositionBuilderBefore(cx->builder, i);
+    LLVMValueRef bits = LLVMGetOperand(i, 0);
+    if (n < 32) bits = LLVMBuildZExt(cx->builder, bits, word, "");
+    LLVMValueRef v = LLVMBuildAnd(cx->builder, splat(cx, bits, n), LLVMConstVector(powers, n), "");
+    v = LLVMBuildICmp(cx->builder, LLVMIntNE, v, LLVMConstNull(LLVMTypeOf(v)), "");
+    LLVMReplaceAllUsesWith(i, v);
+    LLVMInstructionEraseFromParent(i);
+}
+
+void msl_ease_masks(Cg *cg) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(cg->cx.module); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
+                next = LLVMGetNextInstruction(i);
+                if (is_slow_gather(cg, i)) open_gather(cg, i);
+                if (!cg->cx.avx512 && is_spread(i)) spread(cg, i);
+            }
+}
