@@ -22,6 +22,9 @@ if(INGOT_OBJC)
     endif()
 endif()
 
+# Installed, the libraries lie in one folder, below libingot's and above what they bring along (portable.cmake).
+set(INGOT_MAC_RPATH "$ORIGIN;$ORIGIN/..;$ORIGIN/bundled")
+
 # The flags that files in Objective-C need. ARC: automatic counting.
 set(INGOT_OBJC_FLAGS -fobjc-runtime=macosx-10.15 -fblocks -fexceptions -fobjc-exceptions)
 function(ingot_objc_target target)

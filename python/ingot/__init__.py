@@ -25,7 +25,11 @@ from ._methods import *  # noqa: F401,F403
 
 from . import backend, fused, nn, optim  # noqa: E402,F401
 
-__version__ = "0.1.5"
+__version__ = _tensor.__version__
+try:
+    import ingot_metal as _  # of a wheel: it warns when pymetal is another's
+except ImportError:
+    pass
 e = 2.718281828459045
 inf = float("inf")
 nan = float("nan")

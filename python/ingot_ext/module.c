@@ -60,7 +60,7 @@ static int init(PyObject *module) {
     if (!state->tensor || PyModule_AddObjectRef(module, "Tensor", (PyObject *)state->tensor) < 0 ||
         PyModule_AddFunctions(module, functions) < 0)
         return -1;
-    return 0;
+    return PyModule_AddStringConstant(module, "__version__", INGOT_VERSION);
 }
 
 static int visit_state(PyObject *module, visitproc visit, void *arg) {

@@ -39,6 +39,10 @@ globals().update({name: getattr(_pymetal, name) for name in _names})
 
 from . import advanced, compute, enums, exceptions, graphics, shader, types  # noqa: E402
 
-__version__ = "0.1.5"
+__version__ = _pymetal.__version__
+try:
+    import ingot_metal as _  # of a wheel: it warns of another package of this name
+except ImportError:
+    pass
 __all__ = _names + ["advanced", "compute", "enums", "exceptions", "graphics", "shader", "types"]
 del _names

@@ -90,7 +90,7 @@ static int init(PyObject *module) {
                                                       (PyObject *)state->types[i]) < 0)
             return -1;
     }
-    return PyModule_AddStringConstant(module, "__version__", "0.1.5");
+    return PyModule_AddStringConstant(module, "__version__", INGOT_VERSION);
 }
 
 static int visit_state(PyObject *module, visitproc visit, void *arg) {

@@ -20,7 +20,7 @@ int main(int argc, char **argv) {
     if (!strcmp(command, "build")) return build_main(argc - 1, argv + 1);
     if (!strcmp(command, "precompile")) return precompile_main();
     if (!strcmp(command, "--version")) {
-        printf("mslc 0.1.0 (%.12s)\n", compiler_id());
+        printf("mslc " INGOT_VERSION " (%.12s)\n", compiler_id());
         return 0;
     }
     if (!strcmp(command, "--help") || !strcmp(command, "help")) {

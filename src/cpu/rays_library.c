@@ -30,20 +30,34 @@ const CpuRayOps *cpu_ray_ops(void) {
     return rays ? &rays->ops : &none;
 }
 
-// Beside the file that this function is in.
-static void *open_library(void) {
+// A library in the folder of the file that this function is in.
+static void *open_beside(const char *name) {
     Dl_info info;
     char path[4096];
-    const char *slash = NULL;
-    if (dladdr((void *)(uintptr_t)&reason, &info) && info.dli_fname)
-        slash = strrchr(info.dli_fname, '/');
-    if (slash && (size_t)(slash - info.dli_fname) < sizeof path - sizeof CPU_RAYS_LIBRARY - 1) {
-        snprintf(path, sizeof path, "%.*s/" CPU_RAYS_LIBRARY, (int)(slash - info.dli_fname),
-                 info.dli_fname);
-        void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-        if (library) return library;
-    }
-    return dlopen(CPU_RAYS_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    if (!dladdr((void *)(uintptr_t)&reason, &info) || !info.dli_fname) return NULL;
+    const char *slash = strrchr(info.dli_fname, '/');
+    int folder = slash ? (int)(slash - info.dli_fname) : -1;
+    if (folder < 0 ||
+        snprintf(path, sizeof path, "%.*s/%s", folder, info.dli_fname, name) >= (int)sizeof path)
+        return NULL;
+    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+// Embree is C++. The libraries of that language are the system's where it has them: a process has
+// room for one of each name, and what else it loads may need a newer one than was installed along.
+static void open_cxx(void) {
+    static const char *const names[][2] = {{"libgcc_s.so.1", "ingot/fallback/libgcc_s.so.1"},
+                                           {"libstdc++.so.6", "ingot/fallback/libstdc++.so.6"}};
+    for (int i = 0; i < 2; i++)
+        if (!dlopen(names[i][0], RTLD_NOW | RTLD_LOCAL)) open_beside(names[i][1]);
+}
+
+static void *open_library(void) {
+    void *library = open_beside(CPU_RAYS_LIBRARY);
+    if (library) return library;
+    open_cxx();
+    library = open_beside(CPU_RAYS_LIBRARY);
+    return library ? library : dlopen(CPU_RAYS_LIBRARY, RTLD_NOW | RTLD_LOCAL);
 }
 
 static void load(void) {

@@ -50,7 +50,7 @@ int main(int argc, char **argv) {
         return EXIT_FINE;
     }
     if (!strcmp(name, "--version")) {
-        puts("ingot 0.1.0");
+        puts("ingot " INGOT_VERSION);
         return EXIT_FINE;
     }
     for (int i = 0; i < N_COMMANDS; i++)

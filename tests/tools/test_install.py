@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """An installation somewhere else: the tools run from it, and programs build against it both ways."""
 import os
+import pathlib
 import shutil
 import subprocess
+import sys
 
 import pytest
 
 from conftest import ADD, BUILD
+
+SOURCE = pathlib.Path(__file__).parents[2]
 
 PROGRAM = r"""
 #include <ingot/metal.h>
@@ -46,6 +50,24 @@ def env(tmp_path, shared_cache, prefix):
     lib = next(prefix.rglob("libingot.so")).parent
     return {**clean, "INGOT_CACHE_DIR": str(shared_cache), "PKG_CONFIG_PATH": str(lib / "pkgconfig"),
             "LD_LIBRARY_PATH": str(lib)}
+
+
+def test_uninstall(tmp_path):
+    """Nothing stays behind, the images of the headers included; nor is anything of others taken."""
+    (tmp_path / "p" / "lib").mkdir(parents=True)
+    (tmp_path / "p" / "lib" / "another.so").write_text("x")
+    sh("cmake", "--install", BUILD, "--prefix", tmp_path / "p")
+    manifest = shutil.move(BUILD / "install_manifest.txt", tmp_path / "installed.txt")
+    assert list(tmp_path.glob("p/share/ingot/pch/*.pch"))
+    sh("cmake", f"-DLIST={manifest}", f"-DPREFIX={tmp_path / 'p'}", "-P", SOURCE / "cmake" / "uninstall.cmake")
+    assert sorted(p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*")) == ["p", "p/lib", "p/lib/another.so"]
+
+
+def test_needs(prefix):
+    """What is installed runs elsewhere: glibc 2.35 and what came along is all that it needs."""
+    if not list(prefix.rglob("bundled")) or "libLLVM" in sh("readelf", "-d", prefix / "bin" / "mslc"):
+        pytest.skip("this build is not portable")
+    sh(sys.executable, SOURCE / "packaging" / "needs.py", prefix)
 
 
 def test_tool(prefix, env, tmp_path):
