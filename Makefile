@@ -4,7 +4,7 @@ B      ?= build
 PREFIX ?= /usr/local
 CMAKE  := cmake -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 
-.PHONY: all build demo test test-long test-times bench bench-peers fuzz fuzz-json chaos programs install format asan tsan clean bootstrap
+.PHONY: all build demo test test-long test-times bench bench-peers fuzz fuzz-json chaos programs install uninstall dist wheel dist-test format asan tsan clean bootstrap
 all: build
 
 bootstrap:
@@ -54,7 +54,22 @@ programs: build
 	@python3 scripts/programs/run.py $(if $(ALL),--all) $(B) $(P)
 
 install: build
-	@cmake --install $(B)
+	@cmake --install $(B) --prefix $(PREFIX)
+	@mv $(B)/install_manifest.txt $(B)/installed.txt
+
+uninstall:
+	@cmake -DLIST=$(abspath $(B))/installed.txt -DPREFIX=$(PREFIX) -P cmake/uninstall.cmake
+
+# What others install: dist/ gets a tar file, a wheel and Debian packages (docs/guide/install.md).
+dist: build
+	@python3 packaging/dist.py $(B) tar wheel deb
+
+wheel: build
+	@python3 packaging/dist.py $(B) wheel
+
+# All of it, on Debian 12 and 13 that have never seen a compiler (debootstrap, root).
+dist-test: dist
+	@packaging/dist_test
 
 format:
 	@python3 tests/house/check_style.py --fix
