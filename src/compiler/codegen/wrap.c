@@ -219,6 +219,7 @@ static void vectorise_versions(Cg *cg, Plan *plan, uint32_t n_threads) {
                                  : (plan->rows || !cg->uses.plane) && !cg->request->quick;
     if (!plan->shaped) cx->shape[1] = cx->shape[2] = 1; // lines: x runs with the lanes
     plan->full_width = cx->width;
+    cx->split = !cg->request->quick && !cg->request->validate;
     if (has_full) plan->full = msl_vectorise(cx, cg->thread, true);
     unsigned parts = has_full && plan->shaped ? choose_parts(cg, plan->full, n_threads) : 1;
     if (parts > 1) {
@@ -226,6 +227,7 @@ static void vectorise_versions(Cg *cg, Plan *plan, uint32_t n_threads) {
         plan->full = msl_vectorise_step(cx, cg->thread, true, parts);
         plan->full_width = cx->width * parts;
     }
+    cx->split = false;
     if (!plan->rows) memcpy(cx->shape, cg->request->shape, sizeof cx->shape);
     plan->some = msl_vectorise(cx, cg->thread, plan->loose || plan->rows);
     memcpy(cx->shape, cg->request->shape, sizeof cx->shape);

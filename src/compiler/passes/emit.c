@@ -14,7 +14,9 @@ void msl_fail_at(Vec *x, const char *why, Value instruction) {
     msl_fail(x->cx, "internal error: %s:%s", why, copy);
 }
 
-Type msl_vector_type(const Vec *x, Type t) { return LLVMVectorType(t, x->width); }
+Type msl_vector_type(const Vec *x, Type t) {
+    return LLVMVectorType(t, x->width * (x->wide ? x->wide : 1));
+}
 Value msl_zero_mask(const Vec *x) { return LLVMConstNull(x->mask_type); }
 Value msl_full_mask(const Vec *x) { return LLVMConstAllOnes(x->mask_type); }
 Block msl_new_block(Vec *x, const char *name) {
@@ -137,6 +139,7 @@ static Value line(Vec *x, Value base, int64_t stride, unsigned n) {
 }
 
 Value msl_vector(Vec *x, Value v, int leaf) {
+    if (x->wide) return msl_packed(x, v);
     Type t = LLVMTypeOf(v);
     Val *k = msl_val(x, v);
     if (k && k->c.kind == VARYING) {

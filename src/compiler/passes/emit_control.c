@@ -272,6 +272,7 @@ static void emit_part_by_part(Vec *x, Blk *k) {
         LLVMPositionBuilderAtEnd(x->b, next);
         for (Value i = begin; i != end; i = LLVMGetNextInstruction(i)) {
             Val *o = msl_val(x, i);
+            if (o) o->packed = NULL; // made behind the branch
             if (!o || LLVMIsAPHINode(i) || !is_varying(x, i) || !used_elsewhere(i)) continue;
             for (int c = 0; c < o->n; c++) {
                 Value *v = &o->all[(int)p * o->n + c],

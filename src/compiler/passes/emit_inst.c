@@ -419,6 +419,17 @@ static void emit_varying(Vec *x, Value i, Val *o) {
     }
 }
 
+// On all components at once; they are there as well for those who want them.
+static void emit_packed(Vec *x, Value i, Val *o) {
+    Value w = NULL;
+    Val all = {.n = 1, .v = &w};
+    x->wide = (unsigned)o->n;
+    emit_varying(x, i, &all);
+    x->wide = 0;
+    msl_set_packed(x, o, w);
+    msl_unpack(x, w, o->n, o->v);
+}
+
 void msl_emit_instruction(Vec *x, Value i) {
     LLVMOpcode op = LLVMGetInstructionOpcode(i);
     Val *o = msl_val(x, i);
@@ -474,6 +485,8 @@ void msl_emit_part(Vec *x, Value i, unsigned p) {
         msl_emit_builtin(x, i, o, which);
     else if (!o || (op == LLVMCall && !starts_with(callee_of(i), "llvm.")))
         msl_lane_loop(x, i, o); // unknown code
+    else if (msl_packs(x, i))
+        emit_packed(x, i, o);
     else
         emit_varying(x, i, o);
 }

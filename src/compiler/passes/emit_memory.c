@@ -159,9 +159,10 @@ static Value interleave(Vec *x, Value *v, int n, int g, int lanes) {
 }
 
 static void access_records(Vec *x, const Access *a, unsigned runs, int g) {
-    int lanes = (int)(x->width / runs), ix[MAX_WIDE];
+    int lanes = (int)(x->width / runs);
     Type wide = LLVMVectorType(a->element, (unsigned)(lanes * g));
-    Value part[MAX_RECORD][MAX_SEGMENTS], whole[MAX_RECORD];
+    Value part[MAX_RECORD][MAX_SEGMENTS], whole[MAX_RECORD], packed[MAX_SEGMENTS];
+    Value from = a->from && g == a->n ? msl_packed(x, a->from) : NULL;
     for (int k = 0; a->from && k < a->n; k++) whole[k] = msl_vector(x, a->from, k);
     for (unsigned r = 0; r < runs; r++) {
         Value p = run_base(x, a->p, runs, r);
@@ -170,6 +171,11 @@ static void access_records(Vec *x, const Access *a, unsigned runs, int g) {
             stay_inside(x, a, &p, &m,
                         is_inside(x, a, 0, a->n * a->bytes, false, x->part * runs + r),
                         run_base(x, a->array, runs, r));
+        if (from) {
+            unsigned n = (unsigned)(lanes * g);
+            masked_store(x, msl_part(x, from, r * n, n), p, m, a->align);
+            continue;
+        }
         if (a->from) {
             Value v[MAX_RECORD];
             for (int k = 0; k < a->n; k++)
@@ -177,13 +183,13 @@ static void access_records(Vec *x, const Access *a, unsigned runs, int g) {
             masked_store(x, interleave(x, v, a->n, g, lanes), p, m, a->align);
             continue;
         }
-        Value w = masked_load(x, wide, p, m, a->align);
-        for (int k = 0; k < a->n; k++) {
-            for (int i = 0; i < lanes; i++) ix[i] = i * g + k;
-            part[k][r] = msl_shuffle(x, w, LLVMGetPoison(wide), ix, (unsigned)lanes);
-        }
+        packed[r] = masked_load(x, wide, p, m, a->align);
+        Value leaves[MAX_RECORD];
+        msl_unpack(x, packed[r], g, leaves);
+        for (int k = 0; k < a->n; k++) part[k][r] = leaves[k];
     }
     for (int k = 0; a->to && k < a->n; k++) a->to->v[k] = msl_concat(x, part[k], runs);
+    if (a->to && g == a->n && g > 1) msl_set_packed(x, a->to, msl_concat(x, packed, runs));
 }
 
 // What lanes read that are masked off although they run: pixels that are not covered

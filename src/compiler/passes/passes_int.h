@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // passes_int.h: private to passes/. The state of one vectorisation and what its files offer each
 // other. Reading order: vectorise.c (the pipeline), prepare.c, cfg.c, private.c, divergence.c,
-// position.c, emit.c, emit_inst.c, emit_memory.c, emit_helper.c, emit_atomic.c, emit_simd.c,
-// emit_texture.c, emit_tensor.c, fragment.c, emit_fragment.c, emit_control.c, version.c.
+// position.c, emit.c, emit_inst.c, emit_packed.c, emit_memory.c, emit_helper.c, emit_atomic.c, emit_simd.c,
+// emit_texture.c, emit_tensor.c, fragment.c, emit_fragment.c, emit_control.c, split.c, version.c.
 //
 // The invariant everything rests on: the vector CFG is the structured scalar CFG (same blocks, same
 // edges), and a block runs only while at least one lane is active. So dominance never changes, and
@@ -60,10 +60,11 @@ typedef struct Class {
 typedef struct Val {
     Value old;
     Class c;
-    int n;       // components: scalar leaves of its type
-    Value *base; // LINEAR: [1] or [n_segments] scalars
-    Value *v;    // VARYING: [n] vectors of `width` lanes, those of the part being emitted
-    Value *all;  // of all parts: [parts][n]
+    int n;         // components: scalar leaves of its type
+    Value *base;   // LINEAR: [1] or [n_segments] scalars
+    Value *v;      // VARYING: [n] vectors of `width` lanes, those of the part being emitted
+    Value *all;    // of all parts: [parts][n]
+    Value *packed; // of each part: all components in the order of memory, or NULL (emit_packed.c)
 } Val;
 
 typedef struct Blk {
@@ -108,6 +109,7 @@ typedef struct Vec {
     // nothing when a step is the whole threadgroup. A segment lies within one part.
     unsigned width, parts, lanes, segment, n_segments;
     unsigned part; // being emitted
+    unsigned wide; // components of the packed operation being emitted; 0: none
     uint32_t shape[3];
     bool full; // actual threadgroup size = shape
     enum { POSITIONS_VARY, POSITIONS_LINEAR, POSITIONS_SEGMENTED } positions;
@@ -191,7 +193,7 @@ int msl_taken_side(Vec *x, int block); // the successor of a forward branch that
 void msl_prepare(Vec *x);
 void msl_prepare_memory(Vec *x);
 void msl_find_sunk(Vec *x);
-void msl_join_conversions(Vec *x); // join.c
+void msl_join_elements(Vec *x); // join.c
 
 // private.c
 void msl_analyse_private(Vec *x);
@@ -311,6 +313,12 @@ void msl_emit_part(Vec *x, Value i, unsigned part); // a varying instruction, on
 bool msl_is_elementwise(const char *name);
 bool msl_is_dropped(const char *name); // calls without meaning for the vector function
 
+// emit_packed.c
+void msl_unpack(Vec *x, Value w, int n, Value *leaves); // records of n -> components
+void msl_set_packed(Vec *x, Val *o, Value w);           // of the part being emitted
+Value msl_packed(Vec *x, Value v); // of a uniform value: repeated; NULL: only in components
+bool msl_packs(Vec *x, Value i);
+
 // emit_memory.c, emit_atomic.c
 void msl_emit_load(Vec *x, Value i, Val *o);
 void msl_emit_store(Vec *x, Value i);
@@ -360,6 +368,9 @@ void msl_emit_inside(Vec *x, Value i, Val *o); // i1 __ingot_inside(pointer, sta
 // emit_control.c
 void msl_find_flat(Vec *x);
 void msl_emit_body(Vec *x);
+
+// split.c
+void msl_split(Vec *x);
 
 // version.c
 int msl_assumed_clamp(Vec *x, Value i); // number + 1 of the operand that is linear; 0: none

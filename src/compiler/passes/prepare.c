@@ -8,7 +8,7 @@
 //   sroa ... simplifycfg    canonical input, whatever ran before
 //   scalarizer              gid + uint2(1, 0) must not hide that its x is linear and its y uniform;
 //                           components of a varying vector are separate machine vectors anyway
-//   (join.c)                but conversions of uniform vectors are better left whole
+//   (join.c)                but what is done alike to vectors from memory is better left whole
 //   lower-switch            structurizecfg knows br only; its older name "lowerswitch" is gone
 //   break-crit-edges, fix-irreducible, loop-simplify
 //                           only on irreducible functions: without the first, fix-irreducible
@@ -282,7 +282,7 @@ void msl_prepare(Vec *x) {
     msl_prepare_memory(x);
     unreachable_to_return(x);
     msl_run_passes(x->cx, x->thread, "sroa,early-cse,scalarizer,dce,simplifycfg,lower-switch");
-    msl_join_conversions(x);
+    msl_join_elements(x);
     give_endless_loops_an_exit(x);
     msl_cfg_build(x, x->thread);
     if (!msl_cfg_reducible(x))

@@ -105,6 +105,7 @@ static Value begin_function(Vec *x, const char *suffix) {
 static Value emit(Vec *x, const char *suffix) {
     Value f = begin_function(x, suffix);
     msl_emit_body(x);
+    if (x->cx->split) msl_split(x);
     return f;
 }
 

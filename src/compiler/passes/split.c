@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+// split.c: where lanes may be missing but seldom are, code for all of them.
+//   purpose   `for (i = lane; i < n; i += 32)`, `if (i < n) ...`: the mask is full in all but the
+//             last round or threadgroup, yet every access asks it. AVX2 has no masked access of
+//             bytes and halfwords at all, and a plain load folds into what uses it.
+//   requires  the vector function just emitted: blocks, loops and their masks
+//   leaves    beside a loop or a conditional part with masked accesses a copy with full masks,
+//             entered when they are. A loop whose lanes leave one by one goes over to the masked
+//             copy with the first that does, with its values as they stand.
+// Only innermost regions are doubled, small ones, and none twice.
+#include "compiler/passes/passes_int.h"
+#include <stdlib.h>
+
+enum { MAX_SPLIT = 1200 }; // instructions of a region
+
+typedef struct Region {
+    Vec *x;
+    Block *old, *copy, end; // end: where it leaves to, not part of it
+    int n, capacity;
+    Map block_ix, value_ix;
+    Value *to; // copies of values
+    int n_values, n_to;
+    bool ok, masked;
+} Region;
+
+static void add_value(Region *r, Value from, Value to) {
+    msl_map_put(r->x->cx, &r->x->arena, &r->value_ix, from, r->n_to);
+    r->to[r->n_to++] = to;
+}
+
+static Value copy_of(const Region *r, Value v) {
+    int k = msl_map_get(&r->value_ix, v);
+    return k < 0 ? v : r->to[k];
+}
+
+static bool inside(const Region *r, Block b) { return msl_map_get(&r->block_ix, b) >= 0; }
+
+static void look_at_block(Region *r, Block b) {
+    for (Value i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+        const char *name = callee_of(i);
+        r->n_values++;
+        if (starts_with(name, "llvm.masked.")) r->masked = true;
+        if (starts_with(name, "__ingot_threadgroup_barrier")) r->ok = false;
+    }
+}
+
+// The blocks that can be reached from b without passing `end`.
+static void collect(Region *r, Block b) {
+    if (b == r->end || inside(r, b) || !r->ok) return;
+    if (r->n == r->capacity) {
+        r->ok = false;
+        return;
+    }
+    msl_map_put(r->x->cx, &r->x->arena, &r->block_ix, b, r->n);
+    r->old[r->n++] = b;
+    look_at_block(r, b);
+    Value t = LLVMGetBasicBlockTerminator(b);
+    unsigned n = LLVMGetNumSuccessors(t);
+    if (!n || !LLVMIsABranchInst(t)) r->ok = false;
+    for (unsigned s = 0; r->ok && s < n; s++) collect(r, LLVMGetSuccessor(t, s));
+}
+
+// The region from `entry` to `end`, if it is worth a copy.
+static bool find_region(Vec *x, Region *r, Block entry, Block end) {
+    enum { MAX_BLOCKS = 200 };
+    *r = (Region){.x = x, .end = end, .capacity = MAX_BLOCKS, .ok = true};
+    r->old = vec_alloc(x, MAX_BLOCKS, sizeof *r->old);
+    r->copy = vec_alloc(x, MAX_BLOCKS, sizeof *r->copy);
+    collect(r, entry);
+    return r->ok && r->masked && r->n_values <= MAX_SPLIT;
+}
+
+static Block copy_of_block(const Region *r, Block b) {
+    int k = msl_map_get(&r->block_ix, b);
+    return k < 0 ? b : r->copy[k];
+}
+
+static Value copy_instruction(Region *r, Value i) {
+    LLVMBuilderRef b = r->x->b;
+    if (LLVMIsAPHINode(i)) {
+        Value phi = LLVMBuildPhi(b, LLVMTypeOf(i), "");
+        msl_copy_flags(i, phi);
+        return phi;
+    }
+    Value c = LLVMInstructionClone(i);
+    LLVMInsertIntoBuilder(b, c);
+    return c;
+}
+
+static void connect(Region *r, Value i, Value c) {
+    if (LLVMIsAPHINode(i)) {
+        for (unsigned k = 0; k < LLVMCountIncoming(i); k++) {
+            Value v = copy_of(r, LLVMGetIncomingValue(i, k));
+            Block from = copy_of_block(r, LLVMGetIncomingBlock(i, k));
+            LLVMAddIncoming(c, &v, &from, 1);
+        }
+        return;
+    }
+    for (int k = 0; k < LLVMGetNumOperands(i); k++) {
+        Value v = operand(i, k);
+        if (!LLVMValueIsBasicBlock(v)) LLVMSetOperand(c, (unsigned)k, copy_of(r, v));
+    }
+    for (unsigned s = 0; LLVMIsABranchInst(i) && s < LLVMGetNumSuccessors(i); s++)
+        LLVMSetSuccessor(c, s, copy_of_block(r, LLVMGetSuccessor(i, s)));
+}
+
+// In the copy `from` is `to`, also if the region makes it.
+static void assume(Region *r, Value from, Value to) {
+    int k = msl_map_get(&r->value_ix, from);
+    if (k < 0)
+        add_value(r, from, to);
+    else
+        r->to[k] = to;
+}
+
+// Copies the region; `masks`, one for each part, are full in the copy, and no lane has left the
+// loop l, if any, so that nothing is kept for those that have.
+static void copy_region(Region *r, const Value *masks, const Loop *l) {
+    Vec *x = r->x;
+    r->to = vec_alloc(x, (size_t)r->n_values + MAX_PARTS, sizeof *r->to);
+    for (int k = 0; k < r->n; k++) {
+        r->copy[k] = msl_new_block(x, "whole");
+        LLVMPositionBuilderAtEnd(x->b, r->copy[k]);
+        for (Value i = LLVMGetFirstInstruction(r->old[k]); i; i = LLVMGetNextInstruction(i))
+            add_value(r, i, copy_instruction(r, i));
+    }
+    for (unsigned p = 0; p < x->parts; p++) assume(r, masks[p], msl_full_mask(x));
+    for (int k = l ? l->first_out : 0; l && k < l->first_out + l->n_out; k++)
+        for (int c = 0; c < x->outs[k].n * (int)x->parts; c++) {
+            Value acc = x->outs[k].acc[c];
+            assume(r, acc, LLVMGetPoison(LLVMTypeOf(acc)));
+        }
+    for (int k = 0; k < r->n; k++) {
+        Value c = LLVMGetFirstInstruction(r->copy[k]);
+        for (Value i = LLVMGetFirstInstruction(r->old[k]); i; i = LLVMGetNextInstruction(i)) {
+            connect(r, i, c);
+            c = LLVMGetNextInstruction(c);
+        }
+    }
+}
+
+// All lanes of all parts.
+static Value is_full(Vec *x, const Value *masks) {
+    Value all = masks[0];
+    for (unsigned p = 1; p < x->parts; p++) all = msl_mask_and(x, all, masks[p]);
+    return LLVMBuildICmp(x->b, LLVMIntEQ, msl_mask_bits(x, all), LLVMConstAllOnes(x->bits_type),
+                         "");
+}
+
+static LLVMIntPredicate opposite(LLVMIntPredicate p) {
+    switch (p) {
+    case LLVMIntULT: return LLVMIntUGE;
+    case LLVMIntULE: return LLVMIntUGT;
+    case LLVMIntUGT: return LLVMIntULE;
+    case LLVMIntUGE: return LLVMIntULT;
+    case LLVMIntSLT: return LLVMIntSGE;
+    case LLVMIntSLE: return LLVMIntSGT;
+    case LLVMIntSGT: return LLVMIntSLE;
+    case LLVMIntSGE: return LLVMIntSLT;
+    default: return p; // of equality nothing is said
+    }
+}
+
+// Whether all lanes go on behind the latch, when all came: of a line of numbers that is compared
+// with one number the lane at its end answers for all.
+static Value all_go_on(Region *r, const Loop *l, const Value *left) {
+    Vec *x = r->x;
+    Value c = LLVMGetCondition(LLVMGetBasicBlockTerminator(x->blocks[l->latch].old));
+    if (!LLVMIsAICmpInst(c)) return is_full(x, left);
+    LLVMIntPredicate p = LLVMGetICmpPredicate(c);
+    if (x->blocks[l->latch].succ[0] != l->header) p = opposite(p);
+    bool equal = p == LLVMIntEQ || p == LLVMIntNE, is_signed = p >= LLVMIntSGT;
+    bool less = p == LLVMIntULT || p == LLVMIntULE || p == LLVMIntSLT || p == LLVMIntSLE;
+    Class a = msl_class(x, operand(c, 0)), z = msl_class(x, operand(c, 1));
+    bool line = a.kind == LINEAR && !a.segmented && (is_signed ? a.nsw : a.nuw);
+    if (equal || !line || !msl_uniform(x, operand(c, 1)) || z.kind != LINEAR)
+        return is_full(x, left);
+    bool at_end = (a.stride > 0) == less;
+    Value first = copy_of(r, msl_scalar(x, operand(c, 0)));
+    Value ahead = const_int(LLVMTypeOf(first), at_end ? a.stride * (int64_t)(x->lanes - 1) : 0);
+    return LLVMBuildICmp(x->b, p, LLVMBuildAdd(x->b, first, ahead, ""),
+                         copy_of(r, msl_scalar(x, operand(c, 1))), "");
+}
+
+// Ends a block with a branch on full masks.
+static void branch_on_full(Vec *x, Block b, const Value *masks, Block full, Block otherwise) {
+    LLVMPositionBuilderAtEnd(x->b, b);
+    LLVMBuildCondBr(x->b, is_full(x, masks), full, otherwise);
+}
+
+// The phis of `b` get what they have from `old` from `from` as well, as the copy has it.
+static void add_edge(Region *r, Block b, Block old, Block from) {
+    for (Value i = LLVMGetFirstInstruction(b); i && LLVMIsAPHINode(i);
+         i = LLVMGetNextInstruction(i))
+        for (unsigned k = 0; k < LLVMCountIncoming(i); k++)
+            if (LLVMGetIncomingBlock(i, k) == old) {
+                Value v = copy_of(r, LLVMGetIncomingValue(i, k));
+                LLVMAddIncoming(i, &v, &from, 1);
+                break;
+            }
+}
+
+// Values of a loop that are used behind it: either copy's. The exit was entered from the latch
+// alone, so that it is in front of all such uses.
+static void join_values(Region *r, Block latch, Block from) {
+    Vec *x = r->x;
+    for (int k = 0; k < r->n; k++)
+        for (Value i = LLVMGetFirstInstruction(r->old[k]); i; i = LLVMGetNextInstruction(i)) {
+            Value join = NULL;
+            for (LLVMUseRef u = LLVMGetFirstUse(i), next; u; u = next) {
+                next = LLVMGetNextUse(u);
+                Value user = LLVMGetUser(u);
+                Block in = LLVMGetInstructionParent(user);
+                if (inside(r, in) || user == join || (in == r->end && LLVMIsAPHINode(user)))
+                    continue;
+                bool copied = false;
+                for (int c = 0; c < r->n && !copied; c++) copied = r->copy[c] == in;
+                if (copied) continue;
+                if (!join) {
+                    LLVMPositionBuilderBefore(x->b, LLVMGetFirstInstruction(r->end));
+                    join = LLVMBuildPhi(x->b, LLVMTypeOf(i), "");
+                    LLVMAddIncoming(join, (Value[]){i, copy_of(r, i)}, (Block[]){latch, from}, 2);
+                }
+                for (int o = 0; o < LLVMGetNumOperands(user); o++)
+                    if (operand(user, o) == i) LLVMSetOperand(user, (unsigned)o, join);
+                next = LLVMGetFirstUse(i); // the list has changed
+            }
+        }
+}
+
+static bool split_loop(Vec *x, const Loop *l) {
+    Blk *head = &x->blocks[l->header], *latch = &x->blocks[l->latch];
+    Block pre = x->blocks[l->preheader].last, end = x->blocks[l->exit].first;
+    Region r;
+    if (x->blocks[l->exit].n_pred != 1 || !find_region(x, &r, head->first, end)) return false;
+    if (LLVMGetNumSuccessors(LLVMGetBasicBlockTerminator(pre)) != 1) return false;
+    const Value *entering = l->divergent ? x->blocks[l->preheader].mask : head->mask;
+    copy_region(&r, head->mask, l);
+    Block copy = copy_of_block(&r, head->first), from = copy_of_block(&r, latch->last);
+    LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(pre));
+    branch_on_full(x, pre, entering, copy, head->first);
+    if (l->divergent) {
+        Value t = LLVMGetBasicBlockTerminator(from), any = LLVMGetCondition(t), left[MAX_PARTS];
+        for (unsigned p = 0; p < x->parts; p++) left[p] = copy_of(&r, latch->again[p]);
+        Block last = from;
+        from = msl_new_block(x, "rest");
+        LLVMInstructionEraseFromParent(t);
+        LLVMPositionBuilderAtEnd(x->b, last);
+        LLVMBuildCondBr(x->b, all_go_on(&r, l, left), copy, from);
+        LLVMPositionBuilderAtEnd(x->b, from);
+        LLVMBuildCondBr(x->b, any, head->first, end);
+        add_edge(&r, head->first, latch->last, from);
+    }
+    add_edge(&r, end, latch->last, from);
+    join_values(&r, latch->last, from);
+    return true;
+}
+
+// The side of a divergent branch.
+static bool split_side(Vec *x, int b) {
+    Blk *k = &x->blocks[b];
+    Block to = x->blocks[msl_taken_side(x, b)].first, end = x->blocks[k->ipdom].first;
+    Region r;
+    if (x->blocks[k->ipdom].header >= 0 || !find_region(x, &r, to, end)) return false;
+    copy_region(&r, k->taken, NULL);
+    Value t = LLVMGetBasicBlockTerminator(k->last);
+    Block ask = msl_new_block(x, "ask");
+    for (unsigned s = 0; s < 2; s++)
+        if (LLVMGetSuccessor(t, s) == to) LLVMSetSuccessor(t, s, ask);
+    branch_on_full(x, ask, k->taken, copy_of_block(&r, to), to);
+    for (int i = 0; i < r.n; i++) add_edge(&r, end, r.old[i], r.copy[i]);
+    return true;
+}
+
+static bool contains_loop(const Vec *x, int b, int end) {
+    for (int k = 0; k < x->n_blocks; k++)
+        if (x->blocks[k].header >= 0 && msl_dominates(x, b, k) && !msl_dominates(x, end, k))
+            return true;
+    return false;
+}
+
+// A loop with a divergent one in it leaves the work to that.
+static bool is_outer(const Vec *x, int l) {
+    for (int k = l + 1; k < x->n_loops; k++)
+        if (x->loops[k].divergent && msl_in_loop(x, l, x->loops[k].header)) return true;
+    return false;
+}
+
+void msl_split(Vec *x) {
+    bool *done = vec_alloc(x, (size_t)x->n_loops + 1, sizeof *done);
+    for (int l = 0; l < x->n_loops; l++) { // outer ones first
+        const Loop *loop = &x->loops[l];
+        bool partial = loop->divergent || x->blocks[loop->header].mask_id != 0;
+        done[l] = loop->parent >= 0 && done[loop->parent];
+        if (!done[l] && partial && !is_outer(x, l)) done[l] = split_loop(x, loop);
+    }
+    for (int b = 0; b < x->n_blocks; b++) {
+        const Blk *k = &x->blocks[b];
+        if (k->n_succ != 2 || !k->divergent || k->latch >= 0 || k->flat) continue;
+        if (k->loop >= 0 && done[k->loop]) continue;
+        int side = msl_taken_side(x, b);
+        if (!contains_loop(x, side, k->ipdom)) split_side(x, b);
+    }
+}
