@@ -125,8 +125,18 @@ class Gen:
             (3, lambda: '((unsigned char *)(q + 49152))[3 * id + %d] = (unsigned char)%s;' % (r.randint(0, 2), self.iexpr(1))),
             (5, self.atomic),
             (10, lambda: 'arr[%s & 7u] %s= %s;' % (self.iexpr(1), r.choice(['', '+']), self.iexpr()) if self.array else '%s += 1u;' % r.choice(self.ints)),
-            (6, lambda: 'vec%s = %s;' % self.r.choice([('.x', self.fexpr()), ('.yz', 'vec.zy'), ('[%s & 3u]' % self.iexpr(1), self.fexpr()), ('', 'vec * 0.5f + %s' % r.choice(self.floats))]) if self.vector else '%s -= 3u;' % r.choice(self.ints)),
+            (6, lambda: 'vec%s = %s;' % self.r.choice([('.x', self.fexpr()), ('.yz', 'vec.zy'), ('[%s & 3u]' % self.iexpr(1), self.fexpr()), ('', 'vec * 0.5f + %s' % r.choice(self.floats)), ('', '((const f4 *)a)[id & 1023] - vec')]) if self.vector else '%s -= 3u;' % r.choice(self.ints)),
+            (6, lambda: self.records() if self.vector else '%s ^= 5u;' % r.choice(self.ints)),
             (4, lambda: r.choice(['st[%s & 3u].%s = (%s)%s;' % (self.iexpr(1), f, t, self.iexpr(1)) for f, t in (('a', 'int'), ('b', 'short'), ('c', 'signed char'))]) if self.structs else '%s += 1u;' % r.choice(self.ints)))
+
+    def records(self):
+        """Lanes in step through records of four: full turns and a last one that is not."""
+        r, j = self.r, 'j%d' % self.tmp
+        self.tmp += 1
+        one = r.choice(['((const f4 *)b)[%s]', '__builtin_convertvector(((const u4 *)p)[%s], f4)']) % j
+        return 'for (int %s = %s; %s < (int)(%s & 127u); %s += %d) vec += %s * %s;' % (
+            j, r.choice(['tx', 'x', 'id']), j, r.choice(['(unsigned)h', '(unsigned)n', self.iexpr(0)]), j, r.choice([8, 16, 32]), one,
+            r.choice(['((const f4 *)a)[%s]' % j, '0.5f', r.choice(self.floats)]))
 
     def convert(self):
         """A path that leaves nothing but a conversion: a phi is all that uses it."""

@@ -14,6 +14,7 @@ typedef struct Args {
 typedef float f2 __attribute__((ext_vector_type(2)));
 typedef float f3 __attribute__((ext_vector_type(3)));
 typedef float f4 __attribute__((ext_vector_type(4)));
+typedef unsigned char u4 __attribute__((ext_vector_type(4)));
 typedef int i4 __attribute__((ext_vector_type(4)));
 #define PURE __attribute__((const, nothrow))
 // nomerge: or the optimiser would move SIMD-group functions across branches

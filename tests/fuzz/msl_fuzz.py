@@ -44,6 +44,7 @@ int n = sizes.n, w = sizes.w, h = sizes.h; (void)n; (void)w; (void)h; (void)lane
 REWRITE = [(r'\(const unsigned char \*\)', '(device const uchar *)'), (r'\(unsigned char \*\)', '(device uchar *)'),
            (r'\(const (short|long) \*\)', r'(device const \1 *)'), (r'\((short|int) \*\)', r'(device \1 *)'),
            (r'\(const f(\d) \*\)', r'(device const float\1 *)'), (r'\(f(\d) \*\)', r'(device float\1 *)'), (r'\bf4 vec\b', 'float4 vec'),
+           (r'__builtin_convertvector\(\(\(const u4 \*\)p\)\[(\w+)\], f4\)', r'float4(((device const uchar4 *)p)[\1])'),
            (r'__builtin_f(min|max|abs)f', r'f\1'), (r'__builtin_popcount', 'popcount'), (r'unsigned long', 'ulong'), (r'\bsigned char', 'char'),
            (r'unsigned s(\d+) = ', r'unsigned s\1 = (unsigned)')]
 

@@ -121,6 +121,7 @@ int main(int argc, char **argv) {
             die("unknown option");
     }
     cx.avx512 = strstr(cx.features, "+avx512f") && strstr(cx.features, "+avx512bw");
+    cx.avx2 = strstr(cx.features, "+avx2") && strstr(cx.features, "+fma");
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
@@ -148,8 +149,10 @@ int main(int argc, char **argv) {
             threads[n++] = f;
     double t0 = now_ms();
     for (int k = 0; k < n; k++) {
+        cx.split = true; // as codegen asks for it
         LLVMValueRef full =
             msl_vectorise_step(&cx, threads[k], cx.shape[0] && cx.shape[1] && cx.shape[2], parts);
+        cx.split = false;
         LLVMValueRef edge = msl_vectorise_step(&cx, threads[k], false, parts);
         set_target(full);
         set_target(edge);
