@@ -25,7 +25,8 @@ static int slot_of(LLVMValueRef thread, LLVMValueRef p, unsigned n_slots) {
 uint32_t msl_stream_bytes(Cg *cg) {
     uint64_t stored = 0, loaded = 0, bytes = 0;
     unsigned n_stores = 0, n = 0;
-    if (cg->uses.barrier || cg->uses.simd || cg->uses.log || !cg->cx.avx512 || cg->fn->n_slots > 64)
+    if (cg->uses.barrier || cg->uses.simd || cg->uses.log || cg->fn->n_slots > 64 ||
+        !(cg->cx.avx512 || cg->cx.avx2))
         return 0;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(cg->thread); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
