@@ -38,7 +38,7 @@ def make_tar(folder, out):
     with open(path, "wb") as f:
         tar = subprocess.Popen(["tar", "-C", folder.parent, "--sort=name", "--owner=0", "--group=0", "--numeric-owner",
                                 "-cf", "-", folder.name], stdout=subprocess.PIPE)
-        subprocess.run(["xz", "--x86", "--lzma2=preset=9e", "-c"], stdin=tar.stdout, stdout=f, check=True)
+        subprocess.run(["xz", "--x86", "--lzma2=preset=9", "-c"], stdin=tar.stdout, stdout=f, check=True)
         if tar.wait():
             sys.exit("tar failed")
     return [path]

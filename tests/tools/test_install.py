@@ -70,6 +70,19 @@ def test_needs(prefix):
     sh(sys.executable, SOURCE / "packaging" / "needs.py", prefix)
 
 
+def test_manual(prefix):
+    """Manual pages and completion have the sub-commands and their options."""
+    page = (prefix / "share/man/man1/ingot.1").read_text()
+    assert ".SH INGOT RUN\n" in page and ".SH INGOT IMPLICIT TRAIN\n" in page and "\\-\\-grid" in page
+    for name in ("mslc", "train_siren"):
+        assert (prefix / f"share/man/man1/{name}.1").read_text().startswith(".TH")
+    script = prefix / "share/bash-completion/completions/ingot"
+    for words, wanted in (("ingot rend", "render"), ("ingot run --gri", "--grid"), ("ingot implicit tra", "train")):
+        said = sh("bash", "-c", f"source {script}; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); "
+                  '_ingot; echo "${COMPREPLY[0]}"', cwd=prefix)
+        assert said == wanted + "\n", words
+
+
 def test_tool(prefix, env, tmp_path):
     (tmp_path / "a.metal").write_text(ADD + "// installed\n")
     out = sh(prefix / "bin" / "ingot", "run", "a.metal", "add", "--grid", 2, "--arg", "0=f32[2]=iota", "--arg",
