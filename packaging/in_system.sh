@@ -22,9 +22,10 @@ use_commands() { # the folder of the commands, or nothing
     work=$(mktemp -d)
     expect "ingot 0." "$1ingot" --version
     expect "Ingot CPU" "$1ingot" info
-    expect "1 11 21 31 41 51 61 71" "$1ingot" run $here/saxpy.metal saxpy --grid 8 --arg '0=f32[8]=iota' \
+    expect "1 11 21 31 41 51 61 71" "$1ingot" run $here/shaders/saxpy.metal saxpy --grid 8 --arg '0=f32[8]=iota' \
         --arg '1=f32[8]=fill:1' --arg 2=f32:10 --print 1 -q
-    "$1mslc" build $here/saxpy.metal -o "$work/saxpy.metallib"
+    expect "ok 2 - shaders/saxpy.metal: saxpy" sh -c "cd $here && $1ingot test shaders"
+    "$1mslc" build $here/shaders/saxpy.metal -o "$work/saxpy.metallib"
     "$1ingot" implicit picture -o "$work/picture.png" # libpng
     "$1train_siren" --input "$work/picture.png" --steps 50 --weights "$work/w.json" --output-image "$work/o.png" >/dev/null
     test -s "$work/w.json" && test -s "$work/o.png"
@@ -60,7 +61,7 @@ wheel)
     use_python $here/venv/bin/python
     ;;
 tar)
-    mkdir $here/unpacked && python3 -c 'import sys, tarfile; tarfile.open(sys.argv[1]).extractall(sys.argv[2])' \
+    mkdir $here/unpacked && python3 -W ignore -c 'import sys, tarfile; tarfile.open(sys.argv[1]).extractall(sys.argv[2])' \
         $here/*.tar.xz $here/unpacked # a minimal system has no xz
     mv $here/unpacked/ingot-* $here/moved
     use_commands $here/moved/bin/

@@ -13,6 +13,7 @@ static const struct {
     {"build", cmd_build, "compile a .metal file: its errors, its code, a .metallib, an archive"},
     {"reflect", cmd_reflect, "the kernels of a file and what they take"},
     {"run", cmd_run, "run a kernel on numbers you give and print what it computed"},
+    {"test", cmd_test, "compile a folder of shaders, run kernels that say what they expect"},
     {"render", cmd_render, "draw with a vertex and a fragment function, into a PNG"},
     {"implicit", cmd_implicit, "pictures and shapes as neural networks: train, render, compare"},
     {"compress", cmd_compress, "a picture as the weights of a small network, and back"},

@@ -105,7 +105,16 @@ def test_cmake_package(prefix, env, tmp_path):
     (tmp_path / "p.c").write_text(PROGRAM)
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.20)\nproject(p C)\nfind_package(ingot 0.1 REQUIRED)\n"
-        "add_executable(p p.c)\ntarget_link_libraries(p ingot::ingot)\n")
+        "add_executable(p p.c)\ntarget_link_libraries(p ingot::ingot)\n"
+        "ingot_add_metal_library(shaders a.metal b.metal OPTIONS -DTWO=2)\nadd_dependencies(p shaders)\n")
+    (tmp_path / "a.metal").write_text("#include \"c.h\"\nkernel void a(device int *x) { x[0] = TWO + C; }\n")
+    (tmp_path / "b.metal").write_text("kernel void b(device int *x) { x[0] = TWO; }\n")
+    (tmp_path / "c.h").write_text("#define C 1\n")
     sh("cmake", "-S", ".", "-B", "b", f"-DCMAKE_PREFIX_PATH={prefix}", cwd=tmp_path, env=env)
     sh("cmake", "--build", "b", cwd=tmp_path, env=env)
     assert sh("b/p", cwd=tmp_path, env=env) == "f\n"
+    reflected = sh(prefix / "bin" / "ingot", "reflect", "b/shaders.metallib", cwd=tmp_path, env=env)
+    assert "kernel a" in reflected and "kernel b" in reflected
+    (tmp_path / "c.h").write_text("#define C nothing\n")  # the library is made anew when a header has changed
+    again = subprocess.run(["cmake", "--build", "b"], cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert again.returncode and "nothing" in again.stdout + again.stderr
