@@ -172,6 +172,12 @@ Value msl_mask_bits(Vec *x, Value mask) { return LLVMBuildBitCast(x->b, mask, x-
 Value msl_any(Vec *x, Value mask) {
     return LLVMBuildICmp(x->b, LLVMIntNE, msl_mask_bits(x, mask), LLVMConstNull(x->bits_type), "");
 }
+Value msl_is_full(Vec *x, const Value *masks, unsigned n) {
+    Value all = masks[0];
+    for (unsigned p = 1; p < n; p++) all = msl_mask_and(x, all, masks[p]);
+    return LLVMBuildICmp(x->b, LLVMIntEQ, msl_mask_bits(x, all), LLVMConstAllOnes(x->bits_type),
+                         "");
+}
 Value msl_first_lane(Vec *x, Value mask) {
     Value a[] = {msl_mask_bits(x, mask), const_int(x->i1, 0)};
     return msl_intrinsic(x, "llvm.cttz", &x->bits_type, 1, a, 2);

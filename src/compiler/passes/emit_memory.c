@@ -7,7 +7,7 @@
 //   else             gather and scatter
 #include "compiler/passes/passes_int.h"
 
-static Value with_align(Vec *x, Value call, unsigned parameter, unsigned align) {
+Value msl_set_align(Vec *x, Value call, unsigned parameter, unsigned align) {
     unsigned kind =
         LLVMGetEnumAttributeKindForName("align", 5); // LLVM 22: no operand for it any more
     LLVMAddCallSiteAttribute(call, parameter, LLVMCreateEnumAttribute(x->llvm, kind, align));
@@ -49,7 +49,7 @@ static Value masked_load(Vec *x, Type t, Value p, Value mask, unsigned align) {
     }
     Type overload[] = {t, LLVMTypeOf(p)};
     Value a[] = {p, mask, LLVMGetPoison(t)};
-    return with_align(x, msl_intrinsic(x, "llvm.masked.load", overload, 2, a, 3), 1, align);
+    return msl_set_align(x, msl_intrinsic(x, "llvm.masked.load", overload, 2, a, 3), 1, align);
 }
 
 static void masked_store(Vec *x, Value v, Value p, Value mask, unsigned align) {
@@ -60,18 +60,18 @@ static void masked_store(Vec *x, Value v, Value p, Value mask, unsigned align) {
     }
     Type overload[] = {LLVMTypeOf(v), LLVMTypeOf(p)};
     Value a[] = {v, p, mask};
-    with_align(x, msl_intrinsic(x, "llvm.masked.store", overload, 2, a, 3), 2, align);
+    msl_set_align(x, msl_intrinsic(x, "llvm.masked.store", overload, 2, a, 3), 2, align);
 }
 
 // One access of the program.
 typedef struct Access {
     Value p; // pointer operand
     Type element;
-    int n;     // elements
-    int bytes; // of an element
-    unsigned align;
-    Val *to;    // load: gets v[0..n-1]
-    Value from; // store: the value
+    int n;                       // elements
+    int bytes;                   // of an element
+    unsigned align, whole_align; // of an element, of all together
+    Val *to;                     // load: gets v[0..n-1]
+    Value from;                  // store: the value
     bool soa;
     int64_t step; // bytes from one element to the next
     Value array;  // private: stay inside (private.c); NULL: anywhere
@@ -132,6 +132,16 @@ static void access_consecutive(Vec *x, const Access *a, unsigned runs, bool back
                 stay_inside(x, a, &p, &m,
                             is_inside(x, a, k * a->bytes, a->bytes, false, x->part * runs + r),
                             run_base(x, a->array, runs, r));
+            bool narrow = runs == 1 && !backwards && !a->array && msl_is_narrow(x, a->element) &&
+                          !LLVMIsConstant(m);
+            if (narrow && a->to) {
+                part[r] = msl_load_narrow(x, p, a->element, 1, a->align);
+                continue;
+            }
+            if (narrow) {
+                msl_store_narrow(x, whole, p, 1, a->align);
+                continue;
+            }
             if (backwards) m = reversed(x, m);
             if (a->to) {
                 part[r] = masked_load(x, t, p, m, a->align);
@@ -171,6 +181,12 @@ static void access_records(Vec *x, const Access *a, unsigned runs, int g) {
             stay_inside(x, a, &p, &m,
                         is_inside(x, a, 0, a->n * a->bytes, false, x->part * runs + r),
                         run_base(x, a->array, runs, r));
+        bool narrow = runs == 1 && g == a->n && !a->array && msl_is_narrow(x, a->element) &&
+                      !LLVMIsConstant(m);
+        if (from && narrow) {
+            msl_store_narrow(x, from, p, (unsigned)g, a->align);
+            continue;
+        }
         if (from) {
             unsigned n = (unsigned)(lanes * g);
             masked_store(x, msl_part(x, from, r * n, n), p, m, a->align);
@@ -180,10 +196,15 @@ static void access_records(Vec *x, const Access *a, unsigned runs, int g) {
             Value v[MAX_RECORD];
             for (int k = 0; k < a->n; k++)
                 v[k] = msl_part(x, whole[k], r * (unsigned)lanes, (unsigned)lanes);
-            masked_store(x, interleave(x, v, a->n, g, lanes), p, m, a->align);
+            Value all = interleave(x, v, a->n, g, lanes);
+            if (narrow)
+                msl_store_narrow(x, all, p, (unsigned)g, a->align);
+            else
+                masked_store(x, all, p, m, a->align);
             continue;
         }
-        packed[r] = masked_load(x, wide, p, m, a->align);
+        packed[r] = narrow ? msl_load_narrow(x, p, a->element, (unsigned)g, a->align)
+                           : masked_load(x, wide, p, m, a->align);
         Value leaves[MAX_RECORD];
         msl_unpack(x, packed[r], g, leaves);
         for (int k = 0; k < a->n; k++) part[k][r] = leaves[k];
@@ -210,7 +231,7 @@ static Value gather_narrow(Vec *x, const Access *access, Value p, Value mask, Ty
     Value back = LLVMBuildNeg(x->b, past, "");
     Value word = LLVMBuildGEP2(x->b, LLVMInt8TypeInContext(x->llvm), p, &back, 1, "");
     Value a[] = {word, mask, load_missing(x, access, words)};
-    Value v = with_align(x, msl_intrinsic(x, "llvm.masked.gather", overload, 2, a, 3), 1, 4);
+    Value v = msl_set_align(x, msl_intrinsic(x, "llvm.masked.gather", overload, 2, a, 3), 1, 4);
     Value low = LLVMBuildTrunc(x->b, address, words, "");
     Value shift = LLVMBuildShl(
         x->b,
@@ -221,7 +242,28 @@ static Value gather_narrow(Vec *x, const Access *access, Value p, Value mask, Ty
     return LLVMBuildBitCast(x->b, v, t, "");
 }
 
+// Whole records, a lane at a time; false: their components.
+static bool access_whole(Vec *x, const Access *a) {
+    int n = a->n == 1 || a->soa || a->array || x->covered || is_pointer(a->element)
+                ? 0
+                : msl_record_size(x, a->n, a->bytes, a->whole_align, a->from != NULL);
+    if (!n) return false;
+    if (a->from) {
+        Value w = msl_packed(x, a->from), v[MAX_RECORD];
+        for (int k = 0; !w && k < n; k++) v[k] = msl_vector(x, a->from, k);
+        msl_store_records(x, w ? w : interleave(x, v, n, n, (int)x->width), a->p, (unsigned)n,
+                          a->align);
+        return true;
+    }
+    Value w = msl_load_records(x, a->p, a->element, (unsigned)n, a->align), leaves[MAX_RECORD];
+    msl_unpack(x, w, n, leaves);
+    for (int k = 0; k < a->n; k++) a->to->v[k] = leaves[k];
+    if (n == a->n) msl_set_packed(x, a->to, w);
+    return true;
+}
+
 static void access_scattered(Vec *x, const Access *a) {
+    if (access_whole(x, a)) return;
     Value p = msl_vector(x, a->p, 0);
     if (x->covered) p = LLVMBuildFreeze(x->b, p, ""); // of lanes that count for nothing: anything
     Type t = msl_vector_type(x, a->element), overload[] = {t, LLVMTypeOf(p)};
@@ -235,14 +277,14 @@ static void access_scattered(Vec *x, const Access *a) {
         }
         if (a->from) {
             Value args[] = {msl_vector(x, a->from, k), q, mask};
-            with_align(x, msl_intrinsic(x, "llvm.masked.scatter", overload, 2, args, 3), 2,
-                       a->align);
+            msl_set_align(x, msl_intrinsic(x, "llvm.masked.scatter", overload, 2, args, 3), 2,
+                          a->align);
         } else if (a->bytes < 4 && has_gather && (int)a->align >= a->bytes &&
                    !is_pointer(a->element)) {
             a->to->v[k] = gather_narrow(x, a, q, mask, t);
         } else {
             Value args[] = {q, mask, load_missing(x, a, t)};
-            a->to->v[k] = with_align(
+            a->to->v[k] = msl_set_align(
                 x, msl_intrinsic(x, "llvm.masked.gather", overload, 2, args, 3), 1, a->align);
         }
     }
@@ -284,6 +326,7 @@ static Access access_of(Vec *x, Value p, Type t, unsigned align) {
                 .n = msl_leaves(t),
                 .soa = msl_is_soa(x, p)};
     a.bytes = (int)LLVMABISizeOfType(x->dl, a.element);
+    a.whole_align = align;
     a.align = align > (unsigned)a.bytes ? (unsigned)a.bytes : align;
     a.step = a.soa ? (int64_t)a.bytes * x->lanes : a.bytes;
     return a;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // passes_int.h: private to passes/. The state of one vectorisation and what its files offer each
 // other. Reading order: vectorise.c (the pipeline), prepare.c, join.c, cfg.c, private.c,
-// divergence.c, position.c, emit.c, emit_inst.c, emit_packed.c, emit_memory.c, emit_helper.c,
-// emit_atomic.c, emit_simd.c, emit_texture.c, emit_tensor.c, fragment.c, emit_fragment.c,
+// divergence.c, position.c, emit.c, emit_inst.c, emit_packed.c, emit_memory.c, emit_record.c,
+// emit_helper.c, emit_atomic.c, emit_simd.c, emit_texture.c, emit_tensor.c, fragment.c, emit_fragment.c,
 // emit_control.c, split.c, version.c.
 //
 // The invariant everything rests on: the vector CFG is the structured scalar CFG (same blocks, same
@@ -136,6 +136,7 @@ typedef struct Vec {
     int n_outs;
     Map out_ix;
     Spilt *spilt;
+    Map full_tests; // questions for a full mask that split.c answers
 
     Value covered, lengths;                 // emit_helper.c: lanes that count; NULL: all that run
     Value mask;                             // execution mask of the part of the block being emitted
@@ -300,7 +301,8 @@ Value msl_full_mask(const Vec *x);
 Value msl_mask_and(Vec *x, Value mask, Value condition);
 Value msl_mask_bits(Vec *x, Value mask);
 Value msl_any(Vec *x, Value mask);
-Value msl_first_lane(Vec *x, Value mask); // in bits_type; width if none
+Value msl_is_full(Vec *x, const Value *masks, unsigned n); // all lanes of n parts
+Value msl_first_lane(Vec *x, Value mask);                  // in bits_type; width if none
 Value msl_last_lane(Vec *x, Value mask);
 Value msl_clone(Vec *x, Value i, bool strip, unsigned segment);
 void msl_copy_flags(Value from, Value to);
@@ -320,7 +322,16 @@ void msl_set_packed(Vec *x, Val *o, Value w);           // of the part being emi
 Value msl_packed(Vec *x, Value v); // of a uniform value: repeated; NULL: only in components
 bool msl_packs(Vec *x, Value i);
 
+// emit_record.c
+int msl_record_size(const Vec *x, int n, int element, unsigned align, bool store);
+Value msl_load_records(Vec *x, Value p, Type element, unsigned n, unsigned align); // packed
+void msl_store_records(Vec *x, Value packed, Value p, unsigned n, unsigned align);
+bool msl_is_narrow(const Vec *x, Type element);
+Value msl_load_narrow(Vec *x, Value p, Type element, unsigned n, unsigned align);
+void msl_store_narrow(Vec *x, Value v, Value p, unsigned n, unsigned align);
+
 // emit_memory.c, emit_atomic.c
+Value msl_set_align(Vec *x, Value call, unsigned parameter, unsigned align); // returns the call
 void msl_emit_load(Vec *x, Value i, Val *o);
 void msl_emit_store(Vec *x, Value i);
 void msl_emit_store_part(Vec *x, Value i);

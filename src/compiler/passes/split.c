@@ -137,14 +137,9 @@ static void copy_region(Region *r, const Value *masks, const Loop *l) {
             c = LLVMGetNextInstruction(c);
         }
     }
-}
-
-// All lanes of all parts.
-static Value is_full(Vec *x, const Value *masks) {
-    Value all = masks[0];
-    for (unsigned p = 1; p < x->parts; p++) all = msl_mask_and(x, all, masks[p]);
-    return LLVMBuildICmp(x->b, LLVMIntEQ, msl_mask_bits(x, all), LLVMConstAllOnes(x->bits_type),
-                         "");
+    for (int k = 0; k < r->n; k++) // what is full is done over there
+        for (Value i = LLVMGetFirstInstruction(r->old[k]); i; i = LLVMGetNextInstruction(i))
+            if (msl_map_get(&x->full_tests, i) > 0) LLVMReplaceAllUsesWith(i, LLVMConstNull(x->i1));
 }
 
 static LLVMIntPredicate opposite(LLVMIntPredicate p) {
@@ -166,7 +161,7 @@ static LLVMIntPredicate opposite(LLVMIntPredicate p) {
 static Value all_go_on(Region *r, const Loop *l, const Value *left) {
     Vec *x = r->x;
     Value c = LLVMGetCondition(LLVMGetBasicBlockTerminator(x->blocks[l->latch].old));
-    if (!LLVMIsAICmpInst(c)) return is_full(x, left);
+    if (!LLVMIsAICmpInst(c)) return msl_is_full(x, left, x->parts);
     LLVMIntPredicate p = LLVMGetICmpPredicate(c);
     if (x->blocks[l->latch].succ[0] != l->header) p = opposite(p);
     bool equal = p == LLVMIntEQ || p == LLVMIntNE, is_signed = p >= LLVMIntSGT;
@@ -174,7 +169,7 @@ static Value all_go_on(Region *r, const Loop *l, const Value *left) {
     Class a = msl_class(x, operand(c, 0)), z = msl_class(x, operand(c, 1));
     bool line = a.kind == LINEAR && !a.segmented && (is_signed ? a.nsw : a.nuw);
     if (equal || !line || !msl_uniform(x, operand(c, 1)) || z.kind != LINEAR)
-        return is_full(x, left);
+        return msl_is_full(x, left, x->parts);
     bool at_end = (a.stride > 0) == less;
     Value first = copy_of(r, msl_scalar(x, operand(c, 0)));
     Value ahead = const_int(LLVMTypeOf(first), at_end ? a.stride * (int64_t)(x->lanes - 1) : 0);
@@ -185,7 +180,7 @@ static Value all_go_on(Region *r, const Loop *l, const Value *left) {
 // Ends a block with a branch on full masks.
 static void branch_on_full(Vec *x, Block b, const Value *masks, Block full, Block otherwise) {
     LLVMPositionBuilderAtEnd(x->b, b);
-    LLVMBuildCondBr(x->b, is_full(x, masks), full, otherwise);
+    LLVMBuildCondBr(x->b, msl_is_full(x, masks, x->parts), full, otherwise);
 }
 
 // The phis of `b` get what they have from `old` from `from` as well, as the copy has it.

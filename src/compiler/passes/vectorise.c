@@ -41,7 +41,7 @@ static int count_instructions(Vec *x) {
 }
 
 static void analyse(Vec *x) {
-    x->val_ix = x->late = x->sunk = x->soa = x->out_ix = x->entry_ok = (Map){0};
+    x->val_ix = x->late = x->sunk = x->soa = x->out_ix = x->entry_ok = x->full_tests = (Map){0};
     x->n_vals = 0;
     x->spilt = NULL;
     msl_cfg_analyse(x, x->thread);
