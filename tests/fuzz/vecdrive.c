@@ -126,6 +126,7 @@ int main(int argc, char **argv) {
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
+    LLVMInitializeX86AsmParser();
     cx.llvm = LLVMContextCreate();
     LLVMMemoryBufferRef file;
     if (LLVMCreateMemoryBufferWithContentsOfFile(argv[1], &file, &text) ||
