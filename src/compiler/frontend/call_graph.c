@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // call_graph.c: the graph of references between the functions and global variables of a module. It
-// is read from the lists of uses: a module has far fewer of them than operands. LLVM's own functions
-// are left out: nothing asks for those.
+// is read from the lists of uses: a module has far fewer of them than operands. LLVM's own
+// functions are left out: nothing asks for those.
 #include "compiler/frontend/call_graph.h"
 #include <stdlib.h>
 #include <string.h>
