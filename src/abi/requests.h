@@ -51,6 +51,9 @@ typedef struct MslSource {
     const char *pch_shipped_dir; // a folder of them made with the compiler, only read; NULL: none
     bool lines;                  // the code says which source lines it comes from
     bool check_only;             // diagnostics only
+    // A large library may be made by several processes: the program has no other threads that do
+    // anything. Not carried by protocol.h either.
+    bool processes;
     // Further options for Clang's -cc1, behind all others. Of the command line only: protocol.h
     // does not carry them.
     const char *const *extra;

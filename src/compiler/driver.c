@@ -158,9 +158,11 @@ static bool refuse(const MslSource *s, MslLibrary *out) {
 }
 
 bool driver_library(const MslSource *source, const char *cwd, MslLibrary *out, Blob **metallib) {
+    MslSource shared = *source;
     *metallib = NULL;
     *out = (MslLibrary){0};
-    if (refuse(source, out) || !msl_frontend(source, out)) return false;
+    shared.processes = true;
+    if (refuse(source, out) || !msl_frontend(&shared, out)) return false;
     RfLibrary empty = {0};
     Metallib m = {
         .compiler_id = (char *)(uintptr_t)compiler_id(),

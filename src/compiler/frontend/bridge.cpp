@@ -95,6 +95,15 @@ struct BridgeJob : DiagnosticConsumer {
     std::vector<const VarDecl *> variables;
     std::vector<const VarDecl *> threadgroupVariables; // of functions that may be no entry points
     bool statementsInExpressions = false;              // lambdas
+    // Templates of kernels, and what the source says is to be made of them: that is put off to its
+    // end. Then the number of each, and the share of this run.
+    std::vector<FunctionDecl *> held;
+    llvm::DenseMap<const FunctionDecl *, size_t> numbers;
+    BridgeShare share = {0, SIZE_MAX, false};
+    bool makes(const FunctionDecl *f) const {
+        auto n = numbers.find(f);
+        return n == numbers.end() ? !share.part : n->second >= share.from && n->second < share.to;
+    }
 
     const char *keep(std::string s) { return text.emplace_back(std::move(s)).c_str(); }
     void HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic &d) override;
@@ -529,7 +538,7 @@ struct Collector : ASTConsumer {
                 f->getTemplateSpecializationKind() != TSK_ImplicitInstantiation &&
                 (isEntry(f) ||
                  annotated(f, {"msl.visible", "msl.stitchable", "msl.intersection"}))) {
-                job.functions.push_back(f);
+                if (!job.numbers.count(f)) job.functions.push_back(f);
                 emit(GlobalDecl(f)); // also where it is inline or static and nothing refers to it
                 for (const ParmVarDecl *p : f->parameters()) conditions(f, p);
             }
@@ -539,6 +548,17 @@ struct Collector : ASTConsumer {
             for (const Decl *x : cast<DeclContext>(d)->decls()) add(x);
         }
     }
+    // Clang puts off what is made of a template whose text it is yet to parse: for a kernel, which
+    // nothing calls, that may always be said.
+    void hold(const Decl *d) {
+        auto *t = dyn_cast<FunctionTemplateDecl>(d);
+        FunctionDecl *f = t ? t->getTemplatedDecl() : nullptr;
+        if (!f || !f->isThisDeclarationADefinition() || !isEntry(f) || f->isConstexpr() ||
+            f->getReturnType()->isUndeducedType() || f->isLateTemplateParsed())
+            return;
+        f->setLateTemplateParsed(true);
+        job.held.push_back(f);
+    }
     void HandleInterestingDecl(DeclGroupRef) override {} // from our headers
     bool HandleTopLevelDecl(DeclGroupRef group) override {
         for (Decl *d : group) {
@@ -547,6 +567,7 @@ struct Collector : ASTConsumer {
             if (!exits) exits = std::make_unique<ExitMarker>(job);
             if (!job.ci->getDiagnostics().hasErrorOccurred()) exits->declaration(d);
             add(d);
+            hold(d);
         }
         return true;
     }
@@ -727,7 +748,7 @@ void Reflector::function(const FunctionDecl *f) {
     BridgeFunction b = {};
     b.decl = decl(f, f->getReturnType(), attrs.emplace_back());
     b.decl.symbol = job.keep(names.getName(f));
-    b.defined = true;
+    b.defined = job.makes(f);
     b.signature = annotated(f, {"msl.visible", "msl.stitchable"}) ? signature(f->getType()) : "";
     if (f->isTemplateInstantiation() || f->getPrimaryTemplate()) {
         std::string name;
@@ -829,6 +850,7 @@ static const char *const openclTypedefs[] = {
 template <class Base> struct Action : Base {
     BridgeJob &job;
     llvm::LLVMContext context;
+    size_t noted = 0; // of the kernels to be made of templates
     explicit Action(BridgeJob &j) : job(j) {}
     static constexpr bool compiles = std::is_same<Base, ASTFrontendAction>::value;
 
@@ -866,6 +888,32 @@ template <class Base> struct Action : Base {
         }
     }
     bool inVain() const { return job.client->in_vain && job.client->in_vain(job.client->context); }
+    // Kernels to be made of templates, in the order of the source.
+    void note(Sema &s) {
+        for (; noted < s.LateParsedInstantiations.size(); noted++) {
+            auto *f = cast<FunctionDecl>(s.LateParsedInstantiations[noted].first);
+            if (job.numbers.insert({f, noted}).second) job.functions.push_back(f);
+        }
+    }
+    // Now they are made, each where the work was not divided.
+    void makeKernels(Sema &s) {
+        SmallVector<Sema::PendingImplicitInstantiation, 1> kernels;
+        for (FunctionDecl *f : job.held) f->setLateTemplateParsed(false);
+        kernels.swap(s.LateParsedInstantiations);
+        if (kernels.empty()) return;
+        if (job.client->divide && !job.ci->getDiagnostics().hasErrorOccurred())
+            job.share = job.client->divide(job.client->context, kernels.size());
+        // One of each template first: what must be repaired is found soon.
+        std::deque<Sema::PendingImplicitInstantiation> others;
+        llvm::DenseSet<const void *> begun;
+        for (size_t i = job.share.from; i < kernels.size() && i < job.share.to; i++) {
+            const void *of = cast<FunctionDecl>(kernels[i].first)->getPrimaryTemplate();
+            (begun.insert(of).second ? s.PendingInstantiations : others).push_back(kernels[i]);
+        }
+        instantiate(s);
+        s.PendingInstantiations.swap(others);
+        instantiate(s);
+    }
     // What Clang does at the end of the source, one template at a time.
     void instantiate(Sema &s) {
         std::deque<Sema::PendingImplicitInstantiation> left;
@@ -885,7 +933,8 @@ template <class Base> struct Action : Base {
             while (inVain() && p.getCurToken().is(tok::kw_template) &&
                    s.PP.LookAhead(0).isNot(tok::less))
                 p.SkipUntil(tok::semi);
-            if (p.getCurToken().is(tok::eof)) instantiate(s);
+            note(s);
+            if (p.getCurToken().is(tok::eof)) instantiate(s), makeKernels(s);
         }
     }
     void ExecuteAction() override {

@@ -117,13 +117,18 @@ typedef struct BridgeType {
 
 typedef struct BridgeFunction {
     BridgeDecl decl;
-    bool defined;
+    bool defined;          // its code is in the module of this run
     const char *signature; // visible functions: the symbol of __ingot_table_entry<type>; else ""
     const BridgeDecl *params;
     size_t n_params;
 } BridgeFunction;
 
 typedef struct BridgeJob BridgeJob; // a running job, for the calls below that callbacks may make
+
+typedef struct BridgeShare { // of kernels that are made of templates, in the order of the source
+    size_t from, to;
+    bool part; // another run makes everything else
+} BridgeShare;
 
 typedef struct BridgeClient {
     void *context;
@@ -136,6 +141,9 @@ typedef struct BridgeClient {
     // Whether the run will be repeated whatever follows: templates, most of the work, are then not
     // instantiated. May be NULL.
     bool (*in_vain)(void *context);
+    // After the source, before n kernels are made of templates: which of them this run makes. May be
+    // NULL: all.
+    BridgeShare (*divide)(void *context, size_t n);
     // A file read by #include; system: from a folder of system headers, ours or another.
     void (*file)(void *context, const char *path, bool system);
     // Reflection, after a translation unit without errors.

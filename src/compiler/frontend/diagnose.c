@@ -7,28 +7,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void show(Diagnoser *g, BridgeJob *job, const BridgeDiagnostic *d, int severity,
-                 const char *message) {
+void diagnose_take(Diagnoser *g, const MslDiagnostic *d, const char *shown, size_t n_shown) {
     if (g->n == g->capacity) {
         size_t capacity = g->capacity ? g->capacity * 2 : 16;
         MslDiagnostic *list = realloc(g->list, capacity * sizeof *list);
-        if (!list) {
+        if (list) g->list = list;
+        size_t *ends = realloc(g->ends, capacity * sizeof *ends);
+        if (ends) g->ends = ends;
+        if (!list || !ends) {
             g->failed = true;
             return;
         }
-        g->list = list, g->capacity = capacity;
+        g->capacity = capacity;
     }
-    char *file = strdup(d->file ? d->file : ""), *text = strdup(message),
-         *shown = bridge_render(job, d, severity, message);
-    if (!file || !text || !shown) {
+    char *file = strdup(d->file), *text = strdup(d->message);
+    if (!file || !text) {
         g->failed = true;
         free(file);
         free(text);
-        free(shown);
         return;
     }
-    g->list[g->n++] = (MslDiagnostic){severity, file, d->line, d->column, text};
-    text_add(&g->log, shown);
+    text_add_bytes(&g->log, shown, n_shown);
+    g->ends[g->n] = g->log.n_bytes;
+    g->list[g->n++] = (MslDiagnostic){d->severity, file, d->line, d->column, text};
+}
+
+static void show(Diagnoser *g, BridgeJob *job, const BridgeDiagnostic *d, int severity,
+                 const char *message) {
+    char *shown = bridge_render(job, d, severity, message);
+    const MslDiagnostic said = {severity, d->file ? d->file : "", d->line, d->column, message};
+    if (shown)
+        diagnose_take(g, &said, shown, strlen(shown));
+    else
+        g->failed = true;
     free(shown);
 }
 
@@ -119,6 +130,7 @@ void diagnose_free(Diagnoser *g) {
         free((char *)g->list[i].message);
     }
     free(g->list);
+    free(g->ends);
     text_free(&g->log);
     free(g->pending);
     *g = (Diagnoser){0};

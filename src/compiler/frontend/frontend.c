@@ -3,6 +3,7 @@
 // prelude, runs Clang through the bridge, repeats with repairs where an error asked for one
 // (bounded), and assembles the result: bitcode, reflection, diagnostics, files read.
 #include "compiler/frontend/frontend_int.h"
+#include "compiler/frontend/shares.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,8 @@ typedef struct Round { // one run of Clang
     size_t n_files, capacity_files;
     unsigned char *bitcode;
     size_t bitcode_bytes;
+    Shares shares;
+    bool alone;  // is not to be shared among processes
     bool failed; // out of memory
 } Round;
 
@@ -43,13 +46,23 @@ static const MslToken *on_tokens(void *context, BridgeJob *job, const MslToken *
 
 static void on_diagnostic(void *context, BridgeJob *job, const BridgeDiagnostic *d) {
     Round *r = context;
-    if (d->severity >= 3 && repairs_learn(r->repairs, d)) r->learnt = true;
+    bool learnt = d->severity >= 3 && repairs_learn(r->repairs, d);
+    if (d->severity >= 3 && r->shares.number && !learnt && !r->learnt) shares_give_up();
+    r->learnt |= learnt;
     diagnose(&r->diagnoser, job, d);
 }
 
 static bool on_in_vain(void *context) {
     const Round *r = context;
-    return r->learnt && r->may_be_short;
+    bool in_vain = r->learnt && r->may_be_short;
+    if (in_vain && r->shares.number) shares_answer_repairs(&r->shares, r->repairs);
+    return in_vain;
+}
+
+static BridgeShare on_divide(void *context, size_t n) {
+    Round *r = context;
+    if (!r->alone) shares_begin(&r->shares, n, &r->diagnoser, r->repairs);
+    return shares_of(&r->shares, n);
 }
 
 static void on_file(void *context, const char *path, bool system) {
@@ -88,13 +101,23 @@ static void on_variable(void *context, BridgeJob *job, const BridgeDecl *decl) {
     reflect_variable(&((Round *)context)->reflection, job, decl);
 }
 static void on_function(void *context, BridgeJob *job, const BridgeFunction *f) {
-    reflect_function(&((Round *)context)->reflection, job, f);
+    Round *r = context;
+    const RfLibrary *lib = r->reflection.lib;
+    const uint32_t before = lib->n_functions;
+    reflect_function(&r->reflection, job, f);
+    if (r->shares.n && lib->n_functions > before)
+        r->failed |= !shares_note(&r->shares, before, f->defined);
 }
 static void on_module(void *context, BridgeJob *job, struct LLVMOpaqueModule *module) {
     Round *r = context;
     if (!r->source->enable_logging) module_mute(module);
-    module_finish(module, job, r->reflection.lib, r->source->allow_undefined, &r->bitcode,
-                  &r->bitcode_bytes);
+    const bool part = r->shares.number;
+    if (part && r->failed) shares_give_up();
+    bool ok = module_finish(module, job, r->reflection.lib, part ? r->shares.made : NULL,
+                            r->source->allow_undefined, &r->bitcode, &r->bitcode_bytes);
+    if (!part) return;
+    if (!ok || r->failed) shares_give_up();
+    shares_answer(&r->shares, r->reflection.lib, &r->diagnoser, r->bitcode, r->bitcode_bytes);
 }
 
 static void round_free(Round *r) {
@@ -104,6 +127,7 @@ static void round_free(Round *r) {
     for (size_t i = 0; i < r->n_files; i++) free(r->files[i]);
     free(r->files);
     free(r->bitcode);
+    shares_free(&r->shares);
     base_arena_free(&r->arena);
 }
 
@@ -138,6 +162,7 @@ static bool run_round(Round *r, const Options *dialect, const char *pch) {
                                  .tokens = on_tokens,
                                  .diagnostic = on_diagnostic,
                                  .in_vain = on_in_vain,
+                                 .divide = on_divide,
                                  .file = on_file,
                                  .new_type = on_new_type,
                                  .set_type = on_set_type,
@@ -150,7 +175,14 @@ static bool run_round(Round *r, const Options *dialect, const char *pch) {
     }
     bool ok = bridge_run(BRIDGE_COMPILE, o.at, o.n, files, n_files,
                          r->source->math_mode != MSL_MATH_SAFE, &client);
+    if (r->shares.number && r->learnt) shares_answer_repairs(&r->shares, r->repairs);
+    if (r->shares.number) shares_give_up(); // its module would have ended it
     diagnose_end(&r->diagnoser);
+    size_t repairs = r->repairs->n;
+    if (ok && r->bitcode && r->shares.n && r->diagnoser.n_errors == 0)
+        ok = shares_end(&r->shares, r->reflection.lib, &r->diagnoser, r->repairs, &r->bitcode,
+                        &r->bitcode_bytes);
+    r->learnt |= r->repairs->n > repairs;
     r->failed |= r->diagnoser.failed || r->reflection.failed || r->diagnoser.log.failed;
     return ok && r->bitcode && !r->failed && r->diagnoser.n_errors == 0;
 }
@@ -196,7 +228,7 @@ bool msl_frontend(const MslSource *given, MslLibrary *out) {
     BaseArena arena = {0};
     Repairs repairs = {0};
     Options dialect = {.arena = &arena};
-    bool ok = false, bare = !given->text || !may_include(given);
+    bool ok = false, alone = !given->processes, bare = !given->text || !may_include(given);
     *out = (MslLibrary){0};
     if (!source.name || !*source.name) source.name = "program_source";
     if (!source.stdlib_dir) {
@@ -208,11 +240,14 @@ bool msl_frontend(const MslSource *given, MslLibrary *out) {
     for (int i = 0; i < MAX_ROUNDS; i++) {
         Round r = {.source = &source, .repairs = &repairs, .bare = bare};
         r.may_be_short = i < SHORT_ROUNDS;
+        r.alone = alone;
         r.diagnoser.version = version_asked(&source);
         ok = !dialect.failed && run_round(&r, &dialect, pch);
         bool no_library = !ok && !r.failed && !bare && !r.library && r.diagnoser.n_errors == 0;
+        bool gave_up = !ok && r.shares.n && !r.learnt; // what is wrong, one process tells
         bool again = !ok && !r.failed && i + 1 < MAX_ROUNDS &&
-                     (r.learnt || no_library || (pch && r.diagnoser.broken_prelude));
+                     (r.learnt || no_library || gave_up || (pch && r.diagnoser.broken_prelude));
+        alone |= gave_up || i + 3 >= MAX_ROUNDS;
         if (no_library) bare = true, pch = NULL;
         if (pch && r.diagnoser.broken_prelude) {
             pch_discard(pch);

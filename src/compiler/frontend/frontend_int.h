@@ -43,6 +43,7 @@ typedef struct Repairs {
 } Repairs;
 // Looks at an error; true if it called for a repair that was not there yet.
 bool repairs_learn(Repairs *r, const BridgeDiagnostic *d);
+bool repairs_add(Repairs *r, const Repair *x); // true if it was not there yet
 // Rewrites the edited tokens. False without memory.
 bool repairs_apply(const Repairs *r, TokenList *tokens);
 
@@ -146,6 +147,7 @@ bool reflect_is_intersection_input(const BridgeDecl *p); // not one of its buffe
 // ---- diagnose.c: diagnostics of one round, as the user should see them ----
 typedef struct Diagnoser {
     MslDiagnostic *list;
+    size_t *ends; // of each in the log
     size_t n, capacity, n_errors;
     Text log;
     char *pending; // error inside our headers, waiting for a note that names the user's line
@@ -157,6 +159,8 @@ typedef struct Diagnoser {
 } Diagnoser;
 void diagnose(Diagnoser *g, BridgeJob *job, const BridgeDiagnostic *d);
 void diagnose_end(Diagnoser *g); // settles what is pending
+// Adds one, and how it is shown.
+void diagnose_take(Diagnoser *g, const MslDiagnostic *d, const char *shown, size_t n_shown);
 void diagnose_free(Diagnoser *g);
 
 // ---- options.c: Clang's arguments. Strings live in the arena ----
@@ -189,9 +193,11 @@ void module_guard_divisions(struct LLVMOpaqueModule *module);
 // the headers are compiled already.
 void module_mute(struct LLVMOpaqueModule *module);
 // Reports errors through the job; false after one, or without memory. allow_undefined: functions
-// without a body may come from another library.
+// without a body may come from another library. made: the entry points that the module is for, and
+// nothing else stays in it; NULL: all.
 bool module_finish(struct LLVMOpaqueModule *module, BridgeJob *job, RfLibrary *lib,
-                   bool allow_undefined, unsigned char **bitcode, size_t *n_bytes);
+                   const bool *made, bool allow_undefined, unsigned char **bitcode,
+                   size_t *n_bytes);
 // The same for a module linked of finished ones: complaints are lines of the log, and the function
 // constants of the entry points are found anew.
 bool module_finish_linked(struct LLVMOpaqueModule *module, Text *log, RfLibrary *lib,

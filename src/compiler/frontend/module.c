@@ -7,6 +7,7 @@
 #include "compiler/frontend/frontend_int.h"
 #include "compiler/frontend/call_graph.h"
 #include <llvm-c/BitWriter.h>
+#include <llvm-c/Comdat.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/Error.h>
 #include <llvm-c/Transforms/PassBuilder.h>
@@ -448,10 +449,29 @@ void module_mute(LLVMModuleRef module) {
     }
 }
 
-bool module_finish(struct LLVMOpaqueModule *m, BridgeJob *job, RfLibrary *lib, bool allow_undefined,
-                   unsigned char **bitcode, size_t *n_bytes) {
+// Leaves the entry points of a part and what they reach. The rest is in another part.
+static bool keep_only(LLVMModuleRef m, const RfLibrary *lib, const bool *made) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(m); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f)) LLVMSetLinkage(f, LLVMInternalLinkage), LLVMSetComdat(f, NULL);
+    for (LLVMValueRef v = LLVMGetFirstGlobal(m); v; v = LLVMGetNextGlobal(v))
+        if (!LLVMIsDeclaration(v) && LLVMGetLinkage(v) != LLVMAppendingLinkage)
+            LLVMSetLinkage(v, LLVMInternalLinkage), LLVMSetComdat(v, NULL);
+    for (uint32_t i = 0; i < lib->n_functions; i++) {
+        LLVMValueRef f = made[i] ? LLVMGetNamedFunction(m, lib->functions[i].symbol) : NULL;
+        if (f) LLVMSetLinkage(f, LLVMExternalLinkage);
+    }
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMErrorRef error = LLVMRunPasses(m, "globaldce", NULL, options);
+    LLVMDisposePassBuilderOptions(options);
+    if (error) LLVMConsumeError(error);
+    return !error;
+}
+
+bool module_finish(struct LLVMOpaqueModule *m, BridgeJob *job, RfLibrary *lib, const bool *made,
+                   bool allow_undefined, unsigned char **bitcode, size_t *n_bytes) {
     strip_annotations(m);
     set_conventions(m, lib);
+    if (made && !keep_only(m, lib, made)) return false;
     module_guard_divisions(m);
     return finish(m, &(Report){.job = job}, lib, allow_undefined, bitcode, n_bytes);
 }

@@ -29,6 +29,10 @@ static bool add(Repairs *r, RepairKind kind, uint32_t begin, uint32_t end, uint3
     return true;
 }
 
+bool repairs_add(Repairs *r, const Repair *x) {
+    return add(r, x->kind, x->range.begin, x->range.end, x->op);
+}
+
 bool repairs_learn(Repairs *r, const BridgeDiagnostic *d) {
     bool learnt = false;
     if (d->in_system || r->n > 4096) return false;
