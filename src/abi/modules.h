@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // modules.h: the code of a library. As a rule it is one LLVM module, its bitcode alone. A library
 // that was linked from files which do not call each other, or whose kernels several processes made,
-// keeps a module for each: a pipeline then opens what its function is in, and not what stands in all
-// the others.
+// keeps a module for each: a pipeline then opens what its function is in, and not what stands in
+// all the others.
 #ifndef INGOT_ABI_MODULES_H
 #define INGOT_ABI_MODULES_H
 #include "base/wire.h"

@@ -70,3 +70,21 @@ METAL_FUNC bfloat other(bfloat v, ushort m) { return bfloat(__metal_simd_shuffle
 kernel void bfloats(device const float *a [[buffer(0)]], device float *b [[buffer(1)]], uint i [[thread_position_in_grid]]) {
     b[i] = float(sum_of(bfloat(a[i]))) + float(other(bfloat(a[i]), 1));
 }
+
+struct Place { packed_float4 v; packed_float3 p; };
+template <typename T>
+void choose(device Place *s, device const T *a, constant float4 &c, uint i) {
+    float4 v = i > 3 ? a[i] : float4(i, 1, (i > 1 ? a[0] : T(2)).x, 0);
+    s[i].p = i > 7 ? float3{1, 2, 3} : v.xyz;
+    s[i].v = i == 9 ? float4(7) : i > 10 ? a[i > 12 ? 3 : 4] : i == 10 ? c : float4(v.w);
+}
+// A vector in memory or one just made, in a template.
+// run: chosen grid=16 group=16
+// arg 0 = np.zeros(16 * 7, f32)
+// arg 1 = iota(64)
+// arg 2 = np.array([9, 8, 7, 6], f32)
+// expect 0 = np.array([k for i in range(16) for v in [[float(4 * i + j) for j in range(4)] if i > 3 else [i, 1, 0 if i > 1 else 2, 0]] for k in ([7] * 4 if i == 9 else [(12 if i > 12 else 16) + j for j in range(4)] if i > 10 else [9, 8, 7, 6] if i == 10 else [v[3]] * 4) + ([1, 2, 3] if i > 7 else v[:3])], f32)
+kernel void chosen(device float *out [[buffer(0)]], device const float4 *a [[buffer(1)]], constant float4 &c [[buffer(2)]],
+                   uint i [[thread_position_in_grid]]) {
+    choose<float4>((device Place *)out, a, c, i);
+}

@@ -141,8 +141,8 @@ typedef struct BridgeClient {
     // Whether the run will be repeated whatever follows: templates, most of the work, are then not
     // instantiated. May be NULL.
     bool (*in_vain)(void *context);
-    // After the source, before n kernels are made of templates: which of them this run makes. May be
-    // NULL: all.
+    // After the source, before n kernels are made of templates: which of them this run makes. May
+    // be NULL: all.
     BridgeShare (*divide)(void *context, size_t n);
     // A file read by #include; system: from a folder of system headers, ours or another.
     void (*file)(void *context, const char *path, bool system);

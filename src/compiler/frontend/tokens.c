@@ -428,7 +428,9 @@ bool tokens_edit(BridgeJob *job, BaseArena *arena, unsigned version, const MslTo
     if (!tokens) goto done;
     tp_hide_later(&p, tokens);
     tp_vector_sizes(&p, tokens);
-    if (!match_brackets(&p) || (tp_drop_twins(&p, tokens) && !match_brackets(&p))) goto done;
+    if (!match_brackets(&p) || (tp_drop_twins(&p, tokens) && !match_brackets(&p)) ||
+        (tp_conditionals(&p) && !match_brackets(&p)))
+        goto done;
     if (p.too_deep)
         token_list_push(out, p.in[p.n - 1]); // nothing to parse but the end
     else

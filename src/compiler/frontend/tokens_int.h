@@ -87,6 +87,9 @@ bool tp_drop_twins(TokenPass *p, MslToken *tokens);
 // Spells function-pointer template parameters as functions; replaces p->in and gives it. NULL
 // without memory.
 MslToken *tp_function_parameters(TokenPass *p);
+// Operands of conditionals beside a vector just made are passed by value (token_conditional.c).
+// True: there were some, and brackets must be matched again, as they must be before.
+bool tp_conditionals(TokenPass *p);
 void tp_report(TokenPass *p, size_t i, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void tp_warn(TokenPass *p, size_t i, const char *text);
