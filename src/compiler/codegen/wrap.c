@@ -177,23 +177,31 @@ static void look_at(const Cg *cg, LLVMValueRef f, Carried *c) {
 //   a whole threadgroup at once needs no coroutines (tree reduction: 1.9x, tiled multiply: 1.6x)
 //   when lanes leave loops at different times, all wait for the last (mandelbrot: 1.1x with two,
 //   0.6x with four)
+// With AVX2, whose registers are half as many and half as long, two at most (naive matrix multiply:
+// 1.9x, with four 1.0x; blur 1.2x), and a whole threadgroup only if it carries nothing (tree
+// reduction 1.2x; tiled multiply 0.7x).
 // `full` is the version for one SIMD-group.
 static unsigned choose_parts(const Cg *cg, LLVMValueRef full, uint32_t n_threads) {
-    enum { MAX_CARRIED = 16, MAX_CARRIED_DIVERGENT = 24, MAX_INSTRUCTIONS = 6000, MAX_PARTS = 8 };
+    enum { MAX_CARRIED = 16, MAX_CARRIED_DIVERGENT = 24, MAX_CARRIED_AVX2 = 4 }; // of 64 bytes
+    enum { MAX_INSTRUCTIONS = 6000, MAX_PARTS = 8 };
     const MslContext *cx = &cg->cx;
     Carried c = {0};
-    if (!cx->avx512 || cg->uses.simd || cg->uses.log || cx->width != ABI_SIMD_WIDTH) return 1;
+    if (!(cx->avx512 || cx->avx2) || cg->uses.simd || cg->uses.log || cx->width != ABI_SIMD_WIDTH)
+        return 1;
     look_at(cg, full, &c);
     if (c.refuse) return 1;
     if (cg->request->validate) c.instructions /= 2; // checks and the other path
     unsigned whole = n_threads % cx->width == 0 ? n_threads / cx->width : 0;
     bool whole_fits = whole && whole <= MAX_PARTS && (whole & (whole - 1)) == 0;
-    if (cg->uses.barrier && whole_fits && !c.divergent && c.registers <= 2 &&
+    if (cg->uses.barrier && whole_fits && !c.divergent && c.registers <= (cx->avx512 ? 2 : 0) &&
         c.instructions * whole <= MAX_INSTRUCTIONS)
         return whole;
     bool shares_rows = c.registers == 0 && cx->shape[1] > 1 && !cg->uses.barrier;
     if (!c.registers && !shares_rows) return 1;
-    unsigned most = c.divergent ? 2 : 4, budget = c.divergent ? MAX_CARRIED_DIVERGENT : MAX_CARRIED;
+    unsigned most = c.divergent || !cx->avx512 ? 2 : 4;
+    unsigned budget = c.divergent  ? MAX_CARRIED_DIVERGENT
+                      : cx->avx512 ? MAX_CARRIED
+                                   : MAX_CARRIED_AVX2;
     for (unsigned parts = most; parts > 1; parts /= 2)
         if (n_threads % (cx->width * parts) == 0 && c.registers * parts <= budget &&
             c.instructions * parts <= MAX_INSTRUCTIONS)
