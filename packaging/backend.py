@@ -51,7 +51,7 @@ def compile_all(build):
     """A build folder of somebody else's making is brought up to date, not configured anew."""
     if not (pathlib.Path(build) / "CMakeCache.txt").exists():
         subprocess.run(["cmake", "-G", "Ninja", "-S", tree.ROOT, "-B", build, "-DCMAKE_BUILD_TYPE=Release",
-                        "-DBUILD_TESTING=OFF", f"-DLLVM_ROOT={LLVM}"], check=True, stdout=subprocess.DEVNULL)
+                        "-DBUILD_TESTING=OFF", "-DINGOT_EXAMPLES=OFF", f"-DLLVM_ROOT={LLVM}"], check=True, stdout=subprocess.DEVNULL)
     subprocess.run(["ninja", "-C", build, "--quiet"], check=True)
 
 
