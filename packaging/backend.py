@@ -42,7 +42,7 @@ def check_machine():
     if not list(pathlib.Path("/usr/include").glob("python3.*/Python.h")):
         missing.append(("Python.h", "python3-dev"))
     if missing:
-        raise SystemExit("\nIngot is compiled here (a wheel `ingot-metal` of a release needs none of this), and lacks:\n" +
+        raise SystemExit("\nIngot is compiled here (the wheel of a release needs none of this), and lacks:\n" +
                          "".join(f"  {name}   (Debian: {package})\n" for name, package in missing) +
                          "  apt install " + " ".join(package for _, package in missing) + "\n")
 
@@ -51,7 +51,8 @@ def compile_all(build):
     """A build folder of somebody else's making is brought up to date, not configured anew."""
     if not (pathlib.Path(build) / "CMakeCache.txt").exists():
         subprocess.run(["cmake", "-G", "Ninja", "-S", tree.ROOT, "-B", build, "-DCMAKE_BUILD_TYPE=Release",
-                        "-DBUILD_TESTING=OFF", "-DINGOT_EXAMPLES=OFF", f"-DLLVM_ROOT={LLVM}"], check=True, stdout=subprocess.DEVNULL)
+                        "-DBUILD_TESTING=OFF", "-DINGOT_EXAMPLES=OFF", f"-DLLVM_ROOT={LLVM}"],
+                       check=True, stdout=subprocess.DEVNULL)
     subprocess.run(["ninja", "-C", build, "--quiet"], check=True)
 
 
@@ -145,6 +146,12 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     build = (config_settings or {}).get("build-dir", str(tree.ROOT / "build" / "wheel"))
     compile_all(build)
     return make_wheel(build, wheel_directory)
+
+
+def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
+    """Without it pip makes a whole wheel to read these, and then another."""
+    write_info(pathlib.Path(metadata_directory), f"cp311-abi3-linux_{tree.machine()}")
+    return info_name()
 
 
 def get_requires_for_build_wheel(config_settings=None):

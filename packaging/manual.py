@@ -93,8 +93,6 @@ def main():
     for folder in ("man/man1", "bash-completion/completions"):
         (out / folder).mkdir(parents=True, exist_ok=True)
     for name in SUMMARY:
-        if not (programs / name).exists():  # a build without the compiler
-            continue
         found = parts(programs / name)
         (out / "man/man1" / f"{name}.1").write_text(page(name, found, version))
         (out / "bash-completion/completions" / name).write_text(completion(name, found))
