@@ -2,7 +2,7 @@
 // test_tiers.c: a pipeline's first code is made quickly, later code to be fast. Both must compute
 // the same to the last bit, also where fast mathematics leaves a choice: sums of products inside
 // and across iterations of loops that one of them unrolls, divisions by one number, arrays that one
-// of them keeps in memory. Each kernel runs on a small grid, which finds quick code, then on a
+// of them keeps in memory, a threadgroup size of the kernel's own. Each kernel runs on a small grid, which finds quick code, then on a
 // large one, which waits for the other, and on the small one again.
 #include "api_test.h"
 
@@ -37,6 +37,14 @@ static const char source[] =
     "  float z = 0, c = x[i];\n"
     "  for (int k = 0; k < 40; k++) { z = z * z + c; if (z > 2) break; if (z < -2) { z *= c; } }\n"
     "  x[i] = z;\n"
+    "}\n"
+    "[[required_threads_per_threadgroup(64)]] kernel void own(\n"
+    "    device float *x, uint i [[thread_position_in_grid]],\n"
+    "    uint t [[thread_position_in_threadgroup]], uint n [[threads_per_threadgroup]]) {\n"
+    "  threadgroup float shared[64];\n"
+    "  shared[t] = x[i] * n;\n"
+    "  threadgroup_barrier(mem_flags::mem_threadgroup);\n"
+    "  for (uint k = 0; k < n; k += 9) x[i] += shared[k] * x[i] / (shared[t] + 64.7f);\n"
     "}\n";
 
 enum { SMALL = 250, LARGE = 1 << 15, GROUP = 64 }; // the last threadgroup is cut
@@ -54,7 +62,7 @@ static void run(MTLCommandQueue *queue, MTLComputePipelineState *p, float *out, 
 }
 
 static void both_compute_the_same(void **state) {
-    static const char *const names[] = {"sums", "divisions", "arrays", "meets", "leaves"};
+    static const char *const names[] = {"sums", "divisions", "arrays", "meets", "leaves", "own"};
     static float quick[SMALL], large[LARGE], fast[SMALL];
     (void)state;
     MTLLibrary *library = compile(source);

@@ -4,6 +4,7 @@
 // behind.
 #include "testing.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "runtime/program/compiler_client.h"
 #include <errno.h>
 #include <pthread.h>
@@ -217,6 +218,42 @@ static void kernels(void **state) {
     metallib_release(m);
 }
 
+static void *ask_in_background(void *request) {
+    Blob *b = rt_compile_kernel(request, NULL);
+    blob_release(b);
+    return b;
+}
+
+// Work that nobody waits for leaves a compiler to those who wait, however much there is of it.
+static void background_gives_way(void **state) {
+    (void)state;
+    Metallib *slow = library("ok, gated", NULL), *m = library("ok, at once", NULL);
+    RtKernelRequest asked[3];
+    pthread_t threads[3];
+    for (unsigned i = 0; i < 3; i++) {
+        asked[i] = (RtKernelRequest){
+            .library = slow, .function = "first", .shape = {i + 1, 1, 1}, .background = true};
+        assert_int_equal(pthread_create(&threads[i], NULL, ask_in_background, &asked[i]), 0);
+    }
+    while (n_compilations() < 3) usleep(1000); // the libraries, and one of them
+    usleep(50000);                             // had others a way to begin, they would
+    assert_int_equal(n_compilations(), 3);
+    Blob *b = rt_compile_kernel(&(RtKernelRequest){.library = m, .function = "first"}, NULL);
+    assert_non_null(b);
+    blob_release(b);
+    assert_int_equal(n_compilations(), 4);
+    char *gate = text_format("%s.gate", counter);
+    assert_true(file_write_atomic(gate, "", 0, false));
+    free(gate);
+    for (unsigned i = 0; i < 3; i++) {
+        void *got;
+        pthread_join(threads[i], &got);
+        assert_non_null(got);
+    }
+    assert_int_equal(n_compilations(), 6);
+    metallib_release(slow), metallib_release(m);
+}
+
 // A server that has dropped a library asks for it again: 40 libraries are more than it keeps.
 static void dropped_library_is_sent_again(void **state) {
     (void)state;
@@ -373,6 +410,7 @@ int main(void) {
         T(killed_while_compiling),
         T(no_compiler),
         T(kernels),
+        T(background_gives_way),
         T(dropped_library_is_sent_again),
         T(many_threads_compile_once),
         T(threads_do_not_mix_answers),

@@ -12,6 +12,7 @@ typedef struct Take { // one stage being copied
     MTLRenderCommandEncoder *e;
     const RtSite *site;
     const RtStage *stage;
+    DevCode *code; // of its function
     const RfFunction *f;
     const RfLibrary *lib;
     const RtBindings *bound;
@@ -196,12 +197,13 @@ static bool take_stage(Take *t, size_t n_more) {
 }
 
 static Take take(MTLRenderCommandEncoder *e, const RtSite *site, RtStageIndex i) {
-    const RtStage *stage = i == RT_FRAGMENT ? &e->pipeline->fragment
-                           : i == RT_OBJECT ? &e->pipeline->object_stage
-                                            : &e->pipeline->vertex; // or mesh function
+    RtStage *stage = i == RT_FRAGMENT ? &e->pipeline->fragment
+                     : i == RT_OBJECT ? &e->pipeline->object_stage
+                                      : &e->pipeline->vertex; // or mesh function
     return (Take){.e = e,
                   .site = site,
                   .stage = stage,
+                  .code = rt_stage_code(e->pipeline, stage),
                   .f = stage->function->function,
                   .lib = stage->function->library->lib->reflection,
                   .bound = &e->stages[i],
@@ -212,7 +214,7 @@ static DevArguments arguments_of(const Take *t) {
     return (DevArguments){.args = t->args,
                           .lengths = t->lengths,
                           .context = t->validated,
-                          .stack_bytes = t->stage->code->stack_bytes};
+                          .stack_bytes = t->code->stack_bytes};
 }
 
 // The buffers that attributes come from, behind the function's own slots.
@@ -245,8 +247,9 @@ static bool take_vertex_buffers(Take *t, const AbiStageInfo *info, uint64_t **st
 static bool take_mesh_function(MTLRenderCommandEncoder *e, const RtSite *site, RtStageIndex i,
                                RtDrawArguments *a, DevMeshFunction *to) {
     Take t = take(e, site, i);
-    t.threadgroup_bytes = t.stage->code->threadgroup_bytes;
+    t.threadgroup_bytes = t.code->threadgroup_bytes;
     if (!take_stage(&t, 0)) return false;
+    to->code = t.code;
     to->arguments = arguments_of(&t);
     to->threadgroup_bytes = t.threadgroup_bytes;
     a->shorts[i] = t.shorts;
@@ -279,10 +282,11 @@ static bool map_values(const Take *t, DevTileStage *tile) {
 
 static bool take_tile(MTLRenderCommandEncoder *e, const RtSite *site, RtDrawArguments *a) {
     Take t = take(e, site, RT_TILE);
-    t.threadgroup_bytes = (t.stage->code->threadgroup_bytes + 127) / 128 * 128;
+    t.threadgroup_bytes = (t.code->threadgroup_bytes + 127) / 128 * 128;
     if (!take_stage(&t, 0)) return false;
     a->tile = e->pipeline->tile->stage;
     if (!map_values(&t, &a->tile)) return no_memory(&t);
+    a->tile.function.code = t.code;
     a->tile.function.arguments = arguments_of(&t);
     a->tile.function.threadgroup_bytes = t.threadgroup_bytes;
     a->shorts[RT_TILE] = t.shorts;
@@ -290,17 +294,14 @@ static bool take_tile(MTLRenderCommandEncoder *e, const RtSite *site, RtDrawArgu
 }
 
 static bool take_vertices(MTLRenderCommandEncoder *e, const RtSite *site, RtDrawArguments *a) {
-    const MTLRenderPipelineState *p = e->pipeline;
-    const AbiStageInfo *info = p->vertex.code->stage;
     Take vertex = take(e, site, RT_VERTEX);
+    const AbiStageInfo *info = vertex.code->stage;
     uint64_t *strides = NULL;
     if (!take_stage(&vertex, info->n_vertex_buffers) ||
         !take_vertex_buffers(&vertex, info, &strides))
         return false;
-    a->vertex = (DevVertexStage){.code = p->vertex.code,
-                                 .info = info,
-                                 .arguments = arguments_of(&vertex),
-                                 .strides = strides};
+    a->vertex = (DevVertexStage){
+        .code = vertex.code, .info = info, .arguments = arguments_of(&vertex), .strides = strides};
     a->shorts[RT_VERTEX] = vertex.shorts;
     return true;
 }
@@ -319,8 +320,8 @@ bool rt_render_take_arguments(MTLRenderCommandEncoder *e, const RtSite *site) {
     if (p->fragment.code) {
         Take fragment = take(e, site, RT_FRAGMENT);
         if (!take_stage(&fragment, 0)) return false;
-        a->fragment = (DevFragmentStage){.code = p->fragment.code,
-                                         .info = p->fragment.code->stage,
+        a->fragment = (DevFragmentStage){.code = fragment.code,
+                                         .info = fragment.code->stage,
                                          .arguments = arguments_of(&fragment),
                                          .rows = p->rows};
         a->shorts[RT_FRAGMENT] = fragment.shorts;

@@ -157,7 +157,7 @@ static bool make_library(const Question *q, Outcome *o) {
         msg_put_source(&request, q->source, q->cwd);
     for (int attempt = 0; attempt < 2; attempt++) {
         char *why;
-        Compiler *c = compiler_acquire(NULL, attempt > 0, timeout_ns(), &why);
+        Compiler *c = compiler_acquire(NULL, attempt > 0, false, timeout_ns(), &why);
         if (!c) {
             set_error(&o->error, RT_COMPILE_NO_COMPILER, why);
             break;
@@ -351,7 +351,8 @@ static MsgIo ask_kernel(Compiler *c, const MslKernelRequest *q, const RtKernelRe
 static bool make_kernel(const MslKernelRequest *q, const RtKernelRequest *from, Outcome *o) {
     for (int attempt = 0; attempt < 2; attempt++) {
         char *why;
-        Compiler *c = compiler_acquire(from->library->hash, attempt > 0, timeout_ns(), &why);
+        Compiler *c = compiler_acquire(from->library->hash, attempt > 0, from->background,
+                                       timeout_ns(), &why);
         if (!c) {
             set_error(&o->error, RT_COMPILE_NO_COMPILER, why);
             return false;

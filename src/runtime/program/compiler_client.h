@@ -86,6 +86,7 @@ typedef struct RtKernelRequest { // {0} plus library and function is a valid req
     uint8_t reach;                     // no buffer has 2^reach bytes; 0: MSL_REACH
     bool quick;                        // code that is soon there rather than fast
     const char *emit; // NULL: code object; "ll", "scalar-ll", "asm": that text, not cached
+    bool background;  // nobody waits for it: work that somebody waits for goes first
     bool cached_only; // answer from archives and cache or not at all (NULL, RT_COMPILE_NOT_FOUND)
     Archive *const *archives; // looked at before the cache, in order
     size_t n_archives;

@@ -41,6 +41,7 @@ struct Compiler {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // compilers serve all devices
 static pthread_cond_t freed = PTHREAD_COND_INITIALIZER;
 static Compiler slots[MAX_PROCESSES]; // see struct
+static unsigned n_waiting;            // threads that wait for a slot in the foreground; under lock
 static bool ended;                    // the library is being unloaded; under lock
 static atomic_ullong n_started, n_lost;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -67,6 +68,7 @@ static void after_fork_child(void) {
         }
         slots[i] = (Compiler){0};
     }
+    n_waiting = 0;
     pthread_cond_init(&freed, NULL);
     pthread_mutex_init(&lock, NULL);
     flight_after_fork(true);
@@ -224,13 +226,15 @@ bool compiler_foreign(const Compiler *c) { return c->foreign; }
 
 bool compiler_first_request(const Compiler *c) { return c->n_requests <= 1; }
 
-// An idle slot, best first: running and knows the library, running, empty. Under lock.
-static Compiler *choose(const unsigned char *library) {
+// An idle slot, best first: running and knows the library, running, empty. Work in the background
+// leaves the first of several to those who wait, and gives way to them. Under lock.
+static Compiler *choose(const unsigned char *library, bool background) {
     unsigned n = (unsigned)env_number("INGOT_COMPILE_PROCESSES", 2);
     n = n < 1 ? 1 : n > MAX_PROCESSES ? MAX_PROCESSES : n;
     Compiler *best = NULL;
     int best_score = -1;
-    for (unsigned i = 0; i < n; i++) {
+    if (background && n_waiting) return NULL;
+    for (unsigned i = background && n > 1; i < n; i++) {
         Compiler *c = &slots[i];
         if (c->busy) continue;
         int score = !c->pid ? 0 : library && compiler_knows(c, library) ? 2 : 1;
@@ -299,12 +303,16 @@ static char *bury(Compiler *c, MsgIo io) {
     return text_take(&t);
 }
 
-Compiler *compiler_acquire(const unsigned char *library, bool fresh, int64_t timeout_ns,
-                           char **why) {
+Compiler *compiler_acquire(const unsigned char *library, bool fresh, bool background,
+                           int64_t timeout_ns, char **why) {
     *why = NULL;
     pthread_mutex_lock(&lock);
     Compiler *c;
-    while (!(c = choose(library))) pthread_cond_wait(&freed, &lock);
+    while (!(c = choose(library, background))) {
+        n_waiting += !background;
+        pthread_cond_wait(&freed, &lock);
+        n_waiting -= !background;
+    }
     c->busy = true;
     bool running = c->pid != 0;
     pthread_mutex_unlock(&lock);
@@ -330,7 +338,7 @@ Compiler *compiler_acquire(const unsigned char *library, bool fresh, int64_t tim
 void compiler_release(Compiler *c) {
     pthread_mutex_lock(&lock);
     c->busy = false;
-    pthread_cond_signal(&freed);
+    pthread_cond_broadcast(&freed); // not all of them may have it
     pthread_mutex_unlock(&lock);
 }
 

@@ -12,10 +12,10 @@ void compiler_prepare(void);
 
 // A compiler for the caller alone, preferably one that has the library (NULL: no preference),
 // started if need be, waiting if all are busy. fresh: one that has done nothing yet (after another
-// has died: perhaps of something it did before). NULL and *why (malloc'd, for people) if none can
-// be had.
-Compiler *compiler_acquire(const unsigned char *library, bool fresh, int64_t timeout_ns,
-                           char **why);
+// has died: perhaps of something it did before). background: nobody waits for the answer. NULL and
+// *why (malloc'd, for people) if none can be had.
+Compiler *compiler_acquire(const unsigned char *library, bool fresh, bool background,
+                           int64_t timeout_ns, char **why);
 // Sends a request and waits for the answer. Anything but MSG_IO_OK: the process is of no use any
 // more, call compiler_lost.
 MsgIo compiler_ask(Compiler *c, MsgType type, const WireOut *request, int64_t deadline,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // pipeline.c: MTLComputePipelineState. Creation compiles the kernel for any threadgroup shape, and
-// quickly: unless code for any shape that is made to be fast is in an archive or the cache, or the
-// shape is the kernel's own. The first dispatch with a shape asks the cache for code made for it.
+// quickly: unless code for any shape that is made to be fast is in an archive or the cache. The first dispatch with a shape asks the cache for code made for it.
 // Else it comes from the compiler: for a large grid before it runs, for small ones in the
 // background while the general code runs, once there were a few or they took long: programs run
 // many kernels only once or twice (INGOT_SYNC_SPECIALISE=1: always before). Code that takes long
@@ -97,12 +96,14 @@ static void trace_code(const RtKernelRequest *request, const Blob *code, RtOrigi
     rt_trace_host_span("compile", name, start_ns, args);
 }
 
-typedef enum How { IF_CACHED, QUICKLY, TO_BE_FAST } How;
+typedef enum How { IF_CACHED, QUICKLY, TO_BE_FAST, IN_BACKGROUND } How; // the last two: alike
 
 static DevCode *make_code(const MTLComputePipelineState *state, const uint32_t shape[3],
                           unsigned reach, How how, MTLError **error) {
-    RtKernelRequest request = kernel_request(state, shape, reach);
+    static const uint32_t any[3]; // quick code is for all shapes, also if there will be one only
+    RtKernelRequest request = kernel_request(state, how == QUICKLY ? any : shape, reach);
     bool cached_only = how == IF_CACHED;
+    request.background = how == IN_BACKGROUND;
     request.archived_only = state->archives_only;
     request.cached_only = cached_only;
     request.quick = how == QUICKLY;
@@ -139,7 +140,8 @@ typedef struct VariantJob {
 static void run_variant_job(void *context) {
     VariantJob *job = context;
     const RtVariant *v = job->variant;
-    atomic_store(&job->variant->code, make_code(job->state, v->shape, v->reach, TO_BE_FAST, NULL));
+    atomic_store(&job->variant->code,
+                 make_code(job->state, v->shape, v->reach, IN_BACKGROUND, NULL));
     mtl_release(job->state);
     rt_free(job);
 }
@@ -235,7 +237,7 @@ void rt_pipeline_prepare(MTLComputePipelineState *state, const uint32_t shape[3]
          wait = state->device->sync_specialise ||
                 n_threads >= (is_heavy(state) ? HUGE_GRID : LARGE_GRID);
     unsigned reach = rt_device_reach(state->device);
-    if (state->required[0]) return; // the general code is for this shape
+    if (state->required[0] && !state->quick) return; // the general code is for this shape
     if ((variant = find_variant(state, shape, reach))) {
         count_dispatch(state, variant, large, wait);
         return;
@@ -244,7 +246,7 @@ void rt_pipeline_prepare(MTLComputePipelineState *state, const uint32_t shape[3]
         count_dispatch(state, &state->rest, large, false);
         return;
     }
-    note_shape(state, shape);
+    if (!state->required[0]) note_shape(state, shape);
     DevCode *code = make_code(state, shape, reach, wait ? TO_BE_FAST : IF_CACHED, NULL);
     atomic_store(&variant->code, code);
     bool later = !code && !wait && !state->archives_only;
@@ -387,18 +389,16 @@ static bool fits_indirect(const MTLComputePipelineState *state) {
     return true;
 }
 
-// Nothing is made in a hurry that will be kept (archives), that is for the one shape there will
-// be, or that is asked for to be looked at: checked, or of another width. Arrays that optimising
-// would have turned into registers may make quick code need too much stack.
+// Nothing is made in a hurry that will be kept (archives), or that is asked for to be looked at:
+// checked, or of another width.
 static DevCode *make_general(MTLComputePipelineState *state, MTLError **error) {
-    enum { QUICK_STACK_BYTES = 1 << 20 }; // of a SIMD-group
-    bool hurry = !state->record && !state->archives_only && !state->required[0] &&
-                 !state->validate && !state->device->sync_specialise && !state->device->width;
+    bool hurry = !state->record && !state->archives_only && !state->validate &&
+                 !state->device->sync_specialise && !state->device->width;
     DevCode *code = hurry ? make_code(state, state->required, state->reach, IF_CACHED, NULL) : NULL;
     if (hurry && !code) {
         code = make_code(state, state->required, state->reach, QUICKLY, error);
         if (!code) return NULL;
-        state->quick = code->stack_bytes <= QUICK_STACK_BYTES;
+        state->quick = code->stack_bytes <= RT_QUICK_STACK_BYTES;
         if (!state->quick) rt_code_free(state->device, code), code = NULL;
     }
     state->rest.reach = state->reach;

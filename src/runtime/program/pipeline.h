@@ -6,6 +6,8 @@
 #include "runtime/object/device.h"
 #include "runtime/program/library.h"
 
+// Arrays that optimising would have turned into registers may make quick code need too much stack.
+enum { RT_QUICK_STACK_BYTES = 1 << 20 }; // of a SIMD-group
 #define RT_MAX_VARIANTS 16u // shapes with code of their own; further ones use the general code
 
 typedef struct RtVariant {

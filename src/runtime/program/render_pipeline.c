@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// render_pipeline.c: MTLRenderPipelineState: compiles a vertex and a fragment function for a vertex
-// descriptor, finds which output of the one feeds each input of the other, and checks both against
+// render_pipeline.c: MTLRenderPipelineState: has a vertex and a fragment function compiled for a
+// vertex descriptor, finds which output of the one feeds each input of the other, and checks both against
 // the attachments.
 #include "runtime/program/render_pipeline.h"
 #include <stdio.h>
@@ -15,14 +15,6 @@
 
 _Static_assert(MTL_MAX_VERTEX_ATTRIBUTES == MSL_MAX_VERTEX, "one table");
 
-static void stage_free(const MTLDevice *device, RtStage *stage) {
-    rt_code_free(device, stage->code);
-    rt_free(stage->constants);
-    rt_free(stage->arg_use);
-    rt_linkage_free(stage->linkage);
-    mtl_release(stage->function);
-}
-
 static void destroy(void *self) {
     MTLRenderPipelineState *state = self;
     rt_pipeline_forget_handle(state->device, atomic_load(&state->handle));
@@ -30,11 +22,11 @@ static void destroy(void *self) {
     if (state->base) { // the stages are those of the other
         mtl_release(state->base);
     } else {
-        stage_free(state->device, &state->vertex);
-        stage_free(state->device, &state->object_stage);
+        rt_stage_free(state->device, &state->vertex);
+        rt_stage_free(state->device, &state->object_stage);
         rt_free(state->mesh);
         rt_free(state->tile);
-        stage_free(state->device, &state->fragment);
+        rt_stage_free(state->device, &state->fragment);
     }
     rt_free(state->open);
     rt_label_free(&state->label);
@@ -116,68 +108,6 @@ static MTLError *translate_descriptor(MTLRenderPipelineState *state, const MTLVe
             state->dynamic_strides |= 1u << buffer;
     }
     return NULL;
-}
-
-// ---- Code ----
-
-// record: an archive that keeps the code; NULL: none.
-MTLError *rt_render_compile(const MTLDevice *device, RtStage *stage,
-                            const MTLRenderPipelineDescriptor *d, const RtRenderExtra *extra,
-                            const MslVertexDescriptor *descriptor, Archive *record) {
-    const RfFunction *f = stage->function->function;
-    Archive *archives[16];
-    size_t n_archives = 0;
-    for (size_t i = 0; d->binary_archives && i < d->binary_archive_count && n_archives < 16; i++)
-        if (d->binary_archives[i]) archives[n_archives++] = d->binary_archives[i]->content;
-    stage->constants = rt_function_constants(stage->function, &stage->n_constants);
-    stage->arg_use = rt_alloc(f->n_args ? f->n_args : 1);
-    if (!stage->constants || !stage->arg_use) return NULL;
-    for (uint32_t i = 0; i < f->n_args; i++)
-        stage->arg_use[i] = (unsigned char)rt_condition_use(stage->function, f->args[i].condition);
-    stage->validate = extra->validate;
-    RtKernelRequest request = {.library = stage->function->library->lib,
-                               .function = f->name,
-                               .constants = stage->constants,
-                               .n_constants = stage->n_constants,
-                               .links = stage->linkage ? &stage->linkage->links : NULL,
-                               .vertex = descriptor,
-                               .target = device->facts.target,
-                               .width = device->width,
-                               .validate = stage->validate,
-                               .reach = rt_reach_bits[RT_N_REACH - 1],
-                               .archives = archives,
-                               .n_archives = n_archives,
-                               .archived_only =
-                                   extra->options & MTLPipelineOptionFailOnBinaryArchiveMiss,
-                               .record = record};
-    RtCompileError answer = {0};
-    bool compiles = *device->facts.target != 0;
-    Blob *bytes = compiles ? rt_compile_kernel(&request, &answer) : NULL;
-    MTLError *wrong = NULL;
-    char why[256] = "";
-    if (bytes || !compiles) {
-        stage->code = rt_code_load(device, bytes, f, why, sizeof why);
-        const AbiStageInfo *info = stage->code ? stage->code->stage : NULL;
-        bool compute = f->stage == RF_OBJECT || f->stage == RF_MESH || f->stage == RF_KERNEL;
-        if (stage->code && compute ? info != NULL
-                                   : stage->code && (!info || info->stage != f->stage ||
-                                                     info->n_inputs > ABI_MAX_VARYINGS ||
-                                                     info->n_outputs > ABI_MAX_VARYINGS)) {
-            snprintf(why, sizeof why, "it is not that of the function");
-            rt_code_free(device, stage->code);
-            stage->code = NULL;
-        }
-        if (!stage->code)
-            wrong = rt_error_new(MTLRenderPipelineErrorDomain, MTLRenderPipelineErrorInternal,
-                                 "The code of '%s' cannot be used: %s.", f->name, why);
-    } else {
-        long kind = answer.status == RT_COMPILE_FAILED ? MTLRenderPipelineErrorInvalidInput
-                                                       : MTLRenderPipelineErrorInternal;
-        wrong = rt_error_from_compiler(MTLRenderPipelineErrorDomain, kind, &answer, "");
-    }
-    blob_release(bytes);
-    rt_compile_error_clear(&answer);
-    return wrong;
 }
 
 // ---- Linking ----

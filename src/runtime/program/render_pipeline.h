@@ -6,9 +6,18 @@
 #include "device/device.h"
 #include "runtime/program/pipeline.h"
 
+// What comes behind code that was made quickly (stage_code.c).
+typedef struct RtStageTier {
+    DevCode *_Atomic better; // NULL: not there yet, or it failed
+    atomic_uint n_draws;     // in the quick code; the second asked for the better
+    bool described;
+    MslVertexDescriptor descriptor; // as the code was made with; if described
+} RtStageTier;
+
 typedef struct RtStage {
     MTLFunction *function; // retained; NULL: there is no such stage
-    DevCode *code;
+    DevCode *code;         // the first there was: rt_stage_code knows the best
+    RtStageTier *tier;     // what comes behind it; NULL: nothing
     MslConstantValue *constants;
     size_t n_constants;
     unsigned char *arg_use; // RtArgUse per RfArg
@@ -108,11 +117,13 @@ MTLError *rt_pipeline_set_mesh(MTLRenderPipelineState *state,
 MTLRenderPipelineState *rt_tile_pipeline_create(MTLDevice *device,
                                                 const MTLTileRenderPipelineDescriptor *d,
                                                 MTLPipelineOption options, MTLError **error);
-// render_pipeline.c, for tile_pipeline.c: the code of a function (NULL in stage->code and NULL: no
-// memory), and formats.
+// stage_code.c: a function as code (NULL in stage->code and NULL: no memory).
 MTLError *rt_render_compile(const MTLDevice *device, RtStage *stage,
                             const MTLRenderPipelineDescriptor *d, const RtRenderExtra *extra,
                             const MslVertexDescriptor *descriptor, Archive *record);
+// The best code there is, borrowed, for a draw: it may stay in what it gets.
+DevCode *rt_stage_code(MTLRenderPipelineState *state, RtStage *stage);
+void rt_stage_free(const MTLDevice *device, RtStage *stage);
 // Which outputs feed the inputs of the fragment function; in flat, those that come from primitives.
 MTLError *rt_render_link_stages(MTLRenderPipelineState *state, uint32_t flat[4]);
 MTLError *rt_render_set_attachments(MTLRenderPipelineState *state,
