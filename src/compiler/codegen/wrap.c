@@ -74,7 +74,6 @@ static LLVMValueRef define_version(Cg *cg, const char *name, LLVMValueRef simd, 
     } else {
         args[n++] = LLVMConstAllOnes(lanes);
     }
-    msl_add_attribute(cx, simd, LLVMAttributeFunctionIndex, "alwaysinline", 0);
     LLVMBuildCall2(cx->builder, LLVMGlobalGetValueType(simd), simd, args, n, "");
     LLVMBuildRetVoid(cx->builder);
     return f;
@@ -220,6 +219,23 @@ typedef struct Plan {
     LLVMValueRef full, some; // full: NULL if there is none
 } Plan;
 
+// The version for some threads. Threadgroups that the grid cuts off lie at its edge, where clamps
+// do something: a fast copy for where they do not would be in vain. What the version for all
+// threads falls back on at the edge may be the same code: once, with a mask.
+static LLVMValueRef vectorise_some(Cg *cg, const Plan *plan, LLVMValueRef slow) {
+    MslContext *cx = &cg->cx;
+    if (slow && plan->loose && !cg->uses.barrier) {
+        LLVMRemoveEnumAttributeAtIndex(slow, LLVMAttributeFunctionIndex,
+                                       LLVMGetEnumAttributeKindForName("alwaysinline", 12));
+        msl_add_attribute(cx, slow, LLVMAttributeFunctionIndex, "noinline", 0);
+        return slow;
+    }
+    cx->unversioned = plan->full != NULL;
+    LLVMValueRef some = msl_vectorise(cx, cg->thread, plan->loose || plan->rows);
+    cx->unversioned = false;
+    return some;
+}
+
 static void vectorise_versions(Cg *cg, Plan *plan, uint32_t n_threads) {
     MslContext *cx = &cg->cx;
     // Quick code has one version: that for any threads runs them all.
@@ -229,15 +245,17 @@ static void vectorise_versions(Cg *cg, Plan *plan, uint32_t n_threads) {
     plan->full_width = cx->width;
     cx->split = !cg->request->quick && !cg->request->validate;
     if (has_full) plan->full = msl_vectorise(cx, cg->thread, true);
+    LLVMValueRef slow = has_full ? cx->slow : NULL;
     unsigned parts = has_full && plan->shaped ? choose_parts(cg, plan->full, n_threads) : 1;
     if (parts > 1) {
         LLVMDeleteFunction(plan->full); // what it calls is internal, and goes as dead code
         plan->full = msl_vectorise_step(cx, cg->thread, true, parts);
+        slow = NULL;
         plan->full_width = cx->width * parts;
     }
     cx->split = false;
     if (!plan->rows) memcpy(cx->shape, cg->request->shape, sizeof cx->shape);
-    plan->some = msl_vectorise(cx, cg->thread, plan->loose || plan->rows);
+    plan->some = vectorise_some(cg, plan, slow);
     memcpy(cx->shape, cg->request->shape, sizeof cx->shape);
     if (has_full) msl_copy_slot_attributes(cg, plan->full);
     msl_copy_slot_attributes(cg, plan->some);

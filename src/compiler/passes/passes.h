@@ -37,6 +37,10 @@ typedef struct MslContext {
     // Fragment functions: where the last parameter holds the mask of the lanes that count. The
     // others run along, on addresses that may lie nowhere: they read 0. 0: all lanes count.
     uint32_t covered_offset;
+    bool unversioned; // the next function gets no fast copy for indices that meet no clamp
+    // Of the last function: its copy for all indices, which the fast one falls back on. NULL: it
+    // has no copies.
+    LLVMValueRef slow;
     const char *dump_after;
     char **log;
     jmp_buf fail;

@@ -135,11 +135,13 @@ static Value vectorise(Vec *x) {
     msl_plan_positions(x);
     analyse(x);
     x->assume = true;
-    bool versions = count_instructions(x) <= MAX_VERSIONED && msl_has_clamps(x);
+    bool versions =
+        !x->cx->unversioned && count_instructions(x) <= MAX_VERSIONED && msl_has_clamps(x);
+    x->cx->slow = NULL;
     x->assume = false;
     x->entry_ok = (Map){0};
     if (!versions) return emit(x, ".simd");
-    Value slow = emit(x, ".simd.slow");
+    Value slow = x->cx->slow = emit(x, ".simd.slow");
     x->assume = true;
     analyse(x);
     Value fast = emit(x, ".simd.fast");
