@@ -107,7 +107,9 @@ static bool is_exported(const Cg *cg, const char *name) {
 static void internalise(Cg *cg) {
     for (LLVMValueRef f = LLVMGetFirstFunction(cg->cx.module); f; f = LLVMGetNextFunction(f)) {
         size_t n;
-        if (LLVMIsDeclaration(f) || is_exported(cg, LLVMGetValueName2(f, &n))) continue;
+        const char *name = LLVMGetValueName2(f, &n);
+        if (LLVMIsDeclaration(f) || is_exported(cg, name)) continue;
+        if (cg->prebuilt_loop && !strcmp(name, MSL_SOME_SYMBOL)) continue;
         LLVMSetVisibility(f, LLVMDefaultVisibility);
         LLVMSetLinkage(f, LLVMInternalLinkage);
     }

@@ -43,6 +43,7 @@ typedef struct Cg {
     uint32_t threadgroup_bytes; // static threadgroup memory
     uint64_t private_bytes;     // allocas of one thread
     uint64_t frame_stride;      // bytes of one suspended SIMD-group
+    bool prebuilt_loop;         // the loop over threadgroups is linked to it as an object
     CgPart *parts;
     uint32_t n_parts;
     bool *constant_set;            // [of all parts] has a value
@@ -57,6 +58,8 @@ typedef struct Cg {
     size_t n_dispatches;
     char *diagnostics; // errors LLVM reported through its handler, or NULL
 } Cg;
+
+#define MSL_SOME_SYMBOL "ingot_some" // the version for some threads, as device/group.c calls it
 
 // context.c
 bool msl_context_open(Cg *cg, const MslKernelRequest *request, char **log);
@@ -217,6 +220,7 @@ void msl_finish_info(Cg *cg); // ingot_kernel_info
 extern const unsigned char msl_device_group[], msl_device_group_end[];
 extern const unsigned char msl_device_lanes[], msl_device_lanes_end[];
 extern const unsigned char msl_device_stage[], msl_device_stage_end[];
+extern const unsigned char msl_device_loop[], msl_device_loop_end[]; // an object
 extern const unsigned char msl_device_support[], msl_device_support_end[];
 extern const unsigned char msl_device_validate[], msl_device_validate_end[];
 #endif

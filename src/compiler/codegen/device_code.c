@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_code.c: device/*.c inside mslc, as bitcode; support.c as an object. The build compiles
-// those files with the Clang of the same LLVM and names the results in MSL_DEVICE_*.
+// device_code.c: device/*.c inside mslc: as bitcode; support.c, and group.c once more, as objects.
+// The build compiles those files with the Clang of the same LLVM and names the results in
+// MSL_DEVICE_*.
 #include "compiler/codegen/codegen.h"
 
 #define EMBED(name, path)                                                                          \
@@ -10,6 +11,7 @@
 
 EMBED(group, MSL_DEVICE_GROUP);
 EMBED(lanes, MSL_DEVICE_LANES);
+EMBED(loop, MSL_DEVICE_LOOP);
 EMBED(stage, MSL_DEVICE_STAGE);
 EMBED(support, MSL_DEVICE_SUPPORT);
 EMBED(validate, MSL_DEVICE_VALIDATE);

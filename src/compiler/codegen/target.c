@@ -208,9 +208,21 @@ static bool is_defined_as(const char *name, const Elf64_Sym *symbol, const void 
     return symbol->st_shndx != SHN_UNDEF && !strcmp(name, wanted);
 }
 
-static bool is_missing(const char *name, const Elf64_Sym *symbol, const void *more) {
-    return symbol->st_shndx == SHN_UNDEF && !allowed_undefined(name) &&
-           !(more && find_symbol(more, is_defined_as, name));
+typedef struct Objects {
+    MslElf at[3];
+    size_t n;
+} Objects;
+
+static void add_object(Objects *o, const unsigned char *start, const unsigned char *end) {
+    o->at[o->n++] = (MslElf){start, (size_t)(end - start)};
+}
+
+static bool is_missing(const char *name, const Elf64_Sym *symbol, const void *objects) {
+    const Objects *o = objects;
+    if (symbol->st_shndx != SHN_UNDEF || allowed_undefined(name)) return false;
+    for (size_t i = 1; i < o->n; i++)
+        if (find_symbol(o->at[i].bytes, is_defined_as, name)) return false;
+    return true;
 }
 
 LLVMMemoryBufferRef msl_emit(Cg *cg) {
@@ -250,18 +262,18 @@ void msl_link(Cg *cg, LLVMMemoryBufferRef buffer, MslKernel *out) {
     if (cg->request->emit) {
         if (!take_text((const char *)start, n, out)) snprintf(why, sizeof why, "out of memory");
     } else {
+        Objects o = {0};
+        add_object(&o, start, start + n);
+        if (cg->prebuilt_loop) add_object(&o, msl_device_loop, msl_device_loop_end);
         // Which functions of device/support.c code needs shows only when it is made.
-        bool alone = !find_symbol(start, is_missing, NULL);
-        const MslElf objects[] = {
-            {start, n},
-            {msl_device_support, (size_t)(msl_device_support_end - msl_device_support)}};
-        const char *missing = alone ? NULL : find_symbol(start, is_missing, msl_device_support);
+        if (find_symbol(start, is_missing, &o))
+            add_object(&o, msl_device_support, msl_device_support_end);
+        const char *missing = find_symbol(start, is_missing, &o);
         char *link_error = NULL;
         if (missing) {
             snprintf(why, sizeof why, "the kernel needs the function '%s', which is not defined",
                      missing);
-        } else if (!msl_link_shared(objects, alone ? 1 : 2, &out->code, &out->code_bytes,
-                                    &link_error)) {
+        } else if (!msl_link_shared(o.at, o.n, &out->code, &out->code_bytes, &link_error)) {
             snprintf(why, sizeof why, "internal error: linking: %s", link_error ? link_error : "");
         }
         free(link_error);

@@ -216,6 +216,7 @@ typedef struct Plan {
     bool suspends, full_suspends;
     unsigned full_width; // threads of a step of `full`
     uint32_t stream_bytes;
+    bool prebuilt;           // quick code: the loop is an object that is linked to it
     LLVMValueRef full, some; // full: NULL if there is none
 } Plan;
 
@@ -265,8 +266,25 @@ static void vectorise_versions(Cg *cg, Plan *plan, uint32_t n_threads) {
     msl_verify(cx, "vectorise");
 }
 
+// What the object of group.c asks of the code.
+static void declare_for_loop(Cg *cg, const Plan *plan) {
+    MslContext *cx = &cg->cx;
+    LLVMTypeRef types[10] = {msl_ptr(cx), msl_ptr(cx)};
+    for (int i = 2; i < 10; i++) types[i] = msl_int(cx, 32);
+    LLVMAddFunction(cx->module, MSL_SOME_SYMBOL,
+                    LLVMFunctionType(LLVMVoidTypeInContext(cx->llvm), types, 10, 0));
+    LLVMValueRef rows = LLVMAddGlobal(cx->module, msl_int(cx, 32), "ingot_rows");
+    LLVMSetInitializer(rows, msl_const(cx, 32, plan->rows));
+    LLVMSetGlobalConstant(rows, 1);
+    LLVMSetVisibility(rows, LLVMHiddenVisibility);
+}
+
 static void link_group_loop(Cg *cg, const Plan *plan) {
     MslContext *cx = &cg->cx;
+    if (plan->prebuilt) {
+        declare_for_loop(cg, plan);
+        return;
+    }
     msl_link_device_code(cg, msl_device_group, (size_t)(msl_device_group_end - msl_device_group));
     LLVMValueRef shape[3];
     for (int d = 0; d < 3; d++) shape[d] = msl_const(cx, 32, cx->shape[d]);
@@ -296,6 +314,8 @@ void msl_wrap(Cg *cg) {
     plan.rows = !plan.shaped && !uses->group && !uses->barrier && !uses->packing;
     plan.loose = plan.shaped && !uses->packing;
     plan.stream_bytes = msl_stream_bytes(cg);
+    plan.prebuilt = cg->prebuilt_loop =
+        cg->request->quick && !plan.shaped && !uses->barrier && cx->width == ABI_SIMD_WIDTH;
     msl_redirect_logs(cg);
     msl_vectorise_callees(cg);
     vectorise_versions(cg, &plan, n_threads);
@@ -309,7 +329,7 @@ void msl_wrap(Cg *cg) {
         plan.full = define_version(cg, plan.full_suspends ? "ingot_full_start" : "ingot_full",
                                    plan.full, false);
     plan.some =
-        define_version(cg, plan.suspends ? "ingot_some_start" : "ingot_some", plan.some, true);
+        define_version(cg, plan.suspends ? "ingot_some_start" : MSL_SOME_SYMBOL, plan.some, true);
     if (uses->barrier || plan.stream_bytes) msl_run_passes(cx, NULL, "always-inline");
     if (plan.stream_bytes && plan.full) {
         // Masked stores become plain ones.
@@ -323,7 +343,12 @@ void msl_wrap(Cg *cg) {
         msl_make_coroutine(cg, plan.some);
         msl_split_coroutines(cg);
     }
-    set_constant(cg, "ingot_stride", msl_const(cx, 64, cg->frame_stride));
+    if (plan.prebuilt) {
+        LLVMSetLinkage(plan.some, LLVMExternalLinkage);
+        LLVMSetVisibility(plan.some, LLVMHiddenVisibility);
+    } else {
+        set_constant(cg, "ingot_stride", msl_const(cx, 64, cg->frame_stride));
+    }
 }
 
 void msl_finish_info(Cg *cg) {

@@ -2,7 +2,8 @@
 // group.c: ingot_kernel of vectorised code: the loop over threadgroups and over their SIMD-groups.
 // Compiled to bitcode when mslc is built, and linked into every kernel: the layout of CpuLaunch is
 // then the one of abi/cpu_kernel.h by construction. The names in `provided by wrap.c` are filled in
-// before optimisation; the constants fold, the calls are inlined.
+// before optimisation; the constants fold, the calls are inlined. Quick code is linked to an object
+// that was made of this file with mslc (INGOT_PREBUILT): there is nothing left to compile of it.
 //
 // Two versions of a kernel run here:
 //   full  all lanes active, threads in the arrangement it was compiled for: the shape, or if none
@@ -16,6 +17,20 @@
 typedef uint32_t u32;
 typedef uint64_t u64;
 
+#ifdef INGOT_PREBUILT // as an object, for quick code: one version, for any shape, no barriers
+extern const u32 ingot_rows;
+static const u32 ingot_shape[3];
+enum {
+    ingot_loose,
+    ingot_has_full = 0,
+    ingot_suspends = 0,
+    ingot_full_suspends = 0,
+    ingot_stream_bytes = 0,
+    ingot_stride = 0,
+    ingot_width = 32,
+    ingot_full_width = 32
+};
+#else
 // provided by wrap.c
 extern const u32 ingot_shape[3]; // 0,0,0: not known
 extern const u32 ingot_rows;     // no shape, and the kernel looks only at its position in the grid
@@ -28,6 +43,7 @@ extern const u32 ingot_full_suspends; // and `full` is: not if it runs the whole
 extern const u64 ingot_stride;        // bytes of a frame
 extern const u32 ingot_stream_bytes;  // bytes a thread stores that nobody reads soon
                                       // (codegen/stream.c); 0: unknown
+#endif
 extern void ingot_full(const CpuLaunch *launch, void *memory, u32 gx, u32 gy, u32 gz, u32 sx,
                        u32 sy, u32 sz, u32 first, u32 large);
 extern void ingot_some(const CpuLaunch *launch, void *memory, u32 gx, u32 gy, u32 gz, u32 sx,
