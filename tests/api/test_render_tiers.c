@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_render_tiers.c: functions of render pipelines start with code that is made quickly, and go on
-// with fast code once a second draw has asked for it. Pictures of floats must be the same to the
-// last bit before and after: vertices with attributes, fragments, patches' kin objects and meshes,
-// and tile functions. A pipeline that goes away while its fast code is being made is left in peace.
+// test_render_tiers.c: functions of render pipelines start with code that is made quickly, and go
+// on with fast code once a second draw has asked for it. Pictures of floats must be the same to the
+// last bit before and after: vertices with attributes, fragments, objects and meshes, tile
+// functions. A pipeline that goes away while its fast code is being made is left in peace.
 #include "render_test.h"
 #include <unistd.h>
 #include "runtime/program/render_pipeline.h"

@@ -2,8 +2,9 @@
 // test_tiers.c: a pipeline's first code is made quickly, later code to be fast. Both must compute
 // the same to the last bit, also where fast mathematics leaves a choice: sums of products inside
 // and across iterations of loops that one of them unrolls, divisions by one number, arrays that one
-// of them keeps in memory, a threadgroup size of the kernel's own. Each kernel runs on a small grid, which finds quick code, then on a
-// large one, which waits for the other, and on the small one again.
+// of them keeps in memory, a threadgroup size of the kernel's own. Each kernel runs on a small
+// grid, which finds quick code, then on a large one, which waits for the other, and on the small
+// one again.
 #include "api_test.h"
 
 static const char source[] =

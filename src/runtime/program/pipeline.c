@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // pipeline.c: MTLComputePipelineState. Creation compiles the kernel for any threadgroup shape, and
-// quickly: unless code for any shape that is made to be fast is in an archive or the cache. The first dispatch with a shape asks the cache for code made for it.
-// Else it comes from the compiler: for a large grid before it runs, for small ones in the
-// background while the general code runs, once there were a few or they took long: programs run
-// many kernels only once or twice (INGOT_SYNC_SPECIALISE=1: always before). Code that takes long
-// to compile is asked for at the second large grid, and a dispatch goes on with it when it comes.
-// Binary archives, if the descriptor names any, come before cache and compiler.
+// quickly: unless code that is made to be fast is in an archive or the cache. The first dispatch
+// with a shape asks the cache for code made for it. Else it comes from the compiler: for a large
+// grid before it runs, for small ones in the background while the general code runs, once there
+// were a few or they took long: programs run many kernels only once or twice
+// (INGOT_SYNC_SPECIALISE=1: always before). Code that takes long to compile is asked for at the
+// second large grid, and a dispatch goes on with it when it comes. Binary archives, if the
+// descriptor names any, come before cache and compiler.
 #include "runtime/program/pipeline.h"
 #include <stdio.h>
 #include <string.h>

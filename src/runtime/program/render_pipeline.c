@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // render_pipeline.c: MTLRenderPipelineState: has a vertex and a fragment function compiled for a
-// vertex descriptor, finds which output of the one feeds each input of the other, and checks both against
-// the attachments.
+// vertex descriptor, finds which output of the one feeds each input of the other, and checks both
+// against the attachments.
 #include "runtime/program/render_pipeline.h"
 #include <stdio.h>
 #include <string.h>
