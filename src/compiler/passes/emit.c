@@ -289,9 +289,37 @@ Value msl_clone(Vec *x, Value i, bool strip, unsigned segment) {
     return c;
 }
 
-// ---- the fallback ----
+// ---- lane by lane ----
 
-// Runs the scalar instruction once for each active lane, in the order of the lanes.
+Lanes msl_begin_lanes(Vec *x) {
+    Lanes l = {.before = LLVMGetInsertBlock(x->b),
+               .loop = msl_new_block(x, "lane"),
+               .done = msl_new_block(x, "lanes.done"),
+               .on = msl_mask_bits(x, x->mask)};
+    // A block runs with an active lane (flat ones hold no such instruction), but not in every part.
+    if (x->parts == 1)
+        LLVMBuildBr(x->b, l.loop);
+    else
+        LLVMBuildCondBr(x->b, msl_any(x, x->mask), l.loop, l.done);
+    LLVMPositionBuilderAtEnd(x->b, l.loop);
+    l.bits = LLVMBuildPhi(x->b, x->bits_type, "");
+    return l;
+}
+
+Value msl_lane_number(Vec *x, const Lanes *l) {
+    Value z[] = {l->bits, const_int(x->i1, 1)};
+    return msl_intrinsic(x, "llvm.cttz", &x->bits_type, 1, z, 2);
+}
+
+void msl_end_lanes(Vec *x, const Lanes *l) {
+    Value one = const_int(x->bits_type, 1), none = LLVMConstNull(x->bits_type);
+    Value rest = LLVMBuildAnd(x->b, l->bits, LLVMBuildSub(x->b, l->bits, one, ""), "");
+    LLVMAddIncoming(l->bits, (Value[]){l->on, rest}, (Block[]){l->before, l->loop}, 2);
+    LLVMBuildCondBr(x->b, LLVMBuildICmp(x->b, LLVMIntNE, rest, none, ""), l->loop, l->done);
+    LLVMPositionBuilderAtEnd(x->b, l->done);
+}
+
+// The fallback: the scalar instruction once for each active lane, in the order of the lanes.
 void msl_lane_loop(Vec *x, Value i, Val *o) {
     int n = o ? o->n : 0, n_ops = LLVMGetNumOperands(i);
     Type rt = LLVMTypeOf(i);
@@ -303,21 +331,11 @@ void msl_lane_loop(Vec *x, Value i, Val *o) {
         ops[k] = vec_alloc(x, (size_t)leaves, sizeof **ops);
         for (int c = 0; c < leaves; c++) ops[k][c] = msl_vector(x, v, c);
     }
-    Value bits0 = msl_mask_bits(x, x->mask), *in = vec_alloc(x, (size_t)n + 1, sizeof *in);
-    Block before = LLVMGetInsertBlock(x->b), loop = msl_new_block(x, "lane"),
-          done = msl_new_block(x, "lanes.done");
-    // A block runs with an active lane (flat ones hold no such instruction), but not in every part.
-    if (x->parts == 1)
-        LLVMBuildBr(x->b, loop);
-    else
-        LLVMBuildCondBr(x->b, msl_any(x, x->mask), loop, done);
-    LLVMPositionBuilderAtEnd(x->b, loop);
-    Value bits = LLVMBuildPhi(x->b, x->bits_type, "");
+    Value *in = vec_alloc(x, (size_t)n + 1, sizeof *in);
+    Lanes l = msl_begin_lanes(x);
     for (int c = 0; c < n; c++)
         in[c] = LLVMBuildPhi(x->b, msl_vector_type(x, msl_leaf_type(rt, c)), "");
-    Value z[] = {bits, const_int(x->i1, 1)},
-          lane = msl_intrinsic(x, "llvm.cttz", &x->bits_type, 1, z, 2);
-    Value copy = LLVMInstructionClone(i);
+    Value lane = msl_lane_number(x, &l), copy = LLVMInstructionClone(i);
     for (int k = 0; k < n_ops; k++) {
         Value v = operand(i, k);
         if (LLVMValueIsBasicBlock(v)) continue;
@@ -330,18 +348,13 @@ void msl_lane_loop(Vec *x, Value i, Val *o) {
     for (int c = 0; c < n; c++) {
         o->v[c] = LLVMBuildInsertElement(x->b, in[c], msl_extract_leaf(x, copy, c), lane, "");
         Value from[] = {LLVMGetPoison(LLVMTypeOf(in[c])), o->v[c]};
-        LLVMAddIncoming(in[c], from, (Block[]){before, loop}, 2);
+        LLVMAddIncoming(in[c], from, (Block[]){l.before, l.loop}, 2);
     }
-    Value rest =
-        LLVMBuildAnd(x->b, bits, LLVMBuildSub(x->b, bits, const_int(x->bits_type, 1), ""), "");
-    LLVMAddIncoming(bits, (Value[]){bits0, rest}, (Block[]){before, loop}, 2);
-    LLVMBuildCondBr(x->b, LLVMBuildICmp(x->b, LLVMIntNE, rest, LLVMConstNull(x->bits_type), ""),
-                    loop, done);
-    LLVMPositionBuilderAtEnd(x->b, done);
+    msl_end_lanes(x, &l);
     for (int c = 0; x->parts > 1 && c < n; c++) {
         Value join = LLVMBuildPhi(x->b, LLVMTypeOf(o->v[c]), ""),
               from[] = {LLVMGetPoison(LLVMTypeOf(o->v[c])), o->v[c]};
-        LLVMAddIncoming(join, from, (Block[]){before, loop}, 2);
+        LLVMAddIncoming(join, from, (Block[]){l.before, l.loop}, 2);
         o->v[c] = join;
     }
 }

@@ -47,42 +47,23 @@ static Ways begin(Vec *x, Type element, unsigned n, unsigned align) {
     return w;
 }
 
-// The addresses of the lanes, or their place in the buffer.
-static Value address(Vec *x, const Ways *w, Value base, Value lane) {
+static Value ahead(Vec *x, Value p, Value lane, int64_t stride) {
     Value o =
-        LLVMBuildMul(x->b, LLVMBuildZExt(x->b, lane, x->i64, ""), const_int(x->i64, w->bytes), "");
-    return LLVMBuildGEP2(x->b, x->i8, base, &o, 1, "");
+        LLVMBuildMul(x->b, LLVMBuildZExt(x->b, lane, x->i64, ""), const_int(x->i64, stride), "");
+    return LLVMBuildGEP2(x->b, x->i8, p, &o, 1, "");
 }
 
 // For each lane that is on: from memory to the buffer, or back. `p`: addresses, or that of lane 0,
 // the others `stride` behind each other.
 static void copy_lanes(Vec *x, const Ways *w, Value p, int64_t stride, bool load) {
-    Block before = LLVMGetInsertBlock(x->b), loop = msl_new_block(x, "lane"),
-          done = msl_new_block(x, "lanes.done");
-    Value on = msl_mask_bits(x, x->mask), none = LLVMConstNull(x->bits_type);
-    if (x->parts == 1)
-        LLVMBuildBr(x->b, loop);
-    else
-        LLVMBuildCondBr(x->b, msl_any(x, x->mask), loop, done);
-    LLVMPositionBuilderAtEnd(x->b, loop);
-    Value bits = LLVMBuildPhi(x->b, x->bits_type, ""), z[] = {bits, const_int(x->i1, 1)};
-    Value lane = msl_intrinsic(x, "llvm.cttz", &x->bits_type, 1, z, 2), at;
-    if (is_vector(LLVMTypeOf(p))) {
-        at = LLVMBuildExtractElement(x->b, p, lane, "");
-    } else {
-        Value o = LLVMBuildMul(x->b, LLVMBuildZExt(x->b, lane, x->i64, ""),
-                               const_int(x->i64, stride), "");
-        at = LLVMBuildGEP2(x->b, x->i8, p, &o, 1, "");
-    }
-    Value place = address(x, w, w->buffer, lane), v;
-    v = LLVMBuildLoad2(x->b, w->lane, load ? at : place, "");
+    Lanes l = msl_begin_lanes(x);
+    Value lane = msl_lane_number(x, &l), place = ahead(x, w->buffer, lane, w->bytes);
+    Value at = is_vector(LLVMTypeOf(p)) ? LLVMBuildExtractElement(x->b, p, lane, "")
+                                        : ahead(x, p, lane, stride);
+    Value v = LLVMBuildLoad2(x->b, w->lane, load ? at : place, "");
     LLVMSetAlignment(v, load ? w->align : 1);
     LLVMSetAlignment(LLVMBuildStore(x->b, v, load ? place : at), load ? 1 : w->align);
-    Value rest =
-        LLVMBuildAnd(x->b, bits, LLVMBuildSub(x->b, bits, const_int(x->bits_type, 1), ""), "");
-    LLVMAddIncoming(bits, (Value[]){on, rest}, (Block[]){before, loop}, 2);
-    LLVMBuildCondBr(x->b, LLVMBuildICmp(x->b, LLVMIntNE, rest, none, ""), loop, done);
-    LLVMPositionBuilderAtEnd(x->b, done);
+    msl_end_lanes(x, &l);
 }
 
 // The way of some lanes, and the end of both. `full`: what the other way loaded, in its last block.

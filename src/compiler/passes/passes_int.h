@@ -2,8 +2,8 @@
 // passes_int.h: private to passes/. The state of one vectorisation and what its files offer each
 // other. Reading order: vectorise.c (the pipeline), prepare.c, join.c, cfg.c, private.c,
 // divergence.c, position.c, emit.c, emit_inst.c, emit_packed.c, emit_memory.c, emit_record.c,
-// emit_helper.c, emit_atomic.c, emit_simd.c, emit_texture.c, emit_tensor.c, fragment.c, emit_fragment.c,
-// emit_control.c, split.c, version.c.
+// emit_helper.c, emit_atomic.c, emit_simd.c, emit_texture.c, emit_tensor.c, fragment.c,
+// emit_fragment.c, emit_control.c, split.c, version.c.
 //
 // The invariant everything rests on: the vector CFG is the structured scalar CFG (same blocks, same
 // edges), and a block runs only while at least one lane is active. So dominance never changes, and
@@ -307,6 +307,13 @@ Value msl_last_lane(Vec *x, Value mask);
 Value msl_clone(Vec *x, Value i, bool strip, unsigned segment);
 void msl_copy_flags(Value from, Value to);
 void msl_lane_loop(Vec *x, Value i, Val *o);
+typedef struct Lanes { // a loop over the active lanes of the part, one block
+    Block before, loop, done;
+    Value on, bits;
+} Lanes;
+Lanes msl_begin_lanes(Vec *x); // phis of the loop come next, then the number of the lane
+Value msl_lane_number(Vec *x, const Lanes *l);
+void msl_end_lanes(Vec *x, const Lanes *l);
 Value msl_entry_alloca(Vec *x, Type t, unsigned align);
 Block msl_new_block(Vec *x, const char *name);
 
