@@ -77,7 +77,7 @@ static int take_f(const CommandLine *line, const Option *row, void *options, cha
                                        "color-diagnostics",
                                        "no-color-diagnostics",
                                        "diagnostics-",
-                                       "metal-math-fp32-functions="};
+                                       "metal-math-fp32-functions=fast"};
     static const char *const modes[] = {"metal-math-mode=safe", "metal-math-mode=relaxed",
                                         "metal-math-mode=fast"}; // MslMathMode
     BuildOptions *o = options;
@@ -87,6 +87,8 @@ static int take_f(const CommandLine *line, const Option *row, void *options, cha
         if (!strcmp(word, modes[i])) return o->math_mode = (MslMathMode)i, 0;
     if (!strcmp(word, "fast-math")) return o->math_mode = MSL_MATH_FAST, 0;
     if (!strcmp(word, "no-fast-math")) return o->math_mode = MSL_MATH_SAFE, 0;
+    // As MTLMathFloatingPointFunctionsPrecise: the precise functions come with the mode safe.
+    if (!strcmp(word, "metal-math-fp32-functions=precise")) return o->precise_functions = true, 0;
     for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
         if (starts(word, idle[i])) return 0;
     return warn(line, options, value ? value - 2 : "-f");
@@ -263,6 +265,7 @@ int build_options(int argc, char **argv, BuildOptions *o) {
             return options_wrong(&line, "out of memory");
     if (!o->language_version && o->system_version)
         o->language_version = language_of(o->system_version);
+    if (o->precise_functions) o->math_mode = MSL_MATH_SAFE;
     if (o->emit && !strcmp(o->emit, "obj") && (!o->output || o->functions.n != 1))
         return options_wrong(&line, "--emit=obj needs -o FILE and one --function NAME");
     return OPTIONS_GO_ON;

@@ -1,68 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The functions of <metal_math> as kernels see them: compiled by mslc, run one thread at a time and
-vectorised, compared with NumPy in double precision. test_math.c compares the kernels below them over
-many more arguments; here the overloads, the math modes, vectors, halves and code generation count.
+"""The functions of <metal_math> as kernels see them: overloads, functions of three arguments, vectors, constant
+expressions. Their errors are test_accuracy.py's, and those of the kernels below them over many more arguments
+test_math.c's.
 """
 import pathlib
-import re
 import sys
 
 import numpy as np
 import pytest
 
 HERE = pathlib.Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "library"))
+sys.path[:0] = [str(HERE), str(HERE.parent / "library")]
+import accuracy  # noqa: E402
 import harness  # noqa: E402
 
 np.seterr(all="ignore")
-INF = np.inf
 
-
-def quadrant(x):
-    """abs(x) * pi as a rest of at most pi / 4 and the number of its quarter."""
-    r = np.fmod(np.abs(x), 2.0)
-    n = np.rint(2 * r)
-    return (r - 0.5 * n) * np.pi, np.where(np.isnan(n), 0, n).astype(int) & 3
-
-
-def sinpi(x):
-    a, q = quadrant(x)
-    v = np.where(q & 1, np.cos(a), np.sin(a))
-    return np.copysign(1, x) * np.where((q & 2 != 0) & (v != 0), -v, v)
-
-
-def cospi(x):
-    a, q = quadrant(x)
-    v = np.where(q & 1, np.sin(a), np.cos(a))
-    return np.where((q & 1 != 0) & (a == 0), 0.0, np.where((q == 1) | (q == 2), -v, v))
-
-
-REFERENCE = {
-    "sin": np.sin, "cos": np.cos, "tan": np.tan, "sinpi": sinpi, "cospi": cospi,
-    "tanpi": lambda x: sinpi(x) / cospi(x), "asin": np.arcsin, "acos": np.arccos,
-    "atan": np.arctan, "exp": np.exp, "exp2": np.exp2,
-    "exp10": lambda x: np.power(10.0, x), "log": np.log, "log2": np.log2, "log10": np.log10,
-    "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh,
-    "atanh": np.arctanh, "rsqrt": lambda x: 1 / np.sqrt(x),
-    "round": lambda x: np.copysign(np.floor(np.abs(x) + 0.5), x),
-    "fract": lambda x: np.where(np.isnan(x), x, np.minimum(x - np.floor(x), float.fromhex(
-        "0x1.fffffep-1"))),
-}
-# Exact in double already, and so in float after one rounding.
-EXACT = {"ceil": np.ceil, "floor": np.floor, "trunc": np.trunc, "rint": np.rint, "abs": np.abs,
-         "fabs": np.abs, "sqrt": np.sqrt}
-
-
-def bounds():
-    """name -> (ulp precise, ulp fast, abs fast, lo, hi), from the table that test_math.c uses."""
-    rows = re.findall(r"^F\((\w+), \w+, \w+, \w+, (.*)\)$",
-                      (HERE / "math_functions.def").read_text(), re.M)
-    return {name: [float(v.strip().replace("INFINITY", "inf")) for v in rest.split(",")]
-            for name, rest in rows}
-
-
-BOUNDS = bounds()
-assert set(BOUNDS) == set(REFERENCE)
 
 EDGES = np.array([0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x007fffff, 0x00800000,
                   0x33800000, 0x3effffff, 0x3f000000, 0xbf000000, 0x3f7fffff, 0x3f800000,
@@ -81,22 +34,6 @@ def arguments(n, seed):
     return np.concatenate([EDGES, bits[:n - n // 2 - len(EDGES)], small])
 
 
-def ulp(want, digits=24, least=-149):
-    _, e = np.frexp(want)
-    return np.ldexp(1.0, np.maximum(np.where(np.isfinite(want), e, 0) - digits, least))
-
-
-def errors(got, want):
-    """In ulp of float; NaN and infinities must agree, zeros in sign."""
-    got = got.astype(np.float64)
-    off = np.abs(got - want) / ulp(np.clip(want, -3.4e38, 3.4e38))
-    overflow = np.isinf(got) & (np.abs(want) >= float.fromhex("0x1.ffffffp127"))
-    right = ((np.isnan(got) & np.isnan(want)) | (overflow & (np.sign(got) == np.sign(want))) |
-             ((got == want) & ((got != 0) | (np.signbit(got) == np.signbit(want)))))
-    off = np.where((got == 0) & (want == 0), INF, off)
-    return np.where(right, 0, np.where(np.isnan(off), INF, off))
-
-
 def expect(condition, name, got, want, *inputs):
     bad = np.flatnonzero(~condition)
     if len(bad):
@@ -111,152 +48,12 @@ def same(a, b):
         np.isnan(a) & np.isnan(b))
 
 
-# The machine's own code, 256-bit vectors, and x86-64 as of 2003 without FMA or rounding.
-@pytest.mark.parametrize("mode,target", [("fast", ()), ("safe", ()), ("fast", ("--cpu=x86-64-v3",)),
-                                         ("safe", ("--cpu=x86-64",))],
-                         ids=["fast", "safe", "avx2", "sse2"])
-def test_functions_of_one_argument(mode, target):
-    names = [*REFERENCE, *EXACT]
-    x = arguments(1024, 1)
-    n = len(x)
-    for start in range(0, len(names), 8):
-        chunk = names[start:start + 8]
-        rows = [f"{space}{name}" for name in chunk for space in ("precise::", "fast::", "")]
-        body = "".join(f"o[i + {k * n}] = {row}(v); " for k, row in enumerate(rows))
-        source = ("kernel void k(device const float *a, device float *o, "
-                  f"uint i [[thread_position_in_grid]]) {{ float v = a[i]; {body}}}")
-        first = None
-        for width, (out,) in harness.run(source, [x], [(np.float32, n * len(rows))], n,
-                                         options=(f"--math={mode}", *target)):
-            table = out.reshape(len(rows), n)
-            for k, name in enumerate(chunk):
-                precise, fast, plain = table[3 * k:3 * k + 3]
-                check_variants(name, precise, fast, x)
-                expect(same(plain, fast if mode == "fast" else precise), f"{mode} {name}", plain,
-                       precise, x)
-            first = table if first is None else first
-            for row, a, b in zip(rows, first, table):
-                expect(same(a, b), f"width {width} {row}", b, a, x)
-
-
-def check_variants(name, precise, fast, x):
-    wide = x.astype(np.float64)
-    if name in EXACT:
-        want = EXACT[name](wide).astype(np.float32)
-        expect(same(precise, want), f"precise::{name}", precise, want, x)
-        expect(same(fast, want), f"fast::{name}", fast, want, x)
-        return
-    want = REFERENCE[name](wide)
-    ulp_precise, ulp_fast, abs_fast, lo, hi = BOUNDS[name]
-    expect(errors(precise, want) <= ulp_precise, f"precise::{name}", precise, want, x)
-    inside = (np.abs(wide) >= lo) & (np.abs(wide) <= hi)
-    near = np.abs(fast - want) <= abs_fast
-    expect(~inside | near | (errors(fast, want) <= ulp_fast), f"fast::{name}", fast, want, x)
-
-
 def fmax(x, y):
     return np.where(np.isnan(y) | (x > y), x, y)
 
 
 def fmin(x, y):
     return np.where(np.isnan(y) | (x < y), x, y)
-
-
-def nextafter(x, y):
-    return np.nextafter(x, y)
-
-
-TWO = {"copysign": np.copysign, "fdim": lambda x, y: np.where(x <= y, np.float32(0), x - y),
-       "fmod": np.fmod, "nextafter": nextafter, "fmax": fmax, "max": fmax, "fmin": fmin,
-       "min": fmin, "divide": np.divide}
-
-
-def pairs():
-    x, y = np.meshgrid(EDGES, EDGES)
-    a, b = arguments(1500, 3), arguments(1500, 4)
-    extra = np.random.RandomState(5)
-    base = np.exp2(extra.uniform(-3, 3, 500)).astype(np.float32)
-    power = extra.uniform(-30, 30, 500).astype(np.float32)
-    return (np.concatenate([x.ravel(), a, base, -base[:99]]),
-            np.concatenate([y.ravel(), b, power, np.rint(power[:99])]))
-
-
-@pytest.mark.parametrize("mode", ["fast", "safe"])
-def test_functions_of_two_arguments(mode):
-    x, y = pairs()
-    n = len(x)
-    rows = [f"precise::{name}" for name in (*TWO, "pow", "powr", "atan2")] + ["fast::atan2"]
-    rows += [name for name in ("fmax", "max", "fmin", "min")]
-    body = "".join(f"o[i + {k * n}] = {row}(x, y); " for k, row in enumerate(rows))
-    source = ("kernel void k(device const float *a, device const float *b, device float *o, "
-              f"uint i [[thread_position_in_grid]]) {{ float x = a[i], y = b[i]; {body}}}")
-    wx, wy = x.astype(np.float64), y.astype(np.float64)
-    # either zero may come back
-    both_zero = (x == 0) & (y == 0)
-    for width, (out,) in harness.run(source, [x, y], [(np.float32, n * len(rows))], n,
-                                     options=(f"--math={mode}",)):
-        got = dict(zip(rows, out.reshape(len(rows), n)))
-        for row, values in got.items():
-            name = row.split("::")[-1]
-            if name in TWO:
-                want = TWO[name](x, y).astype(np.float32)
-                skip = both_zero if name[-3:] in ("max", "min") else np.zeros(n, bool)
-                expect(skip | same(values, want), f"width {width} {row}", values, want, x, y)
-        want = np.power(wx, wy)
-        expect(errors(got["precise::pow"], want) <= 8, "precise::pow", got["precise::pow"], want, x,
-               y)
-        powr = got["precise::powr"]
-        expect((x >= 0) | np.isnan(powr) | (x == 0), "precise::powr", powr, want, x, y)
-        positive = ~((x > 0) & ~np.isnan(y))
-        expect(positive | (errors(powr, want) <= 8), "precise::powr", powr, want, x, y)
-        want = np.arctan2(wx, wy)
-        expect(errors(got["precise::atan2"], want) <= 3, "precise::atan2", got["precise::atan2"],
-               want, x, y)
-        usual = np.isnan(x) | np.isnan(y) | (errors(got["fast::atan2"], want) <= 5)
-        expect(usual, "fast::atan2", got["fast::atan2"], want, x, y)
-
-
-def test_functions_with_two_results():
-    x = arguments(2048, 6)
-    n = len(x)
-    k = np.random.RandomState(7).randint(-320, 320, n).astype(np.int32)
-    source = """kernel void k(device const float *a, device const int *b, device float *o, device int *e,
-        uint i [[thread_position_in_grid]]) {
-        uint n = %d;
-        float x = a[i], c, whole;
-        int exponent;
-        o[i] = precise::sincos(x, c);
-        o[i + n] = c;
-        o[i + 2 * n] = sincos(x, c);
-        o[i + 3 * n] = c;
-        o[i + 4 * n] = modf(x, whole);
-        o[i + 5 * n] = whole;
-        o[i + 6 * n] = frexp(x, exponent);
-        o[i + 7 * n] = ldexp(x, b[i]);
-        e[i] = exponent;
-        e[i + n] = ilogb(x);
-    }""" % n
-    wide = x.astype(np.float64)
-    finite = np.isfinite(x)
-    for width, (out, ints) in harness.run(source, [x, k], [(np.float32, 8 * n), (np.int32, 2 * n)],
-                                          n):
-        o, e = out.reshape(8, n), ints.reshape(2, n)
-        expect(errors(o[0], np.sin(wide)) <= 2, "precise::sincos", o[0], np.sin(wide), x)
-        expect(errors(o[1], np.cos(wide)) <= 2, "cos of precise::sincos", o[1], np.cos(wide), x)
-        near = np.abs(x) <= np.float32(np.pi)
-        expect(~near | (np.abs(o[2] - np.sin(wide)) < 2e-7), "sincos", o[2], np.sin(wide), x)
-        expect(~near | (np.abs(o[3] - np.cos(wide)) < 2e-7), "cos of sincos", o[3], np.cos(wide), x)
-        part, whole = np.modf(x)
-        expect(same(o[4], part), "modf", o[4], part, x)
-        expect(same(o[5], whole), "whole of modf", o[5], whole, x)
-        m, exponent = np.frexp(x)
-        expect(same(o[6], m), "frexp", o[6], m, x)
-        expect((e[0] == exponent) | ~finite, "exponent of frexp", e[0], exponent, x)
-        want = np.ldexp(wide, k).astype(np.float32)
-        expect(same(o[7], want), "ldexp", o[7], want, x, k)
-        want = np.where(np.isinf(x), 2**31 - 1, np.where((x == 0) | np.isnan(x), -2**31,
-                                                         exponent - 1))
-        expect(e[1] == want, "ilogb", e[1], want, x)
 
 
 def test_functions_of_three_arguments():
@@ -290,8 +87,7 @@ def test_functions_of_three_arguments():
                     expect(~nonzero | same(got, want), row, got, want, x, y, z)
 
 
-VECTOR1 = [*REFERENCE, *EXACT]
-VECTOR2 = [*TWO, "pow", "powr", "atan2"]
+VECTOR1, VECTOR2 = ([f.name for f in accuracy.functions(accuracy.FLOAT, n)] for n in (1, 2))
 
 
 @pytest.mark.parametrize("scalar,dtype", [("float", np.float32), ("half", np.float16)])
@@ -328,30 +124,6 @@ def test_vectors_are_scalars_by_component(scalar, dtype):
         for width, (out,) in harness.run(source, [x], [(np.uint32, n)], n):
             wrong = np.bitwise_or.reduce(out)
             assert wrong == 0, [name for k, (name, _) in enumerate(chunk) if wrong >> k & 1]
-
-
-def test_every_half():
-    """All 65536 halves; the specification allows one ulp, and none for what can be exact."""
-    x = np.arange(65536, dtype=np.uint16).view(np.float16)
-    wide = x.astype(np.float64)
-    references = {**REFERENCE, **EXACT}
-    references["fract"] = lambda v: np.where(np.isnan(v), v, np.minimum(
-        v - np.floor(v), float.fromhex("0x1.ffcp-1")))
-    names = list(references)
-    for start in range(0, len(names), 8):
-        chunk = names[start:start + 8]
-        body = "".join(f"o[i + {k * 65536}] = {name}(a[i]); " for k, name in enumerate(chunk))
-        source = ("kernel void k(device const half *a, device half *o, "
-                  f"uint i [[thread_position_in_grid]]) {{ {body}}}")
-        for width, (out,) in harness.run(source, [x], [(np.float16, 65536 * len(chunk))], 65536):
-            for name, got in zip(chunk, out.reshape(len(chunk), 65536)):
-                want = references[name](wide)
-                exact = name in EXACT or name == "round"
-                off = np.abs(got - want) / ulp(np.clip(want, -65504, 65504), 11, -24)
-                right = same(got, want.astype(np.float16)) | ~np.isnan(off) & np.isfinite(got) & (
-                    off <= (0 if exact else 1))
-                right |= np.isinf(got) & (np.abs(want) > 65472) & (np.sign(got) == np.sign(want))
-                expect(right, f"width {width} {name}(half)", got, want, x)
 
 
 def test_overloads_resolve():
