@@ -17,6 +17,7 @@ CLAMP = 'static int clampi(int v, int lo, int hi) { return v < lo ? lo : v > hi 
 class Gen:
     def __init__(self, rng, together, exits=False):
         self.r, self.together, self.exits = rng, together, exits
+        self.flags = []  # variables that end a loop around
         self.depth = self.loops = self.tmp = self.pos = 0
         self.labels, self.counters, self.in_switch = [], [], False
         self.ints = ['v%d' % i for i in range(rng.randint(2, 5))]
@@ -240,6 +241,8 @@ class Gen:
         """A path that leaves a loop, goes on with the next turn, or ends the kernel, and what lanes do together on it."""
         r = self.r
         out = r.choice(['break', 'break', 'break', 'continue', 'return'])
+        if self.flags and r.random() < .5:  # the loop's condition finds it
+            out = '%s = 1' % r.choice(self.flags)
         if out == 'break' and self.in_switch:
             out = 'return'
         kinds = [self.simd] + [lambda: r.choice([self.simd, self.assign, self.stmt])() for _ in range(r.randint(0, 2))]
@@ -267,6 +270,14 @@ class Gen:
                 out = '%sfor (int %s = %s; %s < %s; %s++) {%s%s %s }' % (at, i, r.choice('001'), i, end, i, turn, fuel, self.body())
                 self.counters.remove(i)
                 return out
+            if k < .8 and self.exits and r.random() < .6:
+                flag = 'done' + i
+                self.flags.append(flag)
+                body, end = self.body(), self.pick((2, ''), (1, lambda: ' || ' + self.cond()))
+                self.flags.remove(flag)
+                shape = r.choice(['{ int %s = 0; %swhile (!%s%s) {%s if (--fuel < 0) break; %s } }',
+                                  '{ int %s = 0; %sfor (; !(%s%s);) {%s if (--fuel < 0) break; %s } }'])
+                return shape % (flag, at, flag, end, turn, body)
             if k < .8:
                 return '%swhile (%s) {%s if (--fuel < 0) break; %s }' % (at, self.cond(), turn, self.body())
             return '%sdo {%s if (--fuel < 0) break; %s } while (%s);' % (at, turn, self.body(), self.cond())

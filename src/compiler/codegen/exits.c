@@ -9,9 +9,10 @@
 //             where all functions are at hand, it is either taken out again, because no SIMD-group
 //             function is on the path, or asks __ingot_never(), which is false, but only emission
 //             knows
+//   flags     `while (!done) { if (c) { s = simd_sum(x); done = true; } }`: where LLVM sees through
+//             the flag, the sum is behind the loop again. So a condition that leaves, and that hangs
+//             on what some turns write where such a function is, is xor'ed with __ingot_never()
 //   requires  msl_load: nothing is inlined or optimised, a function's own loops are all it has
-//   leaves out paths that leave by what a flag says: `while (!done) { if (c) { s = simd_sum(x);
-//             done = true; } }`. Where LLVM sees through the flag, the sum is behind the loop again
 #include "compiler/codegen/codegen.h"
 #include <stdlib.h>
 #include <string.h>
@@ -254,6 +255,183 @@ static bool hold_result(Flow *g, const Node *b) {
     return any;
 }
 
+// ---- loops that are left by what a flag says ----
+
+enum { MAX_DECIDING = 128 };
+
+typedef struct Write {
+    LLVMValueRef root, value; // of a call: the call
+    unsigned at;
+} Write;
+
+typedef struct Flags {
+    Flow *g;
+    unsigned header, n_writes, n_deciding;
+    Write *writes;                       // in the loop
+    LLVMValueRef deciding[MAX_DECIDING]; // what a condition hangs on: values and variables
+    bool too_many;
+} Flags;
+
+// The variable behind an address; of *p that is p.
+static LLVMValueRef root_of(LLVMValueRef address) {
+    while (LLVMIsAGetElementPtrInst(address) || LLVMIsACastInst(address) ||
+           LLVMIsALoadInst(address))
+        address = LLVMGetOperand(address, 0);
+    return address;
+}
+
+static bool is_pointer(LLVMValueRef v) {
+    return LLVMGetTypeKind(LLVMTypeOf(v)) == LLVMPointerTypeKind;
+}
+
+// Calls of functions that run SIMD-group functions under conditions of their own.
+static bool decides_inside(const Flow *g, LLVMValueRef i) {
+    if (!LLVMIsACallInst(i) || !is_together(g, i)) return false;
+    LLVMValueRef f = LLVMGetCalledValue(i);
+    return !LLVMIsAFunction(f) || LLVMCountBasicBlocks(f) > 1;
+}
+
+// Whether `to` is come to from `at` without passing the loop's header, or the header is in every
+// turn (to = header) without passing `avoid`.
+static bool comes_to(Flow *g, unsigned header, unsigned at, unsigned to, unsigned avoid) {
+    unsigned n = 0;
+    for (unsigned i = 0; i < g->n; i++) g->nodes[i].seen = false;
+    g->work[n++] = at;
+    while (n) {
+        const Node *b = &g->nodes[g->work[--n]];
+        for (unsigned s = 0; s < b->n_to; s++) {
+            Node *next = &g->nodes[b->to[s]];
+            if (b->to[s] == to) return true;
+            if (!next->in || next->seen || b->to[s] == header || b->to[s] == avoid) continue;
+            next->seen = true;
+            g->work[n++] = b->to[s];
+        }
+    }
+    return false;
+}
+
+static bool in_every_turn(const Flags *x, unsigned at) {
+    return at == x->header || !comes_to(x->g, x->header, x->header, x->header, at);
+}
+
+static bool in_one_turn(const Flags *x, unsigned a, unsigned b) {
+    return a == b || comes_to(x->g, x->header, a, b, a) || comes_to(x->g, x->header, b, a, b);
+}
+
+// Writes of the loop: with NULL their number.
+static unsigned find_writes(Flags *x, Write *to) {
+    unsigned n = 0;
+    for (unsigned k = 0; k < x->g->n; k++) {
+        if (!x->g->nodes[k].in) continue;
+        for (LLVMValueRef i = LLVMGetFirstInstruction(x->g->nodes[k].block); i;
+             i = LLVMGetNextInstruction(i)) {
+            if (LLVMIsAStoreInst(i)) {
+                if (to) to[n] = (Write){root_of(LLVMGetOperand(i, 1)), LLVMGetOperand(i, 0), k};
+                n++;
+            }
+            for (unsigned o = 0, e = LLVMIsACallInst(i) ? LLVMGetNumArgOperands(i) : 0; o < e;
+                 o++) {
+                if (!is_pointer(LLVMGetOperand(i, o))) continue;
+                if (to) to[n] = (Write){root_of(LLVMGetOperand(i, o)), i, k};
+                n++;
+            }
+        }
+    }
+    return n;
+}
+
+static void add_deciding(Flags *x, LLVMValueRef v) {
+    if (!LLVMIsAInstruction(v) && !LLVMIsAArgument(v)) return;
+    for (unsigned i = 0; i < x->n_deciding; i++)
+        if (x->deciding[i] == v) return;
+    if (x->n_deciding == MAX_DECIDING)
+        x->too_many = true;
+    else
+        x->deciding[x->n_deciding++] = v;
+}
+
+// All that the condition hangs on, through variables that the loop writes.
+static void find_deciding(Flags *x, LLVMValueRef condition) {
+    x->n_deciding = 0, x->too_many = false;
+    add_deciding(x, condition);
+    for (unsigned k = 0; k < x->n_deciding; k++) {
+        LLVMValueRef v = x->deciding[k];
+        if (LLVMIsAAllocaInst(v) || LLVMIsAArgument(v)) {
+            for (unsigned w = 0; w < x->n_writes; w++)
+                if (x->writes[w].root == v) add_deciding(x, x->writes[w].value);
+        } else {
+            for (int o = 0, n = LLVMGetNumOperands(v); o < n; o++) {
+                LLVMValueRef operand = LLVMGetOperand(v, (unsigned)o);
+                add_deciding(x, is_pointer(operand) ? root_of(operand) : operand);
+            }
+            // Of `go && k < n`: the branch at the first operand.
+            for (unsigned o = 0, n = LLVMIsAPHINode(v) ? LLVMCountIncoming(v) : 0; o < n; o++) {
+                LLVMValueRef end = LLVMGetBasicBlockTerminator(LLVMGetIncomingBlock(v, o));
+                if (LLVMIsABranchInst(end) && LLVMIsConditional(end))
+                    add_deciding(x, LLVMGetCondition(end));
+            }
+        }
+    }
+}
+
+// Whether the condition may know that a lane was at a SIMD-group function that not all are at.
+static bool knows(Flags *x, LLVMValueRef condition) {
+    find_deciding(x, condition);
+    if (x->too_many) return true;
+    for (unsigned k = 0; k < x->n_deciding; k++)
+        if (decides_inside(x->g, x->deciding[k])) return true;
+    for (unsigned w = 0; w < x->n_writes; w++) {
+        bool matters = false;
+        for (unsigned k = 0; k < x->n_deciding; k++) matters |= x->deciding[k] == x->writes[w].root;
+        if (!matters || in_every_turn(x, x->writes[w].at)) continue;
+        for (unsigned b = 0; b < x->g->n; b++)
+            if (x->g->nodes[b].in && x->g->nodes[b].together && !in_every_turn(x, b) &&
+                in_one_turn(x, b, x->writes[w].at))
+                return true;
+    }
+    return false;
+}
+
+// One condition that decides both over a SIMD-group function and, later in the turn, to leave.
+static bool is_behind(const Flags *x, unsigned at) {
+    for (unsigned b = 0; b < x->g->n; b++)
+        if (x->g->nodes[b].in && x->g->nodes[b].together && b != at && !in_every_turn(x, b) &&
+            comes_to(x->g, x->header, b, at, b))
+            return true;
+    return false;
+}
+
+// In the loop of header h; hold: of questions, that their path is part of the loop anyway.
+static bool hide_flags(Flow *g, unsigned h, const bool *hold) {
+    bool any = false;
+    for (unsigned i = 0; i < g->n; i++) any |= g->nodes[i].in && g->nodes[i].together;
+    if (!any) return true;
+    Flags x = {.g = g, .header = h};
+    x.n_writes = find_writes(&x, NULL);
+    x.writes = calloc(x.n_writes + 1, sizeof *x.writes);
+    if (!x.writes) return false;
+    find_writes(&x, x.writes);
+    for (unsigned i = 0; i < g->n; i++) {
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(g->nodes[i].block);
+        if (!g->nodes[i].in || g->nodes[i].n_to != 2 || !LLVMIsABranchInst(end) ||
+            g->nodes[i].leaves)
+            continue;
+        bool leaves = false, asks = false;
+        for (unsigned s = 0; s < 2; s++) {
+            const Node *to = &g->nodes[g->nodes[i].to[s]];
+            leaves |= !to->in;
+            asks |= to->leaves && to->header == (int)h && !hold[g->nodes[i].to[s]];
+        }
+        LLVMValueRef condition = LLVMGetCondition(end);
+        if (!LLVMIsAInstruction(condition) || !(leaves || asks)) continue;
+        if (!knows(&x, condition) && !(asks && is_behind(&x, i))) continue;
+        LLVMPositionBuilderBefore(g->cg->cx.builder, end);
+        LLVMSetCondition(end, LLVMBuildXor(g->cg->cx.builder, condition, never(g->cg), ""));
+    }
+    free(x.writes);
+    return true;
+}
+
 static void answer(Cg *cg, LLVMValueRef question, bool hold) {
     if (hold) {
         LLVMPositionBuilderBefore(cg->cx.builder, question);
@@ -296,6 +474,10 @@ static bool answer_all(Flow *g) {
             hold[i] = is_on_way_to(g, h, i);
             if (strstr(msl_callee(b->leaves), "return")) hold[i] |= hold_result(g, b);
         }
+        if (!hide_flags(g, h, hold)) {
+            free(hold);
+            return false;
+        }
     }
     for (unsigned i = 0; i < g->n; i++)
         if (g->nodes[i].leaves) answer(g->cg, g->nodes[i].leaves, hold[i]);
@@ -324,25 +506,29 @@ static bool mark_all(Cg *cg, bool *pointers) {
     return any;
 }
 
+// A function that comes to SIMD-group functions, or has questions.
+static void hold_in(Cg *cg, LLVMValueRef f, bool pointers) {
+    Flow g = {.cg = cg, .f = f, .pointers = pointers};
+    bool ok = build_graph(&g);
+    if (ok) ok = answer_all(&g);
+    free_graph(&g);
+    if (!ok) msl_fail(&cg->cx, "out of memory");
+}
+
 void msl_hold_exits(Cg *cg) {
     static const char *const questions[] = {"__ingot_leave_break", "__ingot_leave_return"};
-    LLVMValueRef asked[2];
-    for (int k = 0; k < 2; k++) asked[k] = LLVMGetNamedFunction(cg->cx.module, questions[k]);
-    if (!asked[0] && !asked[1]) return;
     bool pointers, together = mark_all(cg, &pointers);
-    for (int k = 0; k < 2; k++)
-        for (LLVMUseRef u; asked[k] && (u = LLVMGetFirstUse(asked[k]));) {
+    for (LLVMValueRef f = together ? LLVMGetFirstFunction(cg->cx.module) : NULL; f;
+         f = LLVMGetNextFunction(f))
+        if (has_mark(f) && LLVMCountBasicBlocks(f) > 1) hold_in(cg, f, pointers);
+    for (int k = 0; k < 2; k++) {
+        LLVMValueRef asked = LLVMGetNamedFunction(cg->cx.module, questions[k]);
+        for (LLVMUseRef u; asked && (u = LLVMGetFirstUse(asked));) {
             LLVMValueRef call = LLVMGetUser(u);
-            if (!together) {
+            if (together && pointers)
+                hold_in(cg, LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)), pointers);
+            else
                 answer(cg, call, false);
-                continue;
-            }
-            Flow g = {.cg = cg,
-                      .f = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)),
-                      .pointers = pointers};
-            bool ok = build_graph(&g);
-            if (ok) ok = answer_all(&g);
-            free_graph(&g);
-            if (!ok) msl_fail(&cg->cx, "out of memory");
         }
+    }
 }
