@@ -474,7 +474,8 @@ MTL_API void mtl_intersection_function_table_set_function(MTLIntersectionFunctio
 MTL_API void mtl_intersection_function_table_set_functions(MTLIntersectionFunctionTable *table,
                                                            MTLFunctionHandle *const *functions,
                                                            MTLRange range);
-// Entries for triangles and curves of which each is a hit, beside functions for others.
+// Entries for triangles and curves of which each is a hit, beside functions for others. All entries
+// of a table have one signature: the tags of the intersector that uses it.
 MTL_API void mtl_intersection_function_table_set_opaque_triangle_intersection_function(
     MTLIntersectionFunctionTable *table, MTLIntersectionFunctionSignature signature, size_t index);
 MTL_API void mtl_intersection_function_table_set_opaque_triangle_intersection_functions(

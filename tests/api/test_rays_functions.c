@@ -236,9 +236,11 @@ static void opaque_and_any(void **state) {
     for (size_t k = 0; k < 3; k++) {
         MTLFunctionHandle *h =
             k ? mtl_compute_pipeline_state_function_handle_with_name(p, names[k]) : NULL;
-        mtl_intersection_function_table_set_function(t, h, 2);
-        trace_with(w, p, w->soup, t, NULL, no_options);
+        MTLIntersectionFunctionTable *alone = table_of(p, 3, NULL, 0);
+        mtl_intersection_function_table_set_function(alone, h, 2);
+        trace_with(w, p, w->soup, alone, NULL, no_options);
         check_triangles(w, first_only, 0);
+        mtl_release(alone);
     }
     mtl_intersection_function_table_set_opaque_triangle_intersection_function(
         t, MTLIntersectionFunctionSignatureTriangleData, 2);
@@ -534,6 +536,19 @@ static void misuse_is_told(void **state) {
     mtl_intersection_function_table_set_opaque_triangle_intersection_functions(
         t, 0, mtl_range_make(1, 2));
     assert_broke("function_table_index");
+    clear_messages();
+    // One signature in a table: that of the first entry.
+    mtl_intersection_function_table_set_function(t, ball, 0);
+    mtl_intersection_function_table_set_opaque_triangle_intersection_function(
+        t, MTLIntersectionFunctionSignatureNone, 1);
+    assert_int_equal(n_messages, 0);
+    mtl_intersection_function_table_set_opaque_curve_intersection_function(
+        t, MTLIntersectionFunctionSignatureCurveData, 1);
+    assert_broke("intersection_signature");
+    clear_messages();
+    mtl_intersection_function_table_set_function(
+        t, mtl_compute_pipeline_state_function_handle_with_name(p, "third"), 1);
+    assert_broke("intersection_signature");
     clear_messages();
     mtl_intersection_function_table_set_buffer(t, w->spheres, 0, 31);
     assert_broke("buffer_index");

@@ -37,8 +37,12 @@ extern RtClass rt_function_table_class;
 struct MTLIntersectionFunctionTable {
     MTLVisibleFunctionTable base;
     MTLResource *bound[ABI_TABLE_BUFFERS]; // retained: buffers, visible function tables
+    uint32_t signature; // of the first entry, and so of all; 1 more than its tags, 0: none yet
 };
 extern RtClass rt_intersection_table_class;
+// Whether a function with these tags may stand in the table; if not, that is misuse.
+bool rt_intersection_table_takes(MTLIntersectionFunctionTable *table, unsigned tags,
+                                 const char *name, const char *call);
 
 // What a descriptor says of one of its functions. {0}: nothing.
 typedef struct RtLinkWish {

@@ -53,10 +53,28 @@ void mtl_intersection_function_table_set_functions(MTLIntersectionFunctionTable 
         rt_function_table_set_range(&table->base, functions, range, __func__);
 }
 
-// The signature is that of the intersector, which asks for no data here.
-static void set_opaque(MTLIntersectionFunctionTable *table, int id, MTLRange range,
+bool rt_intersection_table_takes(MTLIntersectionFunctionTable *table, unsigned tags,
+                                 const char *name, const char *call) {
+    uint32_t none = 0, mine = tags + 1;
+    if (__atomic_compare_exchange_n(&table->signature, &none, mine, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE) ||
+        none == mine)
+        return true;
+    rt_misuse(table->base.resource.device, RT_RULE_intersection_signature, call,
+              "'%s' has signature %#x, the functions of the table '%s' have %#x", name, tags,
+              rt_label(&table->base.resource.label), none - 1);
+    return false;
+}
+
+// Without code: every primitive that is looked up there is a hit. Its signature counts as that of
+// the other functions does.
+static void set_opaque(MTLIntersectionFunctionTable *table, int id,
+                       MTLIntersectionFunctionSignature signature, MTLRange range,
                        const char *call) {
-    if (!present(table, call) || !rt_function_table_has(&table->base, range, call)) return;
+    if (!present(table, call) || !rt_function_table_has(&table->base, range, call) ||
+        !range.length ||
+        !rt_intersection_table_takes(table, signature, "the opaque function", call))
+        return;
     for (size_t i = 0; i < range.length; i++)
         __atomic_store_n(&table->base.table->ids[range.location + i], (uint32_t)id,
                          __ATOMIC_RELEASE);
@@ -64,25 +82,21 @@ static void set_opaque(MTLIntersectionFunctionTable *table, int id, MTLRange ran
 
 void mtl_intersection_function_table_set_opaque_triangle_intersection_function(
     MTLIntersectionFunctionTable *table, MTLIntersectionFunctionSignature signature, size_t index) {
-    (void)signature;
-    set_opaque(table, ABI_FUNCTION_OPAQUE_TRIANGLE, mtl_range_make(index, 1), __func__);
+    set_opaque(table, ABI_FUNCTION_OPAQUE_TRIANGLE, signature, mtl_range_make(index, 1), __func__);
 }
 void mtl_intersection_function_table_set_opaque_triangle_intersection_functions(
     MTLIntersectionFunctionTable *table, MTLIntersectionFunctionSignature signature,
     MTLRange range) {
-    (void)signature;
-    set_opaque(table, ABI_FUNCTION_OPAQUE_TRIANGLE, range, __func__);
+    set_opaque(table, ABI_FUNCTION_OPAQUE_TRIANGLE, signature, range, __func__);
 }
 void mtl_intersection_function_table_set_opaque_curve_intersection_function(
     MTLIntersectionFunctionTable *table, MTLIntersectionFunctionSignature signature, size_t index) {
-    (void)signature;
-    set_opaque(table, ABI_FUNCTION_OPAQUE_CURVE, mtl_range_make(index, 1), __func__);
+    set_opaque(table, ABI_FUNCTION_OPAQUE_CURVE, signature, mtl_range_make(index, 1), __func__);
 }
 void mtl_intersection_function_table_set_opaque_curve_intersection_functions(
     MTLIntersectionFunctionTable *table, MTLIntersectionFunctionSignature signature,
     MTLRange range) {
-    (void)signature;
-    set_opaque(table, ABI_FUNCTION_OPAQUE_CURVE, range, __func__);
+    set_opaque(table, ABI_FUNCTION_OPAQUE_CURVE, signature, range, __func__);
 }
 
 // ---- What the functions get ----

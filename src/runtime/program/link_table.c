@@ -110,6 +110,11 @@ bool rt_function_table_set(MTLVisibleFunctionTable *table, MTLFunctionHandle *ha
                   mtl_function_name(handle->function), intersection ? "an" : "no");
         return false;
     }
+    unsigned tags, primitive;
+    if (intersection && rf_intersection(handle->function->function, &tags, &primitive) &&
+        !rt_intersection_table_takes((MTLIntersectionFunctionTable *)(void *)table, tags,
+                                     mtl_function_name(handle->function), call))
+        return false;
     __atomic_store_n(&table->table->ids[index], handle ? handle->id : 0, __ATOMIC_RELEASE);
     return true;
 }
