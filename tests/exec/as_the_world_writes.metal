@@ -88,3 +88,22 @@ kernel void chosen(device float *out [[buffer(0)]], device const float4 *a [[buf
                    uint i [[thread_position_in_grid]]) {
     choose<float4>((device Place *)out, a, c, i);
 }
+
+// Matrices in braces, a pair for each column.
+constant float3x3 braced_factors = {{1, 1, 1}, {0, -0.5/0.25, 1.5}, {1.25, -0.25/0.5, 0}};
+constant float2x2 braced_list[2] = {{{1, 2}, {3, 4}}, {float2(5, 6), {7, 8}}};
+struct Braced {
+    float2 a;
+    float2x3 m;
+    half2x2 h;
+};
+// run: matrices_in_braces grid=1 group=1
+// arg 0 = np.zeros(8, f32)
+// expect 0 = [-2.0, 1.5, 8.0, 6.0, 5.0, 4.0, 1.0, -0.5]
+kernel void matrices_in_braces(device float *out [[buffer(0)]]) {
+    Braced b = {{1, 2}, {{1, 2, 3}, {4, 5, 6}}, {{1, 2}, {3, 4}}};
+    float3x3 unit{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    out[0] = braced_factors[1][1], out[1] = braced_factors[1][2], out[7] = braced_factors[2][1];
+    out[2] = braced_list[1][1][1], out[3] = b.m[1][2], out[4] = b.m[1].y, out[5] = b.h[1][1];
+    out[6] = (unit * float3(0, 1, 0)).y;
+}

@@ -213,7 +213,7 @@ ONE = [
     Function("sinpi", sinpi, 4, absolute(LONG(2) ** -13, 1)),
     Function("tan", np.tan, 6, within(6, 0, np.pi), "sin(x) / cos(x)"),
     Function("tanh", np.tanh, 5, 5, "(t - 1) / (t + 1), t = exp(2 * x)"),
-    Function("tanpi", lambda x: sinpi(x) / cospi(x), 6, 6, "sinpi(x) / cospi(x)"),
+    Function("tanpi", lambda x: sinpi(x) / cospi(x), 6, 6, "tan(x * pi)"),
 ]
 TWO = [
     Function("atan2", np.arctan2, 6, usual, "by atan(y / x)", 2),

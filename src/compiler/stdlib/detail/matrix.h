@@ -19,6 +19,23 @@ template <class T, int Cols, int Rows> struct matrix {
         requires(sizeof...(A) == Cols && (__is_convertible(A, vec<T, Rows>) && ...) &&
                  (__is_vec<A> && ...))
     METAL_FUNC constexpr matrix(A... c) : columns{__column(c)...} {}
+    // columns in braces: float2x2 m = {{1, 2}, {3, 4}}
+    struct __list {
+        __column column;
+        METAL_FUNC constexpr __list(const __column &c) : column(c) {}
+        template <class... E>
+            requires(sizeof...(E) == Rows && (__is_convertible(E, T) && ...))
+        METAL_FUNC constexpr __list(E... e) : column(T(e)...) {}
+    };
+    METAL_FUNC constexpr matrix(const __list &a, const __list &b)
+        requires(Cols == 2)
+        : columns{a.column, b.column} {}
+    METAL_FUNC constexpr matrix(const __list &a, const __list &b, const __list &c)
+        requires(Cols == 3)
+        : columns{a.column, b.column, c.column} {}
+    METAL_FUNC constexpr matrix(const __list &a, const __list &b, const __list &c, const __list &d)
+        requires(Cols == 4)
+        : columns{a.column, b.column, c.column, d.column} {}
     template <class... A>
         requires(sizeof...(A) == Cols * Rows && (__is_convertible(A, T) && ...))
     METAL_FUNC constexpr matrix(A... e) : columns{} {
