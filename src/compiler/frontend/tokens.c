@@ -380,15 +380,17 @@ static void walk(TokenPass *p) {
         const MslToken *t = &p->in[i];
         track_scope(p, i);
         if (t->kind == T_l_square && tp_is(p, i + 1, T_l_square)) {
-            size_t end = tp_attributes(p, i);
+            size_t end = tp_global_builtin(p, i);
+            if (!end) end = tp_attributes(p, i);
             if (end) {
                 i = end;
                 continue;
             }
         }
         if (t->kind == T_identifier) {
-            bool member = i && (tp_is(p, i - 1, T_period) || tp_is(p, i - 1, T_arrow) ||
-                                tp_is(p, i - 1, T_coloncolon));
+            bool of_object = i && (tp_is(p, i - 1, T_period) || tp_is(p, i - 1, T_arrow)),
+                 member = of_object || (i && tp_is(p, i - 1, T_coloncolon));
+            if (!of_object && p->n_globals && tp_global_use(p, i)) continue;
             size_t end = member ? SIZE_MAX : edit_word(p, i);
             if (end != SIZE_MAX) {
                 i = end;
@@ -440,5 +442,6 @@ done:;
     free(p.match);
     free(p.scopes);
     free(p.methods);
+    free(p.globals);
     return ok;
 }

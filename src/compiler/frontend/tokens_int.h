@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tokens_int.h: the state of the token pass, shared by tokens.c (scopes, keywords), token_attrs.c
-// (attributes) and token_vars.c (threadgroup variables, template parameters).
+// (attributes), token_globals.c (built-ins at program scope) and token_vars.c (threadgroup variables,
+// template parameters).
 #ifndef INGOT_FRONTEND_TOKENS_INT_H
 #define INGOT_FRONTEND_TOKENS_INT_H
 #include "compiler/frontend/frontend_int.h"
@@ -18,6 +19,11 @@ typedef struct TokenMethod {
     const char *class_name, *name;
 } TokenMethod;
 
+typedef struct TokenGlobal { // token_globals.c
+    const char *name;
+    size_t hidden_until; // by another thing of that name
+} TokenGlobal;
+
 typedef struct TokenPass {
     BridgeJob *job;
     BaseArena *arena;
@@ -32,6 +38,8 @@ typedef struct TokenPass {
     TokenMethod
         *methods; // member functions given the thread space, for definitions outside the class
     size_t n_methods, capacity_methods;
+    TokenGlobal *globals;
+    size_t n_globals;
     unsigned next_id; // for names we invent
     unsigned version; // of the language (versions.c)
     bool too_deep;    // brackets nest beyond the limit: reported, not parsed
@@ -72,6 +80,10 @@ size_t tp_declaration_start(const TokenPass *p); // in out
 size_t tp_attributes(TokenPass *p, size_t i);
 void tp_annotate(TokenPass *p, const char *name,
                  uint32_t location); // [[name]], before a declaration
+// `[[...]]` at in[i] that makes a built-in of a variable at program scope; the index of the `;`, or 0.
+size_t tp_global_builtin(TokenPass *p, size_t i);
+// The word at in[i], as a call if it names such a variable.
+bool tp_global_use(TokenPass *p, size_t i);
 // `threadgroup` at in[i] that starts a variable in a function; the index of the `;`, or 0.
 size_t tp_threadgroup_variable(TokenPass *p, size_t i);
 // After the `)` at in[close] went out: adds the thread space if it ends a member function's

@@ -108,3 +108,9 @@ kernel void k(device bfloat *b, texture2d<uint, access::read_write> t) { b[0] = 
 // ====
 #include <metal_tensor>
 kernel void k(tensor<device half, dextents<int, 2>> t, device bfloat *a) { a[0] = 1.5bf; }
+// ==== 3.0
+uint2 gid [[thread_position_in_grid]]; // expect-error: 'thread_position_in_grid' at program scope needs Metal 3.1
+kernel void k(device float *a) { a[gid.x] = 1; }
+// ==== 3.1
+uint2 gid [[thread_position_in_grid]];
+kernel void k(device float *a) { a[gid.x] = 1; }

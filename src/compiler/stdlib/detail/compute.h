@@ -36,6 +36,20 @@ METAL_FUNC void atomic_thread_fence(mem_flags, memory_order order,
     __atomic_thread_fence(order);
 }
 
+// A built-in at program scope (frontend/token_globals.c): uint, ushort, or two or three of them.
+template <class T, uint BUILTIN> METAL_FUNC T __builtin_at() {
+    if constexpr (__is_vec<T>) {
+        using E = __element_t<T>;
+        T r((E)0);
+        r.x = (E)__ingot_position(BUILTIN, 0);
+        r.y = (E)__ingot_position(BUILTIN, 1);
+        if constexpr (sizeof(T) > 2 * sizeof(E)) r.z = (E)__ingot_position(BUILTIN, 2);
+        return r;
+    } else {
+        return (T)__ingot_position(BUILTIN, 0);
+    }
+}
+
 template <class T> METAL_FUNC bool is_function_constant_defined(const constant T &c) {
     return __ingot_fc_defined(&c) != 0;
 }
