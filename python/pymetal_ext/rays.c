@@ -7,6 +7,15 @@
 
 // ---- Descriptors ----
 
+static const Field MotionKeyframeData_fields[] = {
+    {OPTIONAL("buffer", Buffer), "What a geometry is at the keyframe.", false},
+    {SIZE_OR("offset", 0), "Where it begins.", false},
+    NO_FIELD,
+};
+DEFINE_CLASS(MotionKeyframeData, "A keyframe of primitives that move.",
+             .fields = MotionKeyframeData_fields, .factory = "motion_keyframe_data",
+             .constructible = true);
+
 static const Field AccelerationStructureGeometryDescriptor_fields[] = {
     {ENUM_OR("kind", AccelerationStructureGeometryKind, Triangles, 0),
      "Triangles, bounding boxes or curves.", false},
@@ -19,6 +28,8 @@ static const Field AccelerationStructureGeometryDescriptor_fields[] = {
     {SIZE_OR("primitive_data_stride", 0), "0: the size.", false},
     {OPTIONAL("vertex_buffer", Buffer), "Of triangles.", false},
     {SIZE_OR("vertex_buffer_offset", 0), "Where they begin.", false},
+    {LIST_OR("vertex_buffers", MotionKeyframeData), "In place of it: one for each keyframe.",
+     false},
     {ENUM_OR("vertex_format", VertexFormat, Invalid, 0), "Invalid: three floats.", false},
     {SIZE_OR("vertex_stride", 0), "0: that of the format.", false},
     {OPTIONAL("index_buffer", Buffer), "None: vertices in order.", false},
@@ -27,6 +38,7 @@ static const Field AccelerationStructureGeometryDescriptor_fields[] = {
     {SIZE_OR("triangle_count", 0), "Triangles.", false},
     {OPTIONAL("bounding_box_buffer", Buffer), "Boxes: six floats each, least and greatest.", false},
     {SIZE_OR("bounding_box_buffer_offset", 0), "Where they begin.", false},
+    {LIST_OR("bounding_box_buffers", MotionKeyframeData), "In place of it, for keyframes.", false},
     {SIZE_OR("bounding_box_stride", 0), "0: 24.", false},
     {SIZE_OR("bounding_box_count", 0), "Boxes.", false},
     {ENUM_OR("curve_type", CurveType, Round, 0), "Tubes or ribbons.", false},
@@ -34,10 +46,12 @@ static const Field AccelerationStructureGeometryDescriptor_fields[] = {
     {ENUM_OR("curve_end_caps", CurveEndCaps, None, 0), "What closes tubes.", false},
     {OPTIONAL("control_point_buffer", Buffer), "Of curves: three floats each.", false},
     {SIZE_OR("control_point_buffer_offset", 0), "Where they begin.", false},
+    {LIST_OR("control_point_buffers", MotionKeyframeData), "In place of it, for keyframes.", false},
     {SIZE_OR("control_point_stride", 0), "0: 12.", false},
     {SIZE_OR("control_point_count", 0), "Control points.", false},
     {OPTIONAL("radius_buffer", Buffer), "A float for each control point.", false},
     {SIZE_OR("radius_buffer_offset", 0), "Where they begin.", false},
+    {LIST_OR("radius_buffers", MotionKeyframeData), "In place of it, for keyframes.", false},
     {SIZE_OR("radius_stride", 0), "0: 4.", false},
     {SIZE_OR("segment_count", 0), "Segments; the indices are those of their first points.", false},
     {SIZE_OR("segment_control_point_count", 0), "Control points of a segment: 2 to 4.", false},
@@ -53,6 +67,11 @@ static const Field AccelerationStructureDescriptor_fields[] = {
     {U32_OR("usage", 0), "1: refits, 2: built fast.", false},
     {LIST_OR("geometry_descriptors", AccelerationStructureGeometryDescriptor),
      "What a primitive structure holds.", false},
+    {SIZE_OR("motion_keyframe_count", 0), "Of primitives that move; 0 or 1: none does.", false},
+    {DOUBLE_OR("motion_start_time", 0), "That of the first keyframe.", false},
+    {DOUBLE_OR("motion_end_time", 0), "That of the last one; both 0: 0 to 1.", false},
+    {ENUM_OR("motion_start_border_mode", MotionBorderMode, Clamp, 0), "Before the first.", false},
+    {ENUM_OR("motion_end_border_mode", MotionBorderMode, Clamp, 0), "Behind the last.", false},
     {OPTIONAL("instance_descriptor_buffer", Buffer), "Records of instances.", false},
     {SIZE_OR("instance_descriptor_buffer_offset", 0), "Where they begin.", false},
     {SIZE_OR("instance_descriptor_stride", 0), "0: that of the type.", false},
@@ -85,6 +104,7 @@ DEFINE_CLASS(AccelerationStructureSizes, "What a structure and its builds need a
 
 void rays_descriptor_free(RaysDescriptor *d) {
     free(d->geometries);
+    free(d->keyframes);
     free(d->instanced);
     Py_CLEAR(d->list);
     Py_CLEAR(d->kept);
@@ -126,6 +146,78 @@ static MTLAccelerationStructureGeometryDescriptor geometry(const Object *o) {
         .segment_control_point_count = field_u(o, "segment_control_point_count")};
 }
 
+// The lists of keyframes of a geometry, and where they go.
+static const struct {
+    const char *name;
+    size_t list, count;
+} keyframe_lists[] = {
+#define LIST(FIELD, COUNT)                                                                         \
+    {#FIELD, offsetof(MTLAccelerationStructureGeometryDescriptor, FIELD),                          \
+     offsetof(MTLAccelerationStructureGeometryDescriptor, COUNT)}
+    LIST(vertex_buffers, vertex_buffer_count),
+    LIST(bounding_box_buffers, bounding_box_buffer_count),
+    LIST(control_point_buffers, control_point_buffer_count),
+    LIST(radius_buffers, radius_buffer_count),
+#undef LIST
+};
+enum { N_KEYFRAME_LISTS = sizeof keyframe_lists / sizeof *keyframe_lists };
+
+static Py_ssize_t keyframe_count(const Object *o, int list) {
+    PyObject *given = field_py(o, keyframe_lists[list].name);
+    return !given || given == Py_None ? 0 : PySequence_Size(given);
+}
+
+// The keyframes of o at *frames, which moves on. False: an exception is set.
+static bool take_keyframes(State *state, const Object *o, MTLMotionKeyframeData **frames,
+                           MTLAccelerationStructureGeometryDescriptor *g) {
+    for (int k = 0; k < N_KEYFRAME_LISTS; k++) {
+        Py_ssize_t n = keyframe_count(o, k);
+        for (Py_ssize_t i = 0; i < n; i++) {
+            PyObject *item = PySequence_GetItem(field_py(o, keyframe_lists[k].name), i);
+            bool right = item && object_is(state, item, C_MotionKeyframeData);
+            if (right)
+                (*frames)[i] =
+                    (MTLMotionKeyframeData){.buffer = field_p((const Object *)item, "buffer"),
+                                            .offset = field_u((const Object *)item, "offset")};
+            else if (item)
+                PyErr_Format(PyExc_TypeError, "element %zd of %s is not a MotionKeyframeData", i,
+                             keyframe_lists[k].name);
+            Py_XDECREF(item);
+            if (!right) return false;
+        }
+        if (n <= 0) continue;
+        memcpy((char *)g + keyframe_lists[k].list, frames, sizeof *frames);
+        *(size_t *)(void *)((char *)g + keyframe_lists[k].count) = (size_t)n;
+        *frames += n;
+    }
+    return true;
+}
+
+// The geometries of d->list. False: an exception is set.
+static bool take_geometries(State *state, RaysDescriptor *d, size_t n) {
+    size_t n_frames = 0;
+    for (size_t i = 0; i < n; i++)
+        for (int k = 0; k < N_KEYFRAME_LISTS; k++) {
+            Py_ssize_t more =
+                keyframe_count((const Object *)PyTuple_GetItem(d->list, (Py_ssize_t)i), k);
+            if (more < 0) return false;
+            n_frames += (size_t)more;
+        }
+    d->geometries = calloc(n + 1, sizeof *d->geometries);
+    d->keyframes = calloc(n_frames + 1, sizeof *d->keyframes);
+    if (!d->geometries || !d->keyframes) {
+        PyErr_NoMemory();
+        return false;
+    }
+    MTLMotionKeyframeData *frames = d->keyframes;
+    for (size_t i = 0; i < n; i++) {
+        const Object *o = (const Object *)PyTuple_GetItem(d->list, (Py_ssize_t)i);
+        d->geometries[i] = geometry(o);
+        if (!take_keyframes(state, o, &frames, &d->geometries[i])) return false;
+    }
+    return true;
+}
+
 bool rays_descriptor(State *state, const Object *o, RaysDescriptor *d) {
     size_t n_instanced;
     *d = (RaysDescriptor){.kept = field_values(o)};
@@ -140,19 +232,20 @@ bool rays_descriptor(State *state, const Object *o, RaysDescriptor *d) {
         return false;
     }
     size_t n = (size_t)PyTuple_Size(d->list);
-    d->geometries = calloc(n + 1, sizeof *d->geometries);
-    if (!d->geometries) {
+    if (!take_geometries(state, d, n)) {
         rays_descriptor_free(d);
-        PyErr_NoMemory();
         return false;
     }
-    for (size_t i = 0; i < n; i++)
-        d->geometries[i] = geometry((const Object *)PyTuple_GetItem(d->list, (Py_ssize_t)i));
     d->d = (MTLAccelerationStructureDescriptor){
         .kind = (MTLAccelerationStructureKind)field_u(o, "kind"),
         .usage = (MTLAccelerationStructureUsage)field_u(o, "usage"),
         .geometry_descriptors = d->geometries,
         .geometry_descriptor_count = n,
+        .motion_keyframe_count = field_u(o, "motion_keyframe_count"),
+        .motion_start_time = (float)field_f(o, "motion_start_time"),
+        .motion_end_time = (float)field_f(o, "motion_end_time"),
+        .motion_start_border_mode = (MTLMotionBorderMode)field_u(o, "motion_start_border_mode"),
+        .motion_end_border_mode = (MTLMotionBorderMode)field_u(o, "motion_end_border_mode"),
         .instance_descriptor_buffer = field_p(o, "instance_descriptor_buffer"),
         .instance_descriptor_buffer_offset = field_u(o, "instance_descriptor_buffer_offset"),
         .instance_descriptor_stride = field_u(o, "instance_descriptor_stride"),

@@ -7,6 +7,7 @@
 typedef struct RaysDescriptor {
     MTLAccelerationStructureDescriptor d;
     MTLAccelerationStructureGeometryDescriptor *geometries;
+    MTLMotionKeyframeData *keyframes; // of all geometries, one list behind the other
     void **instanced;
     PyObject *list, *kept; // of the geometries; values that C values were taken from
 } RaysDescriptor;

@@ -22,6 +22,13 @@ kernel void trace(primitive_acceleration_structure s [[buffer(0)]],
     auto h = x.intersect(ray(float3(at[i], -1), float3(0, 0, 1)), s);
     out[i] = h.type == intersection_type::none ? float2(-1) : float2(h.distance, h.primitive_id);
 }
+kernel void moving(acceleration_structure<primitive_motion> s [[buffer(0)]],
+                   device const float2 *at [[buffer(1)]], device float2 *out [[buffer(2)]],
+                   uint i [[thread_position_in_grid]]) {
+    intersector<primitive_motion> x;
+    auto h = x.intersect(ray(float3(at[0], -1), float3(0, 0, 1)), s, 0.25f * i);
+    out[i] = h.type == intersection_type::none ? float2(-1) : float2(h.distance, h.primitive_id);
+}
 kernel void instances(instance_acceleration_structure s [[buffer(0)]],
                       device const float2 *at [[buffer(1)]], device float2 *out [[buffer(2)]],
                       uint i [[thread_position_in_grid]]) {
@@ -109,6 +116,29 @@ def test_triangles(device, queue):
     structure.label = "squares"
     assert structure.label == "squares"
     np.testing.assert_array_equal(trace(device, queue, structure), HITS)
+
+
+def keyframes(device, *corners):
+    """Buffers of all keyframes in one, and where each begins."""
+    buffer = buffer_of(device, np.concatenate(corners))
+    frames = []
+    for i in range(len(corners)):
+        frame = pm.MotionKeyframeData()
+        frame.buffer, frame.offset = buffer, i * corners[0].nbytes
+        frames.append(frame)
+    return frames
+
+
+def test_motion(device, queue):
+    """A square that goes from z = 0 to z = 2 between the times 0.25 and 0.75, and is not there before."""
+    d = triangles(device, CORNERS[:6], vertex_buffer=None,
+                  vertex_buffers=keyframes(device, CORNERS[:6], CORNERS[:6] + np.float32([0, 0, 2])))
+    d.motion_keyframe_count, d.motion_start_time, d.motion_end_time = 2, 0.25, 0.75
+    d.motion_start_border_mode = pm.MotionBorderMode.Vanish
+    hits = trace(device, queue, build(device, queue, d), kernel="moving")
+    np.testing.assert_allclose(hits[:, 0], [-1, 1, 2, 3, 3], atol=1e-5)
+    with pytest.raises(TypeError, match="MotionKeyframeData"):
+        device.acceleration_structure_sizes(triangles(device, vertex_buffers=[3]))
 
 
 def test_indices(device, queue):
