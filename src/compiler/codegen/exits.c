@@ -9,9 +9,10 @@
 //             where all functions are at hand, it is either taken out again, because no SIMD-group
 //             function is on the path, or asks __ingot_never(), which is false, but only emission
 //             knows
-//   flags     `while (!done) { if (c) { s = simd_sum(x); done = true; } }`: where LLVM sees through
-//             the flag, the sum is behind the loop again. So a condition that leaves, and that hangs
-//             on what some turns write where such a function is, is xor'ed with __ingot_never()
+//   flags     `while (!done) { if (c) { s = simd_sum(x); done = true; } }`: where LLVM sees
+//             through the flag, the sum is behind the loop again. So a condition that leaves, and
+//             that hangs on what some turns write where such a function is, is xor'ed with
+//             __ingot_never()
 //   requires  msl_load: nothing is inlined or optimised, a function's own loops are all it has
 #include "compiler/codegen/codegen.h"
 #include <stdlib.h>

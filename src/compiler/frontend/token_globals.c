@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// token_globals.c: built-ins at program scope, `uint2 gid [[thread_position_in_grid]];` (Metal 3.1).
-// No variable could hold them, since each thread has its own. The declaration becomes a function
-// that asks for the position, and every use of the name a call of it.
+// token_globals.c: built-ins at program scope, `uint2 gid [[thread_position_in_grid]];` (Metal
+// 3.1). No variable could hold them, since each thread has its own. The declaration becomes a
+// function that asks for the position, and every use of the name a call of it.
 #include "compiler/frontend/tokens_int.h"
 #include <stdlib.h>
 

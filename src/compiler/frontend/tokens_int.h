@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tokens_int.h: the state of the token pass, shared by tokens.c (scopes, keywords), token_attrs.c
-// (attributes), token_globals.c (built-ins at program scope) and token_vars.c (threadgroup variables,
-// template parameters).
+// (attributes), token_globals.c (built-ins at program scope) and token_vars.c (threadgroup
+// variables, template parameters).
 #ifndef INGOT_FRONTEND_TOKENS_INT_H
 #define INGOT_FRONTEND_TOKENS_INT_H
 #include "compiler/frontend/frontend_int.h"
@@ -80,7 +80,8 @@ size_t tp_declaration_start(const TokenPass *p); // in out
 size_t tp_attributes(TokenPass *p, size_t i);
 void tp_annotate(TokenPass *p, const char *name,
                  uint32_t location); // [[name]], before a declaration
-// `[[...]]` at in[i] that makes a built-in of a variable at program scope; the index of the `;`, or 0.
+// `[[...]]` at in[i] that makes a built-in of a variable at program scope; the index of the `;`,
+// or 0.
 size_t tp_global_builtin(TokenPass *p, size_t i);
 // The word at in[i], as a call if it names such a variable.
 bool tp_global_use(TokenPass *p, size_t i);
