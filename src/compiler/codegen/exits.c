@@ -271,6 +271,7 @@ typedef struct Flags {
     Write *writes;                       // in the loop
     LLVMValueRef deciding[MAX_DECIDING]; // what a condition hangs on: values and variables
     bool too_many;
+    unsigned *sometimes, n_sometimes; // blocks with SIMD-group functions that not every turn runs
 } Flags;
 
 // The variable behind an address; of *p that is p.
@@ -385,32 +386,49 @@ static bool knows(Flags *x, LLVMValueRef condition) {
         bool matters = false;
         for (unsigned k = 0; k < x->n_deciding; k++) matters |= x->deciding[k] == x->writes[w].root;
         if (!matters || in_every_turn(x, x->writes[w].at)) continue;
-        for (unsigned b = 0; b < x->g->n; b++)
-            if (x->g->nodes[b].in && x->g->nodes[b].together && !in_every_turn(x, b) &&
-                in_one_turn(x, b, x->writes[w].at))
-                return true;
+        for (unsigned b = 0; b < x->n_sometimes; b++)
+            if (in_one_turn(x, x->sometimes[b], x->writes[w].at)) return true;
     }
     return false;
 }
 
 // One condition that decides both over a SIMD-group function and, later in the turn, to leave.
 static bool is_behind(const Flags *x, unsigned at) {
-    for (unsigned b = 0; b < x->g->n; b++)
-        if (x->g->nodes[b].in && x->g->nodes[b].together && b != at && !in_every_turn(x, b) &&
-            comes_to(x->g, x->header, b, at, b))
+    for (unsigned b = 0; b < x->n_sometimes; b++)
+        if (x->sometimes[b] != at &&
+            comes_to(x->g, x->header, x->sometimes[b], at, x->sometimes[b]))
             return true;
     return false;
 }
 
+// Fills in `sometimes`; false: the loop has nothing of the kind.
+static bool has_sometimes(Flags *x) {
+    bool inside = false;
+    for (unsigned k = 0; k < x->g->n; k++) {
+        const Node *b = &x->g->nodes[k];
+        if (!b->in || !b->together) continue;
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b->block); i && !inside;
+             i = LLVMGetNextInstruction(i))
+            inside = decides_inside(x->g, i);
+        if (!in_every_turn(x, k)) x->sometimes[x->n_sometimes++] = k;
+    }
+    return inside || x->n_sometimes;
+}
+
 // In the loop of header h; hold: of questions, that their path is part of the loop anyway.
 static bool hide_flags(Flow *g, unsigned h, const bool *hold) {
-    bool any = false;
-    for (unsigned i = 0; i < g->n; i++) any |= g->nodes[i].in && g->nodes[i].together;
-    if (!any) return true;
-    Flags x = {.g = g, .header = h};
+    Flags x = {.g = g, .header = h, .sometimes = calloc(g->n, sizeof *x.sometimes)};
+    if (!x.sometimes) return false;
+    if (!has_sometimes(&x)) {
+        free(x.sometimes);
+        return true;
+    }
     x.n_writes = find_writes(&x, NULL);
     x.writes = calloc(x.n_writes + 1, sizeof *x.writes);
-    if (!x.writes) return false;
+    if (!x.writes) {
+        free(x.sometimes);
+        return false;
+    }
     find_writes(&x, x.writes);
     for (unsigned i = 0; i < g->n; i++) {
         LLVMValueRef end = LLVMGetBasicBlockTerminator(g->nodes[i].block);
@@ -430,6 +448,7 @@ static bool hide_flags(Flow *g, unsigned h, const bool *hold) {
         LLVMSetCondition(end, LLVMBuildXor(g->cg->cx.builder, condition, never(g->cg), ""));
     }
     free(x.writes);
+    free(x.sometimes);
     return true;
 }
 
