@@ -151,14 +151,14 @@ static const struct {
     const char *name;
     size_t list, count;
 } keyframe_lists[] = {
-#define LIST(FIELD, COUNT)                                                                         \
+#define KEYFRAMES(FIELD, COUNT)                                                                    \
     {#FIELD, offsetof(MTLAccelerationStructureGeometryDescriptor, FIELD),                          \
      offsetof(MTLAccelerationStructureGeometryDescriptor, COUNT)}
-    LIST(vertex_buffers, vertex_buffer_count),
-    LIST(bounding_box_buffers, bounding_box_buffer_count),
-    LIST(control_point_buffers, control_point_buffer_count),
-    LIST(radius_buffers, radius_buffer_count),
-#undef LIST
+    KEYFRAMES(vertex_buffers, vertex_buffer_count),
+    KEYFRAMES(bounding_box_buffers, bounding_box_buffer_count),
+    KEYFRAMES(control_point_buffers, control_point_buffer_count),
+    KEYFRAMES(radius_buffers, radius_buffer_count),
+#undef KEYFRAMES
 };
 enum { N_KEYFRAME_LISTS = sizeof keyframe_lists / sizeof *keyframe_lists };
 
