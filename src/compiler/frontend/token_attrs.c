@@ -211,11 +211,14 @@ size_t tp_attributes(TokenPass *p, size_t i) {
         bool outside = !p->paren && !tp_in_function(p) &&
                        (!p->n_scopes || p->scopes[p->n_scopes - 1].kind == SCOPE_NAMESPACE);
         bool global = constant && outside;
-        if (outside && (tp_is_word(p, k, "buffer") || tp_is_word(p, k, "texture") ||
-                        tp_is_word(p, k, "sampler") || tp_is_word(p, k, "threadgroup")))
+        bool resource = tp_is_word(p, k, "buffer") || tp_is_word(p, k, "texture") ||
+                        tp_is_word(p, k, "sampler") || tp_is_word(p, k, "threadgroup");
+        if (outside && resource) {
+            declare_extern(p, at); // no value: one error is enough
             tp_report(p, k,
                       "resources at program scope are not supported: pass this one to the function "
                       "as an argument");
+        }
         if (global) declare_extern(p, at);
         if (global && tp_is(p, after + 1, T_equal))
             tp_report(p, k,
