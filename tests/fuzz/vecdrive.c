@@ -96,6 +96,7 @@ int main(int argc, char **argv) {
     char *text = NULL;
     if (argc < 3) die("usage: vecdrive in.ll out.o [options]");
     cx.width = 32;
+    cx.reach = 32;
     cx.cpu = LLVMGetHostCPUName();
     cx.features = LLVMGetHostCPUFeatures();
     for (int i = 3; i < argc; i++) {

@@ -291,8 +291,9 @@ static void emit_members(Vec *x, Value i, Val *o) { // extractvalue, insertvalue
 // A uint index of elements of two bytes or more is below 2^31 in a buffer shorter than 4 GiB: x86
 // gathers by signed 32-bit indices, sixteen at a time instead of eight.
 static bool may_sign_extend(Vec *x, Value i) {
-    if (msl_map_get(&x->sunk, i) + 31 < (int)x->cx->reach) return false; // -1: none
-    Value g = LLVMGetUser(LLVMGetFirstUse(i));                           // used once
+    int bits = msl_map_get(&x->sunk, i); // -1: none
+    if (bits < 0 || bits + 31 < (int)x->cx->reach) return false;
+    Value g = LLVMGetUser(LLVMGetFirstUse(i)); // used once
     return LLVMIsAGetElementPtrInst(g) && LLVMGetNumOperands(g) == 2 && operand(g, 1) == i &&
            LLVMABISizeOfType(x->dl, LLVMGetGEPSourceElementType(g)) >= 2;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // passes_int.h: private to passes/. The state of one vectorisation and what its files offer each
-// other. Reading order: vectorise.c (the pipeline), prepare.c, join.c, cfg.c, private.c,
+// other. Reading order: vectorise.c (the pipeline), prepare.c, join.c, merge.c, cfg.c, private.c,
 // divergence.c, position.c, emit.c, emit_inst.c, emit_packed.c, emit_memory.c, emit_record.c,
 // emit_helper.c, emit_atomic.c, emit_simd.c, emit_texture.c, emit_tensor.c, fragment.c,
 // emit_fragment.c, emit_control.c, split.c, version.c.
@@ -196,6 +196,7 @@ void msl_prepare(Vec *x);
 void msl_prepare_memory(Vec *x);
 void msl_find_sunk(Vec *x);
 void msl_join_elements(Vec *x); // join.c
+bool msl_merge_loads(Vec *x);   // merge.c: whether it changed anything
 
 // private.c
 void msl_analyse_private(Vec *x);

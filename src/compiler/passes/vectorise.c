@@ -128,6 +128,11 @@ static Value vectorise(Vec *x) {
             analyse(x); // which phis join lanes that came one way
             msl_gather_fragments(x);
         }
+        if (x->cx->split) {
+            msl_plan_positions(x);
+            analyse(x);
+            if (msl_merge_loads(x)) msl_join_elements(x);
+        }
         LLVMAddAttributeAtIndex(
             x->thread, LLVMAttributeFunctionIndex,
             LLVMCreateStringAttribute(x->llvm, prepared, sizeof prepared - 1, "", 0));
