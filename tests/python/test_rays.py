@@ -227,6 +227,30 @@ def test_boxes_and_curves(device, queue):
     np.testing.assert_allclose(hits[:, 0], [-1, -1, 2.5, -1, -1], atol=1e-3)
 
 
+def test_moving_boxes_and_curves(device, queue):
+    """A tube from z = 2 to z = 4 between the times 0 and 0.5, gone afterwards; boxes stop no ray."""
+    box = np.array([[0, 0, 0, 1, 1, 1]], np.float32)
+    boxes = pm.AccelerationStructureGeometryDescriptor()
+    boxes.kind = pm.AccelerationStructureGeometryKind.BoundingBoxes
+    boxes.bounding_box_buffers = keyframes(device, box, box + 1)
+    boxes.bounding_box_count = 1
+    points = np.array([[0, 1, 2], [1, 1, 2], [2, 1, 2], [3, 1, 2]], np.float32)
+    curve = pm.AccelerationStructureGeometryDescriptor()
+    curve.kind = pm.AccelerationStructureGeometryKind.Curves
+    curve.curve_basis = pm.CurveBasis.Bezier
+    curve.control_point_buffers = keyframes(device, points, points + np.float32([0, 0, 2]))
+    curve.radius_buffers = keyframes(device, *[np.full(4, 0.5, np.float32)] * 2)
+    curve.index_buffer = buffer_of(device, np.zeros(2, np.uint16))
+    curve.control_point_count = curve.segment_control_point_count = 4
+    curve.segment_count = 1
+    d = pm.AccelerationStructureDescriptor()
+    d.geometry_descriptors = [boxes, curve]
+    d.motion_keyframe_count, d.motion_end_time = 2, 0.5
+    d.motion_end_border_mode = pm.MotionBorderMode.Vanish
+    hits = trace(device, queue, build(device, queue, d), kernel="moving")
+    np.testing.assert_allclose(hits[:, 0], [2.5, 3.5, 4.5, -1, -1], atol=1e-3)
+
+
 FIELDS = {
     "AccelerationStructureGeometryDescriptor": (
         "intersection_function_table_offset primitive_data_buffer_offset "
@@ -254,6 +278,7 @@ def test_fields(device, name):
             assert getattr(d, field) is b
     assert pm.AccelerationStructureGeometryDescriptor.acceleration_structure_geometry_descriptor(
         ).vertex_format is pm.VertexFormat.Invalid
+    assert pm.MotionKeyframeData.motion_keyframe_data().offset == 0
     made = pm.AccelerationStructureDescriptor.acceleration_structure_descriptor()
     assert made.instance_descriptor_type is (
         pm.AccelerationStructureInstanceDescriptorType.Default)

@@ -15,7 +15,8 @@ VALUES = {"Origin", "Size", "Range", "ClearColor"}
 # Descriptors that PyMetal does not have may be made by calling their class.
 OURS = {"AccelerationStructureDescriptor", "AccelerationStructureGeometryDescriptor",
         "CaptureDescriptor", "CommandQueueDescriptor", "CompileOptions",
-        "ComputePipelineDescriptor", "FunctionConstantValues", "SharedEventListener"}
+        "ComputePipelineDescriptor", "FunctionConstantValues", "MotionKeyframeData",
+        "SharedEventListener"}
 
 
 class TestExceptions:
