@@ -244,6 +244,7 @@ static void vectorise_versions(Cg *cg, Plan *plan, uint32_t n_threads) {
                                  : (plan->rows || !cg->uses.plane) && !cg->request->quick;
     if (!plan->shaped) cx->shape[1] = cx->shape[2] = 1; // lines: x runs with the lanes
     plan->full_width = cx->width;
+    cx->local = true;
     cx->split = !cg->request->quick && !cg->request->validate;
     if (has_full) plan->full = msl_vectorise(cx, cg->thread, true);
     LLVMValueRef slow = has_full ? cx->slow : NULL;

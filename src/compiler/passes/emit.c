@@ -345,6 +345,7 @@ void msl_lane_loop(Vec *x, Value i, Val *o) {
         LLVMSetOperand(copy, (unsigned)k, s);
     }
     LLVMInsertIntoBuilder(x->b, copy);
+    copy = msl_unlocked(x, i, copy);
     for (int c = 0; c < n; c++) {
         o->v[c] = LLVMBuildInsertElement(x->b, in[c], msl_extract_leaf(x, copy, c), lane, "");
         Value from[] = {LLVMGetPoison(LLVMTypeOf(in[c])), o->v[c]};

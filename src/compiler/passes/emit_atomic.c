@@ -2,8 +2,49 @@
 // emit_atomic.c: atomic read-modify-write. In general a loop over the active lanes. When all lanes
 // hit one place with an integer operation, one atomic operation with the combined value does: 32
 // lanes that count into one counter cost one locked add. Results, where used, are what the lanes
-// would have seen one after the other in their order.
+// would have seen one after the other in their order. Threadgroup memory belongs to one thread of
+// the machine: what is atomic for its lanes, which take turns, needs no lock.
 #include "compiler/passes/passes_int.h"
+
+// Whether the memory is the threadgroup's.
+static bool is_shared(const Vec *x, Value p) {
+    while (LLVMIsAGetElementPtrInst(p)) p = operand(p, 0);
+    return x->cx->local && p == LLVMGetLastParam(x->thread);
+}
+
+static Value changed(Vec *x, LLVMAtomicRMWBinOp op, Value old, Value v) {
+    Type t = LLVMTypeOf(v);
+    const char *pick = NULL;
+    switch (op) {
+    case LLVMAtomicRMWBinOpXchg: return v;
+    case LLVMAtomicRMWBinOpAdd: return LLVMBuildAdd(x->b, old, v, "");
+    case LLVMAtomicRMWBinOpSub: return LLVMBuildSub(x->b, old, v, "");
+    case LLVMAtomicRMWBinOpAnd: return LLVMBuildAnd(x->b, old, v, "");
+    case LLVMAtomicRMWBinOpOr: return LLVMBuildOr(x->b, old, v, "");
+    case LLVMAtomicRMWBinOpXor: return LLVMBuildXor(x->b, old, v, "");
+    case LLVMAtomicRMWBinOpFAdd: return LLVMBuildFAdd(x->b, old, v, "");
+    case LLVMAtomicRMWBinOpFSub: return LLVMBuildFSub(x->b, old, v, "");
+    case LLVMAtomicRMWBinOpMax: pick = "llvm.smax"; break;
+    case LLVMAtomicRMWBinOpMin: pick = "llvm.smin"; break;
+    case LLVMAtomicRMWBinOpUMax: pick = "llvm.umax"; break;
+    case LLVMAtomicRMWBinOpUMin: pick = "llvm.umin"; break;
+    default: return NULL;
+    }
+    Value a[] = {old, v};
+    return msl_intrinsic(x, pick, &t, 1, a, 2);
+}
+
+Value msl_unlocked(Vec *x, Value i, Value copy) {
+    if (!LLVMIsAAtomicRMWInst(i) || LLVMGetVolatile(i) || !is_shared(x, operand(i, 0))) return copy;
+    LLVMPositionBuilderBefore(x->b, copy);
+    Value p = operand(copy, 0), old = LLVMBuildLoad2(x->b, LLVMTypeOf(copy), p, "");
+    LLVMSetAlignment(old, LLVMGetAlignment(copy));
+    Value fresh = changed(x, LLVMGetAtomicRMWBinOp(copy), old, operand(copy, 1));
+    if (fresh) LLVMSetAlignment(LLVMBuildStore(x->b, fresh, p), LLVMGetAlignment(copy));
+    LLVMPositionBuilderAtEnd(x->b, LLVMGetInstructionParent(copy));
+    LLVMInstructionEraseFromParent(fresh ? copy : old);
+    return fresh ? old : copy;
+}
 
 static bool combines(Value i, bool *ordered) {
     *ordered = false;
@@ -53,6 +94,7 @@ void msl_emit_rmw(Vec *x, Value i, Val *o) {
     LLVMSetOperand(copy, 0, msl_scalar(x, p));
     LLVMSetOperand(copy, 1, total);
     LLVMInsertIntoBuilder(x->b, copy);
+    copy = msl_unlocked(x, i, copy);
     if (!used) return;
     Value old = msl_splat(x, copy);
     o->v[0] = op == LLVMAtomicRMWBinOpAdd ? LLVMBuildAdd(x->b, old, before, "")

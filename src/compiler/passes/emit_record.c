@@ -12,7 +12,7 @@
 // as four are read as four: they cannot lie at the end of a page.
 int msl_record_size(const Vec *x, int n, int element, unsigned align, bool store) {
     int whole = n == 3 && !store && align >= 16 && element == 4 ? 4 : n, bytes = whole * element;
-    bool narrow = bytes == 4 && !store && (x->cx->avx512 || x->cx->avx2) && align >= 4;
+    bool narrow = bytes == 4 && !store && (x->cx->avx512 || x->cx->avx2);
     bool wide = bytes == 8 || bytes == 16;
     return whole > 1 && whole <= MAX_RECORD && (whole & (whole - 1)) == 0 && (narrow || wide)
                ? whole

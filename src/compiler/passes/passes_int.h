@@ -348,6 +348,8 @@ void msl_emit_gep(Vec *x, Value i, Val *o);
 // By the indices: in differences of pointers LLVM 22.1 (instcombine) mixes up vectors and scalars.
 Value msl_offset_of(Vec *x, Value p, bool vector, unsigned segment);
 void msl_emit_rmw(Vec *x, Value i, Val *o);
+// The copy of i just emitted, without the lock if it needs none.
+Value msl_unlocked(Vec *x, Value i, Value copy);
 
 // emit_simd.c
 void msl_emit_builtin(Vec *x, Value i, Val *o, Builtin which);
