@@ -3,6 +3,7 @@
 // by exact texels: outputs, blending, colours that functions read, tile functions, commands of
 // indirect command buffers, pipelines of Metal 4 that inherit the map and that do not; the rules.
 #include "indirect_test.h"
+#include "library_test.h"
 #include "render_test.h"
 
 enum { SIDE = 16 };
@@ -17,19 +18,7 @@ static const char source[] =
          "kernel void swap(imageblock<One> b, ushort2 at [[thread_position_in_threadgroup]]) {\n"
          "  b.write(One{b.read(at).c.bgra}, at); }\n";
 
-static MTLLibrary *library;
-
-static int open_all(void **state) {
-    if (open_device(state)) return -1;
-    queue = mtl_device_new_command_queue(device);
-    library = compile(source);
-    return 0;
-}
-
-static int close_all(void **state) {
-    mtl_release(library), mtl_release(queue);
-    return close_device(state);
-}
+static int open_all(void **state) { return open_library(state, source); }
 
 // Colour 0 is RGBA8Unorm, colour 1 R32Uint.
 static MTLRenderPipelineState *made(const char *fragment, bool blend) {
@@ -224,5 +213,5 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(outputs), cmocka_unit_test(tiles),
                                        cmocka_unit_test(indirect), cmocka_unit_test(of_metal4),
                                        cmocka_unit_test(rules)};
-    return cmocka_run_group_tests_name("color_map", tests, open_all, close_all);
+    return cmocka_run_group_tests_name("color_map", tests, open_all, close_library);
 }

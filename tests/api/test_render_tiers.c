@@ -3,6 +3,7 @@
 // on with fast code once a second draw has asked for it. Pictures of floats must be the same to the
 // last bit before and after: vertices with attributes, fragments, objects and meshes, tile
 // functions. A pipeline that goes away while its fast code is being made is left in peace.
+#include "library_test.h"
 #include "render_test.h"
 #include <unistd.h>
 #include "runtime/program/render_pipeline.h"
@@ -54,19 +55,7 @@ typedef struct Pipelines {
     MTLRenderPipelineState *draw, *tile; // tile: NULL: none
 } Pipelines;
 
-static MTLLibrary *library;
-
-static int open_all(void **state) {
-    if (open_device(state)) return -1;
-    queue = mtl_device_new_command_queue(device);
-    library = compile(source);
-    return 0;
-}
-
-static int close_all(void **state) {
-    mtl_release(library), mtl_release(queue);
-    return close_device(state);
-}
+static int open_all(void **state) { return open_library(state, source); }
 
 static MTLFunction *get(const char *name) {
     MTLFunction *f = mtl_library_new_function(library, name);
@@ -212,5 +201,5 @@ int main(void) {
         cmocka_unit_test(tiles),
         cmocka_unit_test(gone_before_it_comes),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, open_all, close_library);
 }

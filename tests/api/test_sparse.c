@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // test_sparse.c: sparse textures and buffers: tiles, mappings by every command, reads and writes
 // with and without memory (kernels, copies, draws), heaps that run out, moves, views, placement.
-#include "api_test.h"
+#include "library_test.h"
 
-static MTLCommandQueue *queue;
-static MTLLibrary *library;
 static const char source[] =
     HEAD "kernel void fill(texture2d<float, access::write> t [[texture(0)]], constant float &v "
          "[[buffer(0)]],\n"
@@ -32,17 +30,7 @@ static const char source[] =
 
 enum { SIZE = 256, TILE = 64, TILES = SIZE / TILE }; // R32Float: 4 bytes, 64 x 64 texels a tile
 
-static int open_all(void **state) {
-    if (open_device(state)) return -1;
-    queue = mtl_device_new_command_queue(device);
-    library = compile(source);
-    return 0;
-}
-
-static int close_all(void **state) {
-    mtl_release(library), mtl_release(queue);
-    return close_device(state);
-}
+static int open_all(void **state) { return open_library(state, source); }
 
 static MTLHeap *heap_of(size_t n_tiles) {
     MTLHeap *heap = mtl_device_new_heap(
@@ -527,5 +515,5 @@ int main(void) {
         cmocka_unit_test(indirect_and_move),  cmocka_unit_test(rules),
         cmocka_unit_test(placement_textures), cmocka_unit_test(placement_buffers),
     };
-    return cmocka_run_group_tests(tests, open_all, close_all);
+    return cmocka_run_group_tests(tests, open_all, close_library);
 }

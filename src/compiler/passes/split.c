@@ -9,7 +9,6 @@
 //             copy with the first that does, with its values as they stand.
 // Only innermost regions are doubled, small ones, and none twice.
 #include "compiler/passes/passes_int.h"
-#include <stdlib.h>
 
 enum { MAX_SPLIT = 1200 }; // instructions of a region
 
@@ -166,10 +165,9 @@ static Value all_go_on(Region *r, const Loop *l, const Value *left) {
     if (x->blocks[l->latch].succ[0] != l->header) p = opposite(p);
     bool equal = p == LLVMIntEQ || p == LLVMIntNE, is_signed = p >= LLVMIntSGT;
     bool less = p == LLVMIntULT || p == LLVMIntULE || p == LLVMIntSLT || p == LLVMIntSLE;
-    Class a = msl_class(x, operand(c, 0)), z = msl_class(x, operand(c, 1));
+    Class a = msl_class(x, operand(c, 0));
     bool line = a.kind == LINEAR && !a.segmented && (is_signed ? a.nsw : a.nuw);
-    if (equal || !line || !msl_uniform(x, operand(c, 1)) || z.kind != LINEAR)
-        return msl_is_full(x, left, x->parts);
+    if (equal || !line || !msl_uniform(x, operand(c, 1))) return msl_is_full(x, left, x->parts);
     bool at_end = (a.stride > 0) == less;
     Value first = copy_of(r, msl_scalar(x, operand(c, 0)));
     Value ahead = const_int(LLVMTypeOf(first), at_end ? a.stride * (int64_t)(x->lanes - 1) : 0);
