@@ -41,7 +41,8 @@ DeviceLike: TypeAlias = "Device | str"
 SPREAD = {"zeros": "shape", "ones": "shape", "empty": "shape", "rand": "shape", "randn": "shape",
           "reshape": "shape", "expand": "shape", "broadcast_to": "shape", "permute": "axes",
           "transpose": "axes", "tile": "times"}
-BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")
+BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor",
+          "lshift", "rshift")
 SPECIAL = {
     "__eq__": "(self, other: Any, /) -> Tensor: ...  # type: ignore[override]",
     "__ne__": "(self, other: Any, /) -> Tensor: ...  # type: ignore[override]",

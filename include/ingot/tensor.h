@@ -43,6 +43,8 @@ typedef enum IgType {
     IgInt32 = 4,
     IgInt64 = 5,
     IgBool = 6, // one byte, 0 or 1
+    IgUInt8 = 7,
+    IgInt16 = 8,
 } IgType;
 MTL_API const char *ig_type_name(IgType type); // "float16"; "" if it is none
 MTL_API size_t ig_type_size(IgType type);
@@ -236,9 +238,10 @@ MTL_API IgTensor *ig_diagonal(IgTensor *tensor, int64_t offset, int axis0, int a
 MTL_API IgTensor *ig_contiguous(IgTensor *tensor, MTLError **error);
 
 // ---- Element-wise operations, with broadcasting ----
-// Types: both operands are brought to the first type that holds both (bool, int8, int32, int64,
-// float16 or bfloat16, float32; float16 with bfloat16 is float32). Functions that are not closed
-// over integers (division, exp, ...) give float32 for them.
+// Types: both operands are brought to the first type that holds both (bool, int8 or uint8, int16,
+// int32, int64, float16 or bfloat16, float32; int8 with uint8 is int16, float16 with bfloat16
+// float32). Integers wrap around. Functions that are not closed over integers (division, exp, ...)
+// give float32 for them.
 
 #define IG_UNARY(NAME) MTL_API IgTensor *ig_##NAME(IgTensor *x, MTLError **error)
 IG_UNARY(neg);
@@ -275,8 +278,9 @@ IG_UNARY(atan);
 IG_UNARY(sinh);
 IG_UNARY(cosh);
 IG_UNARY(erf);
-IG_UNARY(gelu_erf); // the exact form
-IG_UNARY(isnan);    // these give bool
+IG_UNARY(gelu_erf);    // the exact form
+IG_UNARY(bitwise_not); // of bool: logical_not
+IG_UNARY(isnan);       // these give bool
 IG_UNARY(isinf);
 IG_UNARY(isfinite);
 #undef IG_UNARY
@@ -307,6 +311,11 @@ IG_BINARY(logical_or);
 IG_BINARY(logical_xor);
 IG_BINARY(atan2);
 IG_BINARY(floor_divide); // rounded down; of whole numbers whole, by 0 it is 0
+IG_BINARY(bitwise_and);  // of whole numbers, and of bool
+IG_BINARY(bitwise_or);
+IG_BINARY(bitwise_xor);
+IG_BINARY(left_shift);  // of whole numbers; by less than 0 or all places: 0
+IG_BINARY(right_shift); // with the sign; by less than 0 or all places: the sign alone
 #undef IG_BINARY
 // The number takes the tensor's type if it fits there (an integer tensor with 0.5 becomes float32).
 // Its value is not part of the kernel: another number needs no new one.

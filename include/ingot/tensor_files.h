@@ -55,8 +55,8 @@ MTL_API IgDict *ig_read_safetensors(IgDevice *device, const void *bytes, size_t 
 
 // ---- .npy ----
 // Versions 1 to 3, either order of axes and bytes. NumPy has no bfloat16: it is written as float32.
-// Types that tensors do not have become the ones that hold them best: float64 float32, uint8, int16
-// and uint16 int32, uint32 int64, uint64 int64 (a value that does not fit is an error).
+// Types that tensors do not have become the ones that hold them best: float64 float32, uint16
+// int32, uint32 int64, uint64 int64 (a value that does not fit is an error).
 
 MTL_API bool ig_save_npy(const char *path, IgTensor *tensor, MTLError **error);
 MTL_API IgTensor *ig_load_npy(IgDevice *device, const char *path, MTLError **error);

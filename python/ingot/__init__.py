@@ -19,11 +19,11 @@ from ._tensor import *  # noqa: F401,F403
 from ._tensor import (  # noqa: F401
     ArgumentError, CompileError, Device, DeviceError, DType, DTypeError, Error, ExecutionError,
     FileError, GradientError, IndexOutOfRange, NotFiniteError, OutOfMemory, Pool, ShapeError,
-    Tensor, bfloat16, bool_, float16, float32, int8, int32, int64)
+    Tensor, bfloat16, bool_, float16, float32, int8, int16, int32, int64, uint8)
 from . import _methods
 from ._methods import *  # noqa: F401,F403
 
-from . import backend, fused, nn, optim  # noqa: E402,F401
+from . import _numpy, backend, fused, nn, optim  # noqa: E402,F401
 
 __version__ = _tensor.__version__
 try:

@@ -13,7 +13,8 @@ from ._tensor import Tensor, float32, int32
 
 __all__ = ["allclose", "array_equal", "einsum", "grad", "no_grad", "nonzero", "outer", "dot",
            "movedim", "meshgrid", "isclose", "take_along_axis", "concatenate", "negative",
-           "absolute", "multiply", "subtract", "divide", "true_divide", "power", "mod", "clip",
+           "absolute", "multiply", "subtract", "divide", "true_divide", "power", "mod", "invert",
+           "bitwise_left_shift", "bitwise_right_shift", "clip",
            "unbind", "take", "scalar_tensor", "synchronize", "pool", "pool_statistics",
            "default_device", "ravel", "normal", "save", "load", "kernel", "Kernel"]
 
@@ -26,6 +27,8 @@ subtract = _tensor.sub
 divide = true_divide = _tensor.div
 power = _tensor.pow
 mod = _tensor.remainder
+invert = _tensor.bitwise_not
+bitwise_left_shift, bitwise_right_shift = _tensor.left_shift, _tensor.right_shift
 clip = _tensor.clamp
 concatenate = _tensor.concat
 unbind = _tensor.unstack
@@ -231,7 +234,8 @@ def __reduce__(self: Tensor) -> Any:
 
 def _unpickle(data: bytes, shape: tuple[int, ...], stored: str, dtype: str, requires_grad: bool,
               kind: type) -> Tensor:
-    codes = {"float32": "f", "int8": "b", "int32": "i", "int64": "q", "bool": "?"}
+    codes = {"float32": "f", "int8": "b", "uint8": "B", "int16": "h", "int32": "i", "int64": "q",
+             "bool": "?"}
     flat = _tensor.tensor(memoryview(data).cast(codes[stored]) if data else [], dtype=stored)
     return kind(flat.reshape(shape), dtype=dtype, requires_grad=requires_grad)
 

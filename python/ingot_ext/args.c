@@ -41,9 +41,11 @@ static void describe(const ArgSpec *specs, int n_specs, bool types, char *text, 
 
 char *op_doc(const Op *op, bool method) {
     char plain[512], typed[1024], also[256] = "", *doc = NULL;
+    const char *out = op->flags & HAS_OUT ? ", *, out: Tensor | None = None" : "";
     size_t used = 0;
     int skip = method ? 1 : 0;
     bool alone = op->n_args == skip;
+    if (alone && *out) out += 2;
     describe(op->args + skip, op->n_args - skip, false, plain, sizeof plain);
     describe(op->args + skip, op->n_args - skip, true, typed, sizeof typed);
     for (int i = skip; i < op->n_args && used < sizeof also; i++)
@@ -52,12 +54,12 @@ char *op_doc(const Op *op, bool method) {
                                      used ? ", " : " (", op->args[i].name, op->args[i].other);
     if (used && used < sizeof also - 2) memcpy(also + used, ".)", 3);
     size_t n =
-        strlen(plain) + strlen(typed) + strlen(op->doc) + strlen(also) + 3 * strlen(op->name) + 256;
+        strlen(plain) + strlen(typed) + strlen(op->doc) + strlen(also) + 3 * strlen(op->name) + 512;
     doc = malloc(n);
     if (doc)
-        snprintf(doc, n, "%s($%s%s%s)\n--\n\n%s(%s) -> %s\n\n%s%s", op->name,
-                 method ? "self" : "module", alone ? "" : ", ", plain, op->name, typed, op->returns,
-                 op->doc, also);
+        snprintf(doc, n, "%s($%s%s%s%s)\n--\n\n%s(%s%s) -> %s\n\n%s%s", op->name,
+                 method ? "self" : "module", alone ? "" : ", ", plain, *out ? ", *, out=None" : "",
+                 op->name, typed, out, op->returns, op->doc, also);
     return doc;
 }
 
@@ -306,8 +308,46 @@ fail:
     return false;
 }
 
+// Takes out=tensor out of the arguments of a function that has it: the tensor, borrowed. *names and
+// args are without it then; NULL without an exception: it is not there.
+static PyObject *take_out(const Op *op, PyObject **args, Py_ssize_t n, PyObject **names) {
+    Py_ssize_t n_names = *names ? PyTuple_Size(*names) : 0, at = 0;
+    while (at < n_names && PyUnicode_CompareWithASCIIString(PyTuple_GetItem(*names, at), "out"))
+        at++;
+    if (at == n_names) return *names = Py_XNewRef(*names), NULL;
+    PyObject *out = args[n + at], *rest = PyTuple_New(n_names - 1);
+    for (Py_ssize_t i = 0, to = 0; rest && i < n_names; i++) {
+        if (i == at) continue;
+        args[n + to] = args[n + i];
+        PyTuple_SetItem(rest, to++, Py_NewRef(PyTuple_GetItem(*names, i)));
+    }
+    *names = rest;
+    if (!rest || out == Py_None || as_tensor(out)) return rest && out != Py_None ? out : NULL;
+    PyErr_Format(PyExc_TypeError, "%s(): 'out' must be Tensor, not %s", op->name, short_type(out));
+    return NULL;
+}
+
+static PyObject *run_op(State *state, const Op *op, PyObject *self, PyObject *const *args,
+                        Py_ssize_t n, PyObject *names);
+
 PyObject *call_op(State *state, const Op *op, PyObject *self, PyObject *const *args, Py_ssize_t n,
                   PyObject *names) {
+    PyObject *own[MAX_ARGS * 2];
+    Py_ssize_t all = n + (names ? PyTuple_Size(names) : 0);
+    if (!(op->flags & HAS_OUT) || !names || all > MAX_ARGS * 2)
+        return run_op(state, op, self, args, n, names);
+    memcpy(own, args, (size_t)all * sizeof *own);
+    PyObject *out = take_out(op, own, n, &names);
+    PyObject *result = PyErr_Occurred() ? NULL : run_op(state, op, self, own, n, names);
+    Py_XDECREF(names);
+    if (!result || !out) return result;
+    int failed = give_value(state, (Tensor *)out, unwrap(result), op->name);
+    Py_DECREF(result);
+    return failed ? NULL : Py_NewRef(out);
+}
+
+static PyObject *run_op(State *state, const Op *op, PyObject *self, PyObject *const *args,
+                        Py_ssize_t n, PyObject *names) {
     Arg a[MAX_ARGS];
     PyObject *result;
     drain_shared();

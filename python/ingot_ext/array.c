@@ -24,8 +24,8 @@ typedef struct DLManagedTensorVersioned {
 // ---- The buffer protocol ----
 
 static const char *const formats[N_DTYPES] = {
-    [IgFloat16] = "e", [IgFloat32] = "f", [IgInt8] = "b",
-    [IgInt32] = "i",   [IgInt64] = "q",   [IgBool] = "?",
+    [IgFloat16] = "e", [IgFloat32] = "f", [IgInt8] = "b",  [IgInt32] = "i",
+    [IgInt64] = "q",   [IgBool] = "?",    [IgUInt8] = "B", [IgInt16] = "h",
 };
 
 typedef struct Export {
@@ -87,7 +87,7 @@ void tensor_releasebuffer(PyObject *o, Py_buffer *view) {
 
 // ---- Elements of other types ----
 
-typedef enum Foreign { F_F64, F_U8, F_I16, F_U16, F_U32, F_U64, F_NONE } Foreign;
+typedef enum Foreign { F_F64, F_U16, F_U32, F_U64, F_NONE } Foreign;
 typedef struct Layout {
     IgType type;     // of the tensor
     Foreign convert; // F_NONE: the elements are of the type already
@@ -108,12 +108,11 @@ static bool choose(char kind, size_t size, Layout *out) { // kind: f b(float) i 
     case 'b': out->type = IgBFloat16; return size == 2;
     case '?': out->type = IgBool; return size == 1;
     case 'i':
-        out->type = size == 1 ? IgInt8 : size == 8 ? IgInt64 : IgInt32;
-        if (size == 2) out->convert = F_I16;
+        out->type = size == 1 ? IgInt8 : size == 2 ? IgInt16 : size == 8 ? IgInt64 : IgInt32;
         return size == 1 || size == 2 || size == 4 || size == 8;
     case 'u':
-        out->type = size >= 4 ? IgInt64 : IgInt32;
-        out->convert = size == 1 ? F_U8 : size == 2 ? F_U16 : size == 4 ? F_U32 : F_U64;
+        out->type = size >= 4 ? IgInt64 : size == 2 ? IgInt32 : IgUInt8;
+        out->convert = size == 1 ? F_NONE : size == 2 ? F_U16 : size == 4 ? F_U32 : F_U64;
         return size == 1 || size == 2 || size == 4 || size == 8;
     }
     return false;
@@ -130,8 +129,6 @@ static bool choose(char kind, size_t size, Layout *out) { // kind: f b(float) i 
 static bool convert_element(const Layout *l, const char *from, char *to) {
     switch (l->convert) {
     case F_F64: CONVERT(double, float); break;
-    case F_U8: CONVERT(uint8_t, int32_t); break;
-    case F_I16: CONVERT(int16_t, int32_t); break;
     case F_U16: CONVERT(uint16_t, int32_t); break;
     case F_U32: CONVERT(uint32_t, int64_t); break;
     case F_U64: CONVERT(uint64_t, int64_t); return (int8_t)to[7] >= 0; // little-endian
@@ -245,7 +242,7 @@ static const struct {
 } dl_types[N_DTYPES] = {
     [IgFloat16] = {DL_FLOAT, 16}, [IgFloat32] = {DL_FLOAT, 32}, [IgBFloat16] = {DL_BFLOAT, 16},
     [IgInt8] = {DL_INT, 8},       [IgInt32] = {DL_INT, 32},     [IgInt64] = {DL_INT, 64},
-    [IgBool] = {DL_BOOL, 8},
+    [IgBool] = {DL_BOOL, 8},      [IgUInt8] = {DL_UINT, 8},     [IgInt16] = {DL_INT, 16},
 };
 
 static void delete_plain(DLManagedTensor *m) { // any thread, no GIL needed

@@ -217,6 +217,7 @@ static float half_to_float(uint16_t h) {
 PyObject *element(IgType type, const void *at) {
     uint32_t bits;
     uint16_t word;
+    int16_t h;
     float f;
     int32_t i;
     int64_t l;
@@ -232,6 +233,8 @@ PyObject *element(IgType type, const void *at) {
     case IgInt32: memcpy(&i, at, 4); return PyLong_FromLong(i);
     case IgInt64: memcpy(&l, at, 8); return PyLong_FromLongLong(l);
     case IgBool: return PyBool_FromLong(*(const uint8_t *)at);
+    case IgUInt8: return PyLong_FromLong(*(const uint8_t *)at);
+    case IgInt16: memcpy(&h, at, 2); return PyLong_FromLong(h);
     }
     return NULL;
 }

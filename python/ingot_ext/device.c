@@ -12,7 +12,8 @@ static const struct {
     [IgFloat16] = {"f16 half e", "f"}, [IgFloat32] = {"f32 float f", "f"},
     [IgBFloat16] = {"bf16", "f"},      [IgInt8] = {"i8 char b", "i"},
     [IgInt32] = {"i32 int i", "i"},    [IgInt64] = {"i64 long q", "i"},
-    [IgBool] = {"bool_ b8 ?", "b"},
+    [IgBool] = {"bool_ b8 ?", "b"},    [IgUInt8] = {"u8 byte uchar B", "u"},
+    [IgInt16] = {"i16 short h", "i"},
 };
 
 static bool has_word(const char *words, const char *word) {
@@ -44,8 +45,8 @@ bool to_dtype(State *state, PyObject *o, IgType *type) {
     bool found = text && dtype_named(text, type);
     if (!found && !PyErr_Occurred())
         PyErr_Format(state->errors[IgErrorType],
-                     "%R is no element type: there are float16, float32, bfloat16, int8, int32, "
-                     "int64 and bool",
+                     "%R is no element type: there are float16, float32, bfloat16, int8, uint8, "
+                     "int16, int32, int64 and bool",
                      o);
     Py_XDECREF(name);
     return found;

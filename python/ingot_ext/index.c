@@ -96,16 +96,21 @@ static bool add_array(Selection *s, Array array) {
     return true;
 }
 
+// A single bool: a new axis of length 1, of which it chooses the position or none.
+static bool apply_bool(Selection *s, bool chosen) {
+    MTLError *error = NULL;
+    if (!show(s, ig_unsqueeze(s->view, s->axis, &error), &error)) return false;
+    int64_t *values = calloc(1, sizeof *values);
+    if (!values) return PyErr_NoMemory(), false;
+    return add_array(s, (Array){.rank = 1, .shape = {chosen}, .values = values});
+}
+
 // The places of a mask's true elements, one array for each of its axes.
 static bool apply_mask(Selection *s, IgTensor *mask) {
     int rank = ig_rank(mask);
     const int64_t *shape = ig_shape(mask);
     int64_t n = ig_numel(mask), count = 0;
     MTLError *error = NULL;
-    if (rank == 0) {
-        PyErr_SetString(s->state->errors[IgErrorIndex], "a single bool is no index");
-        return false;
-    }
     if (s->axis + rank > ig_rank(s->view)) return too_many(s);
     for (int i = 0; i < rank; i++)
         if (shape[i] != ig_shape(s->view)[s->axis + i]) {
@@ -288,6 +293,17 @@ static bool gather(Selection *s) {
 
 // ---- The key ----
 
+// Python's, NumPy's, or a tensor without axes. -1: none; -2: an exception.
+static int single_bool(PyObject *o) {
+    if (PyBool_Check(o)) return o == Py_True;
+    if (PyLong_Check(o) || PySlice_Check(o) || PyList_Check(o) || PyTuple_Check(o)) return -1;
+    Tensor *t = as_tensor(o);
+    bool is_one = t ? ig_type(t->t) == IgBool && !ig_rank(t->t)
+                    : !strcmp(short_type(o), "bool_") || !strcmp(short_type(o), "bool");
+    int truth = is_one ? PyObject_IsTrue(o) : -1;
+    return is_one && truth < 0 ? -2 : truth;
+}
+
 static bool is_array(PyObject *o) {
     return !PySlice_Check(o) && o != Py_None && o != Py_Ellipsis && !is_number(o) &&
            (as_tensor(o) || PyList_Check(o) || PyTuple_Check(o) || PyObject_CheckBuffer(o));
@@ -295,13 +311,13 @@ static bool is_array(PyObject *o) {
 
 // Axes that an item uses up; -1: an exception.
 static int axes_of(State *state, PyObject *item) {
-    if (item == Py_None || item == Py_Ellipsis) return 0;
+    if (item == Py_None || item == Py_Ellipsis || single_bool(item) >= 0) return 0;
     if (!is_array(item)) return 1;
     Tensor *t = as_tensor(item);
-    if (t) return ig_type(t->t) == IgBool && ig_rank(t->t) ? ig_rank(t->t) : 1;
+    if (t) return ig_type(t->t) == IgBool ? ig_rank(t->t) : 1;
     IgTensor *array = to_tensor(state, item, -1, NULL);
     if (!array) return -1;
-    int n = ig_type(array) == IgBool && ig_rank(array) ? ig_rank(array) : 1;
+    int n = ig_type(array) == IgBool ? ig_rank(array) : 1;
     ig_release(array);
     return n;
 }
@@ -313,7 +329,7 @@ static bool apply(Selection *s, PyObject **items, int n) {
         int axes = axes_of(s->state, items[i]);
         if (axes < 0) return false;
         used += axes;
-        arrays |= is_array(items[i]);
+        arrays |= is_array(items[i]) || single_bool(items[i]) >= 0;
         if (items[i] == Py_Ellipsis && dots >= 0) {
             PyErr_SetString(s->state->errors[IgErrorIndex], "an index has one ... at most");
             return false;
@@ -326,6 +342,8 @@ static bool apply(Selection *s, PyObject **items, int n) {
         PyObject *item = items[i];
         MTLError *error = NULL;
         bool ok = true, part = false;
+        int truth = single_bool(item);
+        if (truth == -2) return false;
         if (item == Py_Ellipsis) {
             s->axis += fill;
         } else if (item == Py_None) {
@@ -333,9 +351,9 @@ static bool apply(Selection *s, PyObject **items, int n) {
             s->axis++;
         } else if (PySlice_Check(item)) {
             ok = apply_slice(s, item);
-        } else if (PyBool_Check(item)) {
-            PyErr_SetString(s->state->errors[IgErrorIndex], "a single bool is no index");
-            ok = false;
+        } else if (truth >= 0) {
+            part = true;
+            ok = apply_bool(s, truth);
         } else if (is_array(item)) {
             part = true;
             ok = apply_array(s, item);

@@ -30,7 +30,7 @@
 #pragma clang diagnostic ignored "-Wmissing-field-initializers"
 #endif
 
-enum { N_DTYPES = 7, N_ERRORS = 12, MAX_ARGS = 16, MAX_PIECES = 4096 };
+enum { N_DTYPES = 9, N_ERRORS = 12, MAX_ARGS = 16, MAX_PIECES = 4096 };
 
 typedef struct State State;
 struct State {
@@ -117,7 +117,8 @@ typedef struct Arg {
 typedef IgTensor *TensorBody(State *state, const Arg *a, MTLError **error);
 typedef PyObject *ObjectBody(State *state, const Arg *a);
 
-enum { AS_FUNCTION = 1, AS_METHOD = 2, WAITS = 4 }; // WAITS: runs without the GIL
+// WAITS: runs without the GIL. HAS_OUT: out=tensor is given the result.
+enum { AS_FUNCTION = 1, AS_METHOD = 2, WAITS = 4, HAS_OUT = 8 };
 typedef struct Op {
     const char *name;
     PyCFunction function, method;
@@ -299,6 +300,7 @@ static inline void free_object(PyObject *o) {
     OP_(fn, tensor, IgTensor *, (UNUSED(State *, state), const Arg *a, MTLError **error), flags,   \
         "Tensor", doc, __VA_ARGS__)
 #define TENSOR_OP(fn, doc, ...) TENSOR_OP_AS(AS_FUNCTION | AS_METHOD, fn, doc, __VA_ARGS__)
+#define OUT_OP(fn, doc, ...) TENSOR_OP_AS(AS_FUNCTION | AS_METHOD | HAS_OUT, fn, doc, __VA_ARGS__)
 #define OBJECT_OP(flags, fn, returns, doc, ...)                                                    \
     OP_(fn, object, PyObject *, (UNUSED(State *, state), UNUSED(const Arg *, a)), flags, returns,  \
         doc, __VA_ARGS__)

@@ -14,6 +14,7 @@ typedef struct Binary {
     BinaryFn *tensor;
     ScalarFn *scalar; // NULL: there is none
     bool compares, commutes;
+    bool bits; // numbers are whole, and become tensors
 } Binary;
 
 static const Binary binary_add = {"+", ig_add, ig_add_scalar, false, true};
@@ -23,9 +24,11 @@ static const Binary binary_div = {"/", ig_div, ig_div_scalar, false, false};
 static const Binary binary_mod = {"%", ig_remainder, ig_remainder_scalar, false, false};
 static const Binary binary_floor = {"//", ig_floor_divide, ig_floor_divide_scalar, false, false};
 static const Binary binary_pow = {"**", ig_pow, ig_pow_scalar, false, false};
-static const Binary binary_and = {"&", ig_logical_and, NULL, false, true};
-static const Binary binary_or = {"|", ig_logical_or, NULL, false, true};
-static const Binary binary_xor = {"^", ig_logical_xor, NULL, false, true};
+static const Binary binary_and = {"&", ig_bitwise_and, NULL, false, true, true};
+static const Binary binary_or = {"|", ig_bitwise_or, NULL, false, true, true};
+static const Binary binary_xor = {"^", ig_bitwise_xor, NULL, false, true, true};
+static const Binary binary_lshift = {"<<", ig_left_shift, NULL, false, false, true};
+static const Binary binary_rshift = {">>", ig_right_shift, NULL, false, false, true};
 static const Binary compare[] = {
     [Py_LT] = {"<", ig_lt, ig_lt_scalar, true, false},
     [Py_LE] = {"<=", ig_le, ig_le_scalar, true, false},
@@ -55,8 +58,12 @@ static int weak_type(IgType type, PyObject *number, bool compares, double *value
     if (PyErr_Occurred()) return -1;
     *large = i > (1LL << 53) || i < -(1LL << 53);
     if (type == IgBool) return PyBool_Check(number) ? IgBool : IgInt64;
-    long long most = type == IgInt8 ? INT8_MAX : type == IgInt32 ? INT32_MAX : INT64_MAX;
-    if (i <= most && i >= -most - 1) return type;
+    static const long long most[N_DTYPES] = {[IgInt8] = INT8_MAX,
+                                             [IgInt16] = INT16_MAX,
+                                             [IgInt32] = INT32_MAX,
+                                             [IgInt64] = INT64_MAX,
+                                             [IgUInt8] = UINT8_MAX};
+    if (i <= most[type] && i >= (type == IgUInt8 ? 0 : -most[type] - 1)) return type;
     if (compares) return IgInt64;
     PyErr_Format(PyExc_OverflowError, "%lld does not fit into a tensor of %s", i,
                  ig_type_name(type));
@@ -129,15 +136,6 @@ static bool is_operand(PyObject *o) {
     return PyObject_CheckBuffer(o) || PyObject_HasAttrString(o, "__dlpack__");
 }
 
-static bool only_bools(State *state, const Binary *op, IgTensor *a, IgTensor *b) {
-    if (op->tensor != ig_logical_and && op->tensor != ig_logical_or && op->tensor != ig_logical_xor)
-        return true;
-    if (ig_type(a) == IgBool && ig_type(b) == IgBool) return true;
-    PyErr_Format(state->errors[IgErrorType], "%s is for tensors of bool, not %s and %s", op->name,
-                 ig_type_name(ig_type(a)), ig_type_name(ig_type(b)));
-    return false;
-}
-
 // NULL: an exception; *other: not for us.
 static IgTensor *compute(PyObject *a, PyObject *b, const Binary *op, State **state, bool *other) {
     Tensor *x = as_tensor(a), *y = as_tensor(b);
@@ -149,15 +147,12 @@ static IgTensor *compute(PyObject *a, PyObject *b, const Binary *op, State **sta
     drain_shared();
     PyObject *rest = x ? b : a;
     IgTensor *mine = ig_retain(x ? x->t : y->t);
-    if (!(x && y) && is_number(rest) && op->scalar) {
+    if (!(x && y) && is_number(rest) && (op->scalar || op->bits)) {
         result = with_number(*state, op, mine, rest, !x, &error);
-    } else if (!(x && y) && is_number(rest) && !PyBool_Check(rest) && !op->scalar &&
-               op->tensor != ig_matmul) {
-        PyErr_Format((*state)->errors[IgErrorType], "%s is for tensors of bool", op->name);
     } else {
         IgTensor *their = to_tensor(*state, rest, -1, ig_device(mine));
         IgTensor *l = x ? mine : their, *r = x ? their : mine;
-        if (their && only_bools(*state, op, l, r)) result = op->tensor(l, r, &error);
+        if (their) result = op->tensor(l, r, &error);
         ig_release(their);
     }
     ig_release(mine);
@@ -237,6 +232,8 @@ BINARY(floor)
 BINARY(and)
 BINARY(or)
 BINARY(xor)
+BINARY(lshift)
+BINARY(rshift)
 BINARY(matmul)
 
 static PyObject *nb_pow(PyObject *a, PyObject *b, PyObject *modulus) {
@@ -273,13 +270,7 @@ static PyObject *unary(PyObject *o, IgTensor *(*function)(IgTensor *, MTLError *
 static PyObject *nb_negative(PyObject *o) { return unary(o, ig_neg); }
 static PyObject *nb_absolute(PyObject *o) { return unary(o, ig_abs); }
 static PyObject *nb_positive(PyObject *o) { return Py_NewRef(o); }
-static PyObject *nb_invert(PyObject *o) {
-    Tensor *self = (Tensor *)o;
-    if (ig_type(self->t) == IgBool) return unary(o, ig_logical_not);
-    PyErr_Format(self->state->errors[IgErrorType], "~ is for tensors of bool, not %s",
-                 ig_type_name(ig_type(self->t)));
-    return NULL;
-}
+static PyObject *nb_invert(PyObject *o) { return unary(o, ig_bitwise_not); }
 
 static int nb_bool(PyObject *o) {
     Tensor *self = (Tensor *)o;
@@ -328,6 +319,8 @@ PyType_Slot operator_slots[] = {
     {Py_nb_and, SLOT(nb_and)},
     {Py_nb_or, SLOT(nb_or)},
     {Py_nb_xor, SLOT(nb_xor)},
+    {Py_nb_lshift, SLOT(nb_lshift)},
+    {Py_nb_rshift, SLOT(nb_rshift)},
     {Py_nb_inplace_add, SLOT(nb_iadd)},
     {Py_nb_inplace_subtract, SLOT(nb_isub)},
     {Py_nb_inplace_multiply, SLOT(nb_imul)},
@@ -339,6 +332,8 @@ PyType_Slot operator_slots[] = {
     {Py_nb_inplace_and, SLOT(nb_iand)},
     {Py_nb_inplace_or, SLOT(nb_ior)},
     {Py_nb_inplace_xor, SLOT(nb_ixor)},
+    {Py_nb_inplace_lshift, SLOT(nb_ilshift)},
+    {Py_nb_inplace_rshift, SLOT(nb_irshift)},
     {Py_nb_negative, SLOT(nb_negative)},
     {Py_nb_positive, SLOT(nb_positive)},
     {Py_nb_absolute, SLOT(nb_absolute)},

@@ -176,7 +176,7 @@ TENSOR_OP_AS(AS_FUNCTION, randint, "Integers from low to high - 1, equally likel
 OBJECT_OP(AS_FUNCTION, tensor, "Tensor",
           "A tensor of numbers, nested lists, an array or another tensor; always a copy. Without "
           "dtype: bool, int64 or the default for Python's numbers, else what the array has, where "
-          "float64 becomes float32, uint8 and 16-bit integers int32, uint32 and uint64 int64.",
+          "float64 becomes float32, uint16 int32, uint32 and uint64 int64.",
           ANY("data"), DTYPE, DEVICE, BOOL_OR("requires_grad", false)) {
     MTLError *error = NULL;
     IgDevice *device = a[2].py && a[2].py != Py_None ? a[2].device : NULL;

@@ -5,7 +5,7 @@
 #include "object.h"
 
 #define UNARY(fn, doc)                                                                             \
-    TENSOR_OP(fn, doc, X) { return ig_##fn(a[0].t, error); }
+    OUT_OP(fn, doc, X) { return ig_##fn(a[0].t, error); }
 UNARY(neg, "-x.")
 UNARY(abs, "The absolute value.")
 UNARY(sign, "-1, 0 or 1.")
@@ -39,28 +39,29 @@ UNARY(softplus, "log(1 + exp(x)).")
 UNARY(relu, "max(x, 0).")
 UNARY(silu, "x * sigmoid(x).")
 UNARY(logical_not, "Whether it is 0.")
+UNARY(bitwise_not, "Every bit the other way; of bool: logical_not().")
 UNARY(isnan, "Whether it is not a number.")
 UNARY(isinf, "Whether it is infinite.")
 UNARY(isfinite, "Whether it is a finite number.")
 
-TENSOR_OP(gelu, "x * Phi(x), by the usual form with tanh, or \"none\" for the exact one.", X,
-          STR_OR("approximate", "tanh")) {
+OUT_OP(gelu, "x * Phi(x), by the usual form with tanh, or \"none\" for the exact one.", X,
+       STR_OR("approximate", "tanh")) {
     if (!*a[1].s || !strcmp(a[1].s, "tanh")) return ig_gelu(a[0].t, error);
     if (!strcmp(a[1].s, "none")) return ig_gelu_erf(a[0].t, error);
     PyErr_SetString(PyExc_ValueError, "gelu(): approximate is \"tanh\" or \"none\"");
     return NULL;
 }
-TENSOR_OP(
+OUT_OP(
     leaky_relu, "x where it is positive, else slope * x.", X,
     {.name = "slope", .other = "negative_slope", .kind = A_NUMBER, .text = "0.01", .value = 0.01}) {
     return ig_leaky_relu(a[0].t, a[1].f, error);
 }
-TENSOR_OP(elu, "x where it is positive, else alpha * (exp(x) - 1).", X, NUMBER_OR("alpha", 1.0)) {
+OUT_OP(elu, "x where it is positive, else alpha * (exp(x) - 1).", X, NUMBER_OR("alpha", 1.0)) {
     return ig_elu(a[0].t, a[1].f, error);
 }
-TENSOR_OP(clamp, "No less than min and no more than max, where they are given.", X,
-          {.name = "min", .other = "low", .kind = A_NUMBER, .text = "None", .or_none = true},
-          {.name = "max", .other = "high", .kind = A_NUMBER, .text = "None", .or_none = true}) {
+OUT_OP(clamp, "No less than min and no more than max, where they are given.", X,
+       {.name = "min", .other = "low", .kind = A_NUMBER, .text = "None", .or_none = true},
+       {.name = "max", .other = "high", .kind = A_NUMBER, .text = "None", .or_none = true}) {
     bool low = a[1].py && a[1].py != Py_None, high = a[2].py && a[2].py != Py_None;
     if (low && high) return ig_clamp(a[0].t, a[1].f, a[2].f, error);
     if (low) return ig_maximum_scalar(a[0].t, a[1].f, error);
@@ -83,7 +84,7 @@ static PyObject *compare_ge(PyObject *x, PyObject *y) { return PyObject_RichComp
 static PyObject *power(PyObject *x, PyObject *y) { return PyNumber_Power(x, y, Py_None); }
 
 #define OPERATOR(fn, operator, doc)                                                                \
-    OBJECT_OP(AS_FUNCTION | AS_METHOD, fn, "Tensor", doc, ANY("x"),                                \
+    OBJECT_OP(AS_FUNCTION | AS_METHOD | HAS_OUT, fn, "Tensor", doc, ANY("x"),                      \
               {.name = "y", .other = "other", .kind = A_ANY}) {                                    \
         if (as_tensor(a[0].py) || as_tensor(a[1].py)) return by_operator(a, operator);             \
         IgTensor *t = to_tensor(state, a[0].py, -1, NULL);                                         \
@@ -99,6 +100,11 @@ OPERATOR(div, PyNumber_TrueDivide, "x / y.")
 OPERATOR(pow, power, "x ** y.")
 OPERATOR(remainder, PyNumber_Remainder, "x % y: the sign is y's.")
 OPERATOR(floor_divide, PyNumber_FloorDivide, "x // y: rounded down.")
+OPERATOR(bitwise_and, PyNumber_And, "x & y: the bits that both have.")
+OPERATOR(bitwise_or, PyNumber_Or, "x | y: the bits that one has.")
+OPERATOR(bitwise_xor, PyNumber_Xor, "x ^ y: the bits that exactly one has.")
+OPERATOR(left_shift, PyNumber_Lshift, "x << y: bits moved up.")
+OPERATOR(right_shift, PyNumber_Rshift, "x >> y: bits moved down; the sign stays.")
 OPERATOR(eq, compare_eq, "Whether they are equal, element by element.")
 OPERATOR(ne, compare_ne, "Whether they differ.")
 OPERATOR(lt, compare_lt, "Whether x is less than y.")
@@ -119,14 +125,14 @@ static IgTensor *weak(const Arg *a, MTLError **error,
     return tensors(a[0].t, a[1].t, error);
 }
 #define Y {.name = "y", .other = "other", .kind = A_TENSOR}
-TENSOR_OP(minimum, "The smaller of two.", X, Y) {
+OUT_OP(minimum, "The smaller of two.", X, Y) {
     return weak(a, error, ig_minimum, ig_minimum_scalar);
 }
-TENSOR_OP(maximum, "The larger of two.", X, Y) {
+OUT_OP(maximum, "The larger of two.", X, Y) {
     return weak(a, error, ig_maximum, ig_maximum_scalar);
 }
 #define BINARY(fn, doc)                                                                            \
-    TENSOR_OP(fn, doc, X, Y) { return ig_##fn(a[0].t, a[1].t, error); }
+    OUT_OP(fn, doc, X, Y) { return ig_##fn(a[0].t, a[1].t, error); }
 BINARY(logical_and, "Whether neither is 0.")
 BINARY(logical_or, "Whether one is not 0.")
 BINARY(logical_xor, "Whether exactly one is not 0.")
@@ -152,11 +158,11 @@ static IgTensor *chosen(IgTensor *condition, const Arg *x, const Arg *y, MTLErro
     ig_release(own);
     return result;
 }
-TENSOR_OP_AS(AS_FUNCTION, where, "x where the condition holds, else y.", TENSOR("condition"), X,
-             TENSOR("y")) {
+TENSOR_OP_AS(AS_FUNCTION | HAS_OUT, where, "x where the condition holds, else y.",
+             TENSOR("condition"), X, TENSOR("y")) {
     return chosen(a[0].t, &a[1], &a[2], error);
 }
-TENSOR_OP(masked_fill, "x, and a value where the mask holds.", X, TENSOR("mask"), NUMBER("value")) {
+OUT_OP(masked_fill, "x, and a value where the mask holds.", X, TENSOR("mask"), NUMBER("value")) {
     if (ig_type(a[0].t) != IgInt64 || !PyLong_Check(a[2].py) || fabs(a[2].f) < 0x1p53)
         return ig_masked_fill(a[0].t, a[1].t, a[2].f, error);
     IgTensor *checked = ig_masked_fill(a[0].t, a[1].t, 0, error);
@@ -166,8 +172,8 @@ TENSOR_OP(masked_fill, "x, and a value where the mask holds.", X, TENSOR("mask")
     ig_release(value);
     return result;
 }
-TENSOR_OP(dropout, "0 with probability p, else x / (1 - p); x itself when not training.", X,
-          NUMBER_OR("p", 0.5), BOOL_OR("training", true), SEED) {
+OUT_OP(dropout, "0 with probability p, else x / (1 - p); x itself when not training.", X,
+       NUMBER_OR("p", 0.5), BOOL_OR("training", true), SEED) {
     return ig_dropout(a[0].t, a[1].f, a[2].b, a[3].seed, error);
 }
 
@@ -191,4 +197,6 @@ const Op *const ops_elementwise[] = {&op_neg,         &op_abs,          &op_sign
                                      &op_gt,          &op_ge,           &op_minimum,
                                      &op_maximum,     &op_logical_and,  &op_logical_or,
                                      &op_logical_xor, &op_atan2,        &op_where,
-                                     &op_masked_fill, &op_dropout,      NULL};
+                                     &op_masked_fill, &op_dropout,      &op_bitwise_not,
+                                     &op_bitwise_and, &op_bitwise_or,   &op_bitwise_xor,
+                                     &op_left_shift,  &op_right_shift,  NULL};

@@ -43,9 +43,7 @@ static IgTensor *reduce(IgTensor *x, const Arg *axes, bool keepdim, Reduction *f
 }
 
 #define REDUCTION(fn, doc)                                                                         \
-    TENSOR_OP(fn, doc, X, AXES_NONE, KEEPDIM) {                                                    \
-        return reduce(a[0].t, &a[1], a[2].b, ig_##fn, error);                                      \
-    }
+    OUT_OP(fn, doc, X, AXES_NONE, KEEPDIM) { return reduce(a[0].t, &a[1], a[2].b, ig_##fn, error); }
 REDUCTION(sum, "The sum over one axis, several, or all. Integers give int64.")
 REDUCTION(mean, "The mean over one axis, several, or all. Integers give float32.")
 REDUCTION(prod, "The product over one axis, several, or all. Integers give int64.")
@@ -56,12 +54,12 @@ REDUCTION(all, "Whether none is 0.")
 REDUCTION(count_nonzero, "How many are not 0.")
 REDUCTION(logsumexp, "log(sum(exp(x))), without overflow.")
 
-TENSOR_OP(argmax, "Where the largest is: the first of equals; all: in the flattened tensor.", X,
-          AXIS_NONE, KEEPDIM) {
+OUT_OP(argmax, "Where the largest is: the first of equals; all: in the flattened tensor.", X,
+       AXIS_NONE, KEEPDIM) {
     return ig_argmax(a[0].t, a[1].axis, a[2].b, error);
 }
-TENSOR_OP(argmin, "Where the smallest is: the first of equals; all: in the flattened tensor.", X,
-          AXIS_NONE, KEEPDIM) {
+OUT_OP(argmin, "Where the smallest is: the first of equals; all: in the flattened tensor.", X,
+       AXIS_NONE, KEEPDIM) {
     return ig_argmin(a[0].t, a[1].axis, a[2].b, error);
 }
 
@@ -76,20 +74,20 @@ static IgTensor *norm_of(IgTensor *x, int axis, bool keepdim, MTLError **error) 
     return ig_norm(x, parameter, axis, keepdim, error);
 }
 #define CORRECTION {.name = "correction", .other = "ddof", .kind = A_INT, .text = "0"}
-TENSOR_OP(var,
-          "The variance: squared distances to the mean, summed and divided by the count less "
-          "correction (0 as in NumPy; PyTorch's default is 1).",
-          X, AXES_NONE, KEEPDIM, CORRECTION) {
+OUT_OP(var,
+       "The variance: squared distances to the mean, summed and divided by the count less "
+       "correction (0 as in NumPy; PyTorch's default is 1).",
+       X, AXES_NONE, KEEPDIM, CORRECTION) {
     parameter = (double)a[3].i;
     return reduce(a[0].t, &a[1], a[2].b, var_of, error);
 }
-TENSOR_OP(std, "The standard deviation: the root of var().", X, AXES_NONE, KEEPDIM, CORRECTION) {
+OUT_OP(std, "The standard deviation: the root of var().", X, AXES_NONE, KEEPDIM, CORRECTION) {
     parameter = (double)a[3].i;
     return reduce(a[0].t, &a[1], a[2].b, std_of, error);
 }
-TENSOR_OP(norm, "sum(abs(x) ** p) ** (1 / p); p may be 0 and infinite.", X,
-          {.name = "p", .other = "ord", .kind = A_NUMBER, .text = "2.0", .value = 2}, AXES_NONE,
-          KEEPDIM) {
+OUT_OP(norm, "sum(abs(x) ** p) ** (1 / p); p may be 0 and infinite.", X,
+       {.name = "p", .other = "ord", .kind = A_NUMBER, .text = "2.0", .value = 2}, AXES_NONE,
+       KEEPDIM) {
     parameter = a[1].f;
     return reduce(a[0].t, &a[2], a[3].b, norm_of, error);
 }
@@ -97,9 +95,19 @@ TENSOR_OP(norm, "sum(abs(x) ** p) ** (1 / p); p may be 0 and infinite.", X,
 // ---- Along an axis ----
 
 #define ALONG(fn, doc, ...)                                                                        \
-    TENSOR_OP(fn, doc, X, __VA_ARGS__) { return ig_##fn(a[0].t, a[1].axis, error); }
-ALONG(cumsum, "Sums of all elements up to each, along an axis. Integers give int64.", AXIS)
-ALONG(cumprod, "Products of all elements up to each, along an axis. Integers give int64.", AXIS)
+    OUT_OP(fn, doc, X, __VA_ARGS__) { return ig_##fn(a[0].t, a[1].axis, error); }
+#define SCAN(fn, doc)                                                                              \
+    OUT_OP(fn, doc, X, AXIS_NONE) {                                                                \
+        int64_t n = ig_numel(a[0].t);                                                              \
+        if (a[1].axis != IG_ALL) return ig_##fn(a[0].t, a[1].axis, error);                         \
+        IgTensor *flat = ig_reshape(a[0].t, 1, &n, error), *result = ig_##fn(flat, 0, error);      \
+        ig_release(flat);                                                                          \
+        return result;                                                                             \
+    }
+SCAN(cumsum, "Sums of all elements up to each, along an axis, or of all in one line. Integers give "
+             "int64.")
+SCAN(cumprod, "Products of all elements up to each, along an axis, or of all in one line. Integers "
+              "give int64.")
 ALONG(softmax, "Exponentials that sum to 1 along an axis.", AXIS_OR(-1))
 ALONG(log_softmax, "The logarithm of softmax(), without overflow.", AXIS_OR(-1))
 

@@ -79,15 +79,15 @@ TENSOR_OP(triu, "x on and above a diagonal of its last two axes, else 0.", X,
 
 // ---- Together ----
 
-TENSOR_OP_AS(AS_FUNCTION, concat,
+TENSOR_OP_AS(AS_FUNCTION | HAS_OUT, concat,
              "Tensors of equal shapes but for one axis, put together along it.", TENSORS("tensors"),
              AXIS_OR(0)) {
     return ig_concat(a[0].n, a[0].ts, a[1].axis, error);
 }
-TENSOR_OP_AS(AS_FUNCTION, cat, "The same as concat().", TENSORS("tensors"), AXIS_OR(0)) {
+TENSOR_OP_AS(AS_FUNCTION | HAS_OUT, cat, "The same as concat().", TENSORS("tensors"), AXIS_OR(0)) {
     return ig_cat(a[0].n, a[0].ts, a[1].axis, error);
 }
-TENSOR_OP_AS(AS_FUNCTION, stack, "Tensors of equal shapes put together along a new axis.",
+TENSOR_OP_AS(AS_FUNCTION | HAS_OUT, stack, "Tensors of equal shapes put together along a new axis.",
              TENSORS("tensors"), AXIS_OR(0)) {
     return ig_stack(a[0].n, a[0].ts, a[1].axis, error);
 }
@@ -240,8 +240,11 @@ TENSOR_OP_AS(AS_FUNCTION | WAITS, embedding, "Rows of a table (V, E) by their id
 TENSOR_OP(astype, "The values in another element type.", X, {.name = "dtype", .kind = A_DTYPE}) {
     return ig_cast(a[0].t, a[1].type, error);
 }
-OBJECT_OP(AS_METHOD, to, "Tensor", "In another element type or on another device, in either order.",
-          X, ANY("what"), ANY_OR("and_what")) {
+OBJECT_OP(
+    AS_METHOD, to, "Tensor",
+    "In another element type or on another device, in either order. \"cpu\": where it is, since "
+    "its memory is the host's.",
+    X, ANY("what"), ANY_OR("and_what")) {
     int type = -1;
     IgDevice *device = NULL;
     for (int i = 1; i <= 2; i++) {
@@ -251,8 +254,8 @@ OBJECT_OP(AS_METHOD, to, "Tensor", "In another element type or on another device
         bool is_device = PyObject_TypeCheck(o, state->device);
         if (PyUnicode_Check(o)) {
             const char *text = PyUnicode_AsUTF8AndSize(o, NULL);
-            is_device = text && (!strncmp(text, "metal", 5) || !strcmp(text, "gpu") ||
-                                 !strcmp(text, "cpu"));
+            if (text && !strcmp(text, "cpu")) continue;
+            is_device = text && (!strncmp(text, "metal", 5) || !strcmp(text, "gpu"));
         }
         if (is_device) {
             if (!(device = to_device(state, o))) return NULL;
@@ -352,10 +355,10 @@ OBJECT_OP(AS_FUNCTION | AS_METHOD, check_finite, "Tensor",
 
 // ---- Matrices ----
 
-TENSOR_OP(matmul,
-          "(.., M, K) times (.., K, N): stacks broadcast, a vector is a row on the left and a "
-          "column on the right.",
-          X, {.name = "y", .other = "other", .kind = A_TENSOR}) {
+OUT_OP(matmul,
+       "(.., M, K) times (.., K, N): stacks broadcast, a vector is a row on the left and a "
+       "column on the right.",
+       X, {.name = "y", .other = "other", .kind = A_TENSOR}) {
     return ig_matmul(a[0].t, a[1].t, error);
 }
 OBJECT_OP(AS_FUNCTION, _einsum, "Tensor", "einsum() with the operands in a list.", STR("equation"),

@@ -19,10 +19,9 @@ typedef struct Kinds {
 } Kinds;
 
 static IgKernel *kernel_for(IgDevice *device, const char *function, Kinds kinds, MTLError **error) {
-    static const char *const index[IG_N_TYPES] = {[IgInt8] = "INDEX=char",
-                                                  [IgInt32] = "INDEX=int",
-                                                  [IgInt64] = "INDEX=long",
-                                                  [IgBool] = "INDEX=uchar"};
+    static const char *const index[IG_N_TYPES] = {
+        [IgInt8] = "INDEX=char",  [IgInt32] = "INDEX=int",   [IgInt64] = "INDEX=long",
+        [IgBool] = "INDEX=uchar", [IgUInt8] = "INDEX=uchar", [IgInt16] = "INDEX=short"};
     return ig_kernel_of(device,
                         &(IgKernelFile){ig_text_cross_entropy_metal, function,
                                         ig_type_metal(kinds.logits), index[kinds.classes]},
@@ -38,6 +37,7 @@ static bool classes_in_range(IgTensor *classes, int64_t n, MTLError **error) {
     for (int64_t i = 0; i < ig_numel(classes); i++) {
         int64_t k = type == IgInt64   ? ((const int64_t *)data)[i]
                     : type == IgInt32 ? ((const int32_t *)data)[i]
+                    : type == IgInt16 ? ((const int16_t *)data)[i]
                     : type == IgInt8  ? ((const int8_t *)data)[i]
                                       : ((const uint8_t *)data)[i];
         if (k < 0 || k >= n)

@@ -25,8 +25,11 @@ static void broadcast_view(const IgView *view, const IgShape *shape, IgView *out
 }
 
 static void range_of(IgType type, double *least, double *most) { // most: the first beyond it
-    *most = type == IgInt8 ? 0x1p7 : type == IgInt64 ? 0x1p63 : 0x1p31;
-    *least = -*most;
+    static const double ends[IG_N_TYPES] = {[IgInt8] = 0x1p7,   [IgInt16] = 0x1p15,
+                                            [IgInt32] = 0x1p31, [IgInt64] = 0x1p63,
+                                            [IgBool] = 0x1p31,  [IgUInt8] = 0x1p8};
+    *most = ends[type];
+    *least = type == IgUInt8 ? 0 : -*most;
 }
 
 // Does the number lose anything as an element of the type?
@@ -72,6 +75,22 @@ static void choose_types(IgOp op, IgTensor *const *inputs, double *values, IgTyp
     *result = info->result == IG_BOOL ? IgBool : info->result == IG_GIVEN ? given : common;
 }
 
+// Bits are those of whole numbers; a shift of bools would be no bool.
+static bool has_bits(const char *call, IgOp op, IgTensor *const *inputs, MTLError **error) {
+    bool shift = op == IG_OP_left_shift || op == IG_OP_right_shift, good = true;
+    for (int i = 0; i < ig_ops[op].arity; i++) {
+        IgType type = ig_type(inputs[i]);
+        good = good && !ig_is_float(type) && !(shift && type == IgBool);
+    }
+    if (good || ig_ops[op].result != IG_BITS) return true;
+    const char *wanted = shift ? "whole numbers" : "whole numbers or bool";
+    if (ig_ops[op].arity == 1)
+        return ig_fail(error, IgErrorType, "%s: is for %s, not %s", call, wanted,
+                       ig_type_name(ig_type(inputs[0])));
+    return ig_fail(error, IgErrorType, "%s: is for %s, not %s and %s", call, wanted,
+                   ig_type_name(ig_type(inputs[0])), ig_type_name(ig_type(inputs[1])));
+}
+
 IgTensor *ig_elementwise(IgOp op, IgTensor *const *inputs, const double *values, IgType given,
                          MTLError **error) {
     const IgOpInfo *info = &ig_ops[op];
@@ -79,6 +98,7 @@ IgTensor *ig_elementwise(IgOp op, IgTensor *const *inputs, const double *values,
         if (!inputs[i] || !ig_alive(info->name, inputs[i], error)) return NULL;
     char call[32];
     snprintf(call, sizeof call, "ig_%s", info->name);
+    if (!has_bits(call, op, inputs, error)) return NULL;
     IgShape shape = inputs[0]->view.shape;
     for (int i = 1; i < info->arity; i++)
         if (!ig_same_device(call, inputs[0], inputs[i], error) ||
@@ -171,6 +191,11 @@ BINARY_FUNCTION(logical_or)
 BINARY_FUNCTION(logical_xor)
 BINARY_FUNCTION(atan2)
 BINARY_FUNCTION(floor_divide)
+BINARY_FUNCTION(bitwise_and)
+BINARY_FUNCTION(bitwise_or)
+BINARY_FUNCTION(bitwise_xor)
+BINARY_FUNCTION(left_shift)
+BINARY_FUNCTION(right_shift)
 SCALAR_FUNCTION(add)
 SCALAR_FUNCTION(sub)
 SCALAR_FUNCTION(mul)
@@ -186,6 +211,11 @@ SCALAR_FUNCTION(lt)
 SCALAR_FUNCTION(le)
 SCALAR_FUNCTION(gt)
 SCALAR_FUNCTION(ge)
+
+IgTensor *ig_bitwise_not(IgTensor *x, MTLError **error) {
+    IgOp op = x && ig_type(x) == IgBool ? IG_OP_logical_not : IG_OP_bitwise_not;
+    return ig_elementwise(op, &x, NULL, IgBool, error);
+}
 
 IgTensor *ig_cast(IgTensor *x, IgType type, MTLError **error) {
     if (!x) return NULL;

@@ -15,7 +15,7 @@ typedef enum IgOp {
     IG_N_OPS
 } IgOp;
 
-typedef enum IgResult { IG_SAME, IG_FLOAT, IG_BOOL, IG_KEEP, IG_GIVEN } IgResult;
+typedef enum IgResult { IG_SAME, IG_FLOAT, IG_BOOL, IG_KEEP, IG_GIVEN, IG_BITS } IgResult;
 typedef struct IgOpInfo {
     const char *name;
     int arity;

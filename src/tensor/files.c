@@ -28,8 +28,8 @@ static const struct {
     IgType type;
     bool same; // the bytes are those of the tensor
 } types[] = {{'f', 2, IgFloat16, true},  {'f', 4, IgFloat32, true}, {'f', 8, IgFloat32, false},
-             {'B', 2, IgBFloat16, true}, {'i', 1, IgInt8, true},    {'i', 2, IgInt32, false},
-             {'i', 4, IgInt32, true},    {'i', 8, IgInt64, true},   {'u', 1, IgInt32, false},
+             {'B', 2, IgBFloat16, true}, {'i', 1, IgInt8, true},    {'i', 2, IgInt16, true},
+             {'i', 4, IgInt32, true},    {'i', 8, IgInt64, true},   {'u', 1, IgUInt8, true},
              {'u', 2, IgInt32, false},   {'u', 4, IgInt64, false},  {'u', 8, IgInt64, false},
              {'b', 1, IgBool, false}};
 enum { N_FILE_TYPES = sizeof types / sizeof *types };
@@ -79,7 +79,6 @@ static bool convert(const char *name, int which, bool swapped, const unsigned ch
     for (int64_t i = 0; i < n; i++) {
         uint64_t bits = element(bytes + (size_t)i * from, from, swapped);
         if (kind == 'b') bits = bits != 0;
-        if (kind == 'i' && from == 2) bits = (uint64_t)(int64_t)(int16_t)bits;
         if (kind == 'u' && from == 8 && bits > INT64_MAX)
             return ig_fail(error, IgErrorFile, "%s: element %lld is %llu, which int64 has not",
                            name, (long long)i, (unsigned long long)bits);

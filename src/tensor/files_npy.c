@@ -56,8 +56,9 @@ IgTensor *ig_load_npy(IgDevice *device, const char *path, MTLError **error) {
 
 bool ig_save_npy(const char *path, IgTensor *tensor, MTLError **error) {
     static const char *const types[IG_N_TYPES] = {
-        [IgFloat16] = "f16", [IgFloat32] = "f32", [IgBFloat16] = "bf16", [IgInt8] = "i8",
-        [IgInt32] = "i32",   [IgInt64] = "i64",   [IgBool] = "bool"};
+        [IgFloat16] = "f16", [IgFloat32] = "f32", [IgBFloat16] = "bf16",
+        [IgInt8] = "i8",     [IgInt32] = "i32",   [IgInt64] = "i64",
+        [IgBool] = "bool",   [IgUInt8] = "u8",    [IgInt16] = "i16"};
     if (!tensor) return false;
     if (!path) return ig_fail(error, IgErrorArgument, "ig_save_npy: no path");
     size_t n_bytes;

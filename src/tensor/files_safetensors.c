@@ -67,7 +67,7 @@ IgDict *ig_load_safetensors(IgDevice *device, const char *path, MTLError **error
 static const char *type_name(IgType type) {
     static const char kinds[IG_N_TYPES] = {[IgFloat16] = 'f', [IgFloat32] = 'f', [IgBFloat16] = 'B',
                                            [IgInt8] = 'i',    [IgInt32] = 'i',   [IgInt64] = 'i',
-                                           [IgBool] = 'b'};
+                                           [IgBool] = 'b',    [IgUInt8] = 'u',   [IgInt16] = 'i'};
     return safetensors_dtype(kinds[type], ig_type_size(type));
 }
 

@@ -108,7 +108,7 @@ static IgTensor *positions(const char *call, IgTensor *x, int64_t k, bool descen
         int bits;
     } known[IG_N_TYPES] = {[IgFloat16] = {16}, [IgFloat32] = {32}, [IgBFloat16] = {16},
                            [IgInt8] = {8},     [IgInt32] = {32},   [IgInt64] = {64},
-                           [IgBool] = {8}};
+                           [IgBool] = {8},     [IgUInt8] = {8},    [IgInt16] = {16}};
     IgType type = ig_type(x);
     int64_t rows = ig_dim(x, 0), n = ig_dim(x, 1);
     bool wide = type == IgInt64;

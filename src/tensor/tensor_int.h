@@ -15,7 +15,7 @@
 
 // ---- Types (types.c) ----
 
-enum { IG_N_TYPES = 7 };
+enum { IG_N_TYPES = 9 };
 bool ig_is_type(IgType type);
 bool ig_is_float(IgType type);
 IgType ig_promote(IgType a, IgType b);

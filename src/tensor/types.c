@@ -8,19 +8,21 @@
 static const struct {
     const char *name, *metal, *compute;
     size_t size;
-    int rank; // in promotion; float16 and bfloat16 share one and meet in float32
+    int rank; // in promotion; those that share one meet in the first that holds both
 } types[IG_N_TYPES] = {
-    [IgFloat16] = {"float16", "half", "float", 2, 4},
-    [IgFloat32] = {"float32", "float", "float", 4, 5},
-    [IgBFloat16] = {"bfloat16", "bfloat", "float", 2, 4},
+    [IgFloat16] = {"float16", "half", "float", 2, 5},
+    [IgFloat32] = {"float32", "float", "float", 4, 6},
+    [IgBFloat16] = {"bfloat16", "bfloat", "float", 2, 5},
     [IgInt8] = {"int8", "char", "int", 1, 1},
-    [IgInt32] = {"int32", "int", "int", 4, 2},
-    [IgInt64] = {"int64", "long", "long", 8, 3},
+    [IgInt32] = {"int32", "int", "int", 4, 3},
+    [IgInt64] = {"int64", "long", "long", 8, 4},
     [IgBool] = {"bool", "uchar", "int", 1, 0},
+    [IgUInt8] = {"uint8", "uchar", "int", 1, 1},
+    [IgInt16] = {"int16", "short", "int", 2, 2},
 };
 
 bool ig_is_type(IgType type) { return (unsigned)type < IG_N_TYPES; }
-bool ig_is_float(IgType type) { return types[type].rank >= 4; }
+bool ig_is_float(IgType type) { return types[type].rank >= 5; }
 const char *ig_type_name(IgType type) { return ig_is_type(type) ? types[type].name : ""; }
 size_t ig_type_size(IgType type) { return ig_is_type(type) ? types[type].size : 0; }
 const char *ig_type_metal(IgType type) { return types[type].metal; }
@@ -32,7 +34,7 @@ const char *ig_type_compute(IgType type) { return types[type].compute; }
 
 IgType ig_promote(IgType a, IgType b) {
     if (a == b) return a;
-    if (types[a].rank == types[b].rank) return IgFloat32;
+    if (types[a].rank == types[b].rank) return ig_is_float(a) ? IgFloat32 : IgInt16;
     return types[a].rank > types[b].rank ? a : b;
 }
 
@@ -45,6 +47,8 @@ double ig_element_get(IgType type, const void *data, int64_t i) {
     case IgInt32: return ((const int32_t *)data)[i];
     case IgInt64: return (double)((const int64_t *)data)[i];
     case IgBool: return ((const uint8_t *)data)[i] != 0;
+    case IgUInt8: return ((const uint8_t *)data)[i];
+    case IgInt16: return ((const int16_t *)data)[i];
     }
     return 0;
 }
@@ -65,5 +69,7 @@ void ig_element_set(IgType type, void *data, int64_t i, double v) {
     case IgInt32: ((int32_t *)data)[i] = (int32_t)integer(v, INT32_MIN, INT32_MAX); break;
     case IgInt64: ((int64_t *)data)[i] = integer(v, INT64_MIN, INT64_MAX); break;
     case IgBool: ((uint8_t *)data)[i] = v != 0; break;
+    case IgUInt8: ((uint8_t *)data)[i] = (uint8_t)integer(v, 0, UINT8_MAX); break;
+    case IgInt16: ((int16_t *)data)[i] = (int16_t)integer(v, INT16_MIN, INT16_MAX); break;
     }
 }

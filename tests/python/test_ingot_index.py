@@ -113,7 +113,7 @@ def test_by_chance(seed):
 
 
 @pytest.mark.parametrize("key", [4, -5, (0, 3), (0, 0, 0, 0), (..., ...), "x", 1.5, [4], [-5],
-                                 [0.5], (slice(None), [3]), [True, False], True, [[0, 1], [0]],
+                                 [0.5], (slice(None), [3]), [True, False], [[0, 1], [0]],
                                  ([0, 1], [0, 1, 2]), slice(0, 4, 0), {}, ig.tensor([1.0]),
                                  2**70, (None,) * 9, np.ones((4, 2), bool)], ids=str)
 def test_bad_keys(key):
@@ -150,3 +150,22 @@ def test_gradients():
     np.testing.assert_array_equal(x.grad.numpy(), [[0] * 4, [2] * 4, [2] * 4])
     with pytest.raises(ig.GradientError):
         x[0] = 1
+
+
+@pytest.mark.parametrize("key", [True, False, np.True_, (slice(None), True), (..., False),
+                                 (True, [0, 1]), (0, True), (None, True, slice(1, 3)),
+                                 (False, [0]), ([True, False, True, True], True)], ids=str)
+def test_single_bools(key):
+    a, t = pair()
+    np.testing.assert_array_equal(t[key].numpy(), a[key])
+    a[key] = 5
+    t[key] = 5
+    np.testing.assert_array_equal(t.numpy(), a)
+
+
+def test_bool_tensor_as_key():
+    _, t = pair()
+    assert t[ig.tensor(True)].shape == (1, *t.shape) and t[t.sum() < -1].shape == (0, *t.shape)
+    x = ig.ones(3).requires_grad_()
+    x[True].sum().backward()
+    assert x.grad.tolist() == [1, 1, 1]

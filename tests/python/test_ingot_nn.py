@@ -284,8 +284,8 @@ def test_training_in_half():
 
 # ---- Files ----
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "bfloat16", "int8", "int32", "int64",
-                                   "bool"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "bfloat16", "int8", "uint8", "int16",
+                                   "int32", "int64", "bool"])
 def test_files(dtype, tmp_path):
     t = ig.tensor([[0, 1, 1], [1, 0, 1]], dtype=dtype)
     ig.save(tmp_path / "t.npy", t)

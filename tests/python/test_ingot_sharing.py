@@ -11,7 +11,7 @@ import pytest
 import ingot as ig
 import pymetal as pm
 
-TYPES = ["float16", "float32", "int8", "int32", "int64", "bool"]
+TYPES = ["float16", "float32", "int8", "uint8", "int16", "int32", "int64", "bool"]
 
 
 @pytest.mark.parametrize("dtype", TYPES)

@@ -11,7 +11,7 @@ import pytest
 import ingot as ig
 
 FLOATS = ["float16", "float32", "bfloat16"]
-INTS = ["int8", "int32", "int64"]
+INTS = ["int8", "uint8", "int16", "int32", "int64"]
 # One rounding of the type after an operation in float: half an ulp, and as much for the argument.
 TOLERANCE = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 3e-6}
 
@@ -57,8 +57,8 @@ def test_types_of_python_data():
 
 
 @pytest.mark.parametrize("kind, result", [
-    ("f2", "float16"), ("f4", "float32"), ("f8", "float32"), ("i1", "int8"), ("u1", "int32"),
-    ("i2", "int32"), ("u2", "int32"), ("i4", "int32"), ("u4", "int64"), ("i8", "int64"),
+    ("f2", "float16"), ("f4", "float32"), ("f8", "float32"), ("i1", "int8"), ("u1", "uint8"),
+    ("i2", "int16"), ("u2", "int32"), ("i4", "int32"), ("u4", "int64"), ("i8", "int64"),
     ("u8", "int64"), ("?", "bool")])
 def test_from_numpy(kind, result, rng):
     a = rng.integers(0, 2, (3, 4, 5)).astype(kind)
@@ -251,9 +251,69 @@ def test_masks():
     assert (a | b).tolist() == [True, True, True, False]
     assert (a ^ b).tolist() == [False, True, True, False] and (~a).tolist() == (a == 0).tolist()
     assert (a & True).tolist() == a.tolist()
-    for operation in (lambda: a & 1, lambda: a & ig.tensor([1] * 4), lambda: ~ig.tensor([1])):
-        with pytest.raises(TypeError):
+    assert (a & 3).tolist() == [1, 1, 0, 0] and (a & 3).dtype == ig.int64
+    for operation in (lambda: a & 1.0, lambda: a << 1.0, lambda: a << b, lambda: ~ig.tensor([1.0]),
+                      lambda: ig.ones(2) | 1):
+        with pytest.raises(ig.DTypeError, match="bool|float32"):
             operation()
+
+
+@pytest.mark.parametrize("dtype", INTS)
+def test_bits(dtype, rng):
+    info = np.iinfo(dtype)
+    a = rng.integers(info.min, info.max, (3, 67), dtype=dtype)
+    b = rng.integers(info.min, info.max, 67, dtype=dtype)
+    n = rng.integers(0, 8 * a.itemsize - 1, 67, dtype=dtype)
+    t = ig.tensor(a)
+    for got, want in ((t & b, a & b), (t | b, a | b), (t ^ b, a ^ b), (~t, ~a), (t << n, a << n),
+                      (t >> n, a >> n), (t & 5, a & 5), (5 ^ t, 5 ^ a), (t >> 2, a >> 2),
+                      (t << 1, a << 1), (t + b, a + b), (t * b, a * b), (t - b, a - b), (-t, -a)):
+        assert got.dtype == dtype
+        np.testing.assert_array_equal(got.numpy(), want)
+    u = t
+    u &= 7
+    u |= b
+    u ^= 1
+    u <<= 1
+    u >>= 1
+    np.testing.assert_array_equal(t.numpy(), ((a & 7 | b) ^ 1) << 1 >> 1)
+    assert (ig.tensor([1, -5], dtype="int32") << 40).tolist() == [0, 0]
+    assert (ig.tensor([1, -5], dtype="int32") >> 40).tolist() == [0, -1]
+    assert ig.bitwise_not(t).tolist() == ig.invert(t).tolist() == (~t).tolist()
+
+
+# As PyTorch's: the first type that holds both.
+@pytest.mark.parametrize("a, b, both", [
+    ("uint8", "int8", "int16"), ("uint8", "int16", "int16"), ("uint8", "uint8", "uint8"),
+    ("int8", "int16", "int16"), ("int16", "int32", "int32"), ("uint8", "int64", "int64"),
+    ("uint8", "bool", "uint8"), ("int16", "bool", "int16"), ("uint8", "float16", "float16"),
+    ("int16", "bfloat16", "bfloat16"), ("int16", "float32", "float32")])
+def test_promotion(a, b, both):
+    for x, y in ((a, b), (b, a)):
+        assert (ig.ones(3, dtype=x) + ig.ones(3, dtype=y)).dtype == both
+
+
+def test_small_integers():
+    t = ig.tensor([-3.9, 1.5, 255.0, 256.0, 1e9, math.nan])
+    assert t.astype("uint8").tolist() == [0, 1, 255, 255, 255, 0]
+    assert t.astype("int16").tolist() == [-3, 1, 255, 256, 32767, 0]
+    whole = ig.tensor([-1, 256, 70000])
+    assert whole.astype("uint8").tolist() == [255, 0, 112]
+    assert whole.astype("int16").tolist() == [-1, 256, 4464]
+    u = ig.tensor([200, 100], dtype="uint8")
+    assert u.sum().item() == 300 and u.sum().dtype == ig.int64
+    assert u.max().dtype == ig.uint8 and u.sort()[0].tolist() == [100, 200]
+    assert (u.mean().item(), u.mean().dtype) == (150.0, ig.float32)
+    assert (u > 255).tolist() == [False, False] and (u == -1).tolist() == [False, False]
+    assert u.clamp(-5, 150).tolist() == [150, 100]
+    assert ig.tensor([10, 20, 30])[ig.tensor([2, 0], dtype="uint8")].tolist() == [30, 10]
+    for bad in (256, -1):
+        with pytest.raises(OverflowError, match="uint8"):
+            u + bad
+    with pytest.raises(OverflowError, match="int16"):
+        ig.ones(2, dtype="int16") * 40000
+    with pytest.raises(ig.DTypeError, match="uint16"):
+        ig.ones(2, dtype="uint16")
 
 
 def test_numpy_beside_tensors(rng):
@@ -264,7 +324,7 @@ def test_numpy_beside_tensors(rng):
         assert isinstance(result, ig.Tensor)
     same(a - t + 1, np.ones((2, 3)))
     assert (np.float64(2) * t).dtype == ig.float32
-    assert isinstance(np.sin(t), np.ndarray)
+    assert isinstance(np.sin(t), ig.Tensor)
     np.testing.assert_allclose(np.add.reduce(t, None), a.sum(), rtol=1e-6)
     assert (t == None) is False and (t != "x") is True  # noqa: E711
 

@@ -151,12 +151,12 @@ static void entropy_of_known_logits(void **state) {
 // logits, where a sum of exponentials without their largest would overflow.
 static void entropy_is_one_kernel_and_so_is_its_gradient(void **state) {
     (void)state;
-    static const IgType integers[4] = {IgInt8, IgInt32, IgInt64, IgBool};
+    static const IgType integers[6] = {IgInt8, IgInt32, IgInt64, IgUInt8, IgInt16, IgBool};
     static const double tolerance[3] = {2e-3, 1e-5, 2e-2}; // a unit of half and bfloat, and float
     for (int t = 0; t < 3; t++)
-        for (int c = 0; c < 4; c++)
+        for (int c = 0; c < 6; c++)
             for (int reduce = IgReduceMean; reduce <= IgReduceNone; reduce++) {
-                int64_t classes = c == 3 ? 2 : 67, rows = 21;
+                int64_t classes = c == 5 ? 2 : 67, rows = 21;
                 IgTensor *x =
                     ig_mul_scalar(random_tensor(floating[t], SHAPE(rows, classes), 20), 50, &error);
                 x = ig_detach(x, &error);

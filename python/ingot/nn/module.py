@@ -166,17 +166,19 @@ class Module:
         function(self)
         return self
 
-    def to(self, dtype: Any) -> Module:
-        """Parameters and buffers of floating types in another one. Optimisers made before keep
-        what they have."""
+    def to(self, what: Any) -> Module:
+        """Parameters and buffers of floating types in another one, or all of them on a device
+        ("cpu": where they are). Optimisers made before keep what they have."""
         for module in self.modules():
             for table in ("_parameters", "_buffers"):
                 for name, tensor in module.__dict__[table].items():
-                    if tensor is None or not tensor.dtype.is_floating_point:
+                    if tensor is None:
                         continue
-                    kind = type(tensor)
-                    module.__dict__[table][name] = kind(
-                        tensor.detach(), dtype=dtype, requires_grad=tensor.requires_grad)
+                    made = tensor.detach().to(what)
+                    same = made.dtype == tensor.dtype and made.device == tensor.device
+                    if not same and (tensor.dtype.is_floating_point or made.dtype == tensor.dtype):
+                        module.__dict__[table][name] = type(tensor)(
+                            made, requires_grad=tensor.requires_grad)
         return self
 
     def half(self) -> Module:

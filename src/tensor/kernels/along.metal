@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // along.metal: elements by position along rows (along.c).
 //
-// Macros: ELEMENT=half,float,bfloat,char,int,long,uchar
+// Macros: ELEMENT=half,float,bfloat,char,short,int,long,uchar
 #include <metal_stdlib>
 using namespace metal;
 typedef ELEMENT T;

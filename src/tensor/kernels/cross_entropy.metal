@@ -2,7 +2,7 @@
 // cross_entropy.metal: softmax and cross-entropy of rows of logits (cross_entropy.c).
 // INDEX: the type of the class numbers.
 //
-// Macros: ELEMENT=half,float,bfloat INDEX=char,int,long,uchar
+// Macros: ELEMENT=half,float,bfloat INDEX=char,short,int,long,uchar
 #include <metal_stdlib>
 using namespace metal;
 typedef ELEMENT T;

@@ -44,6 +44,15 @@ inline float ig_floor_divide(float x, float y) {
     return rint((x - ig_remainder(x, y)) / y); // infinite x: not a number, as in Python
 }
 
+// As NumPy: places beyond the type, and negative ones, leave nothing but the sign.
+template <class T> T ig_left_shift(T x, T y) {
+    return y < T(0) || y >= T(8 * sizeof(T)) ? T(0) : x << y;
+}
+
+template <class T> T ig_right_shift(T x, T y) {
+    return x >> (y < T(0) || y >= T(8 * sizeof(T)) ? T(8 * sizeof(T) - 1) : y);
+}
+
 inline float ig_expm1(float x) {
     float t = tanh(0.5f * x);
     return fabs(x) < 0.5f ? 2.0f * t / (1.0f - t) : exp(x) - 1.0f;
@@ -85,6 +94,12 @@ template <class T> T ig_to_integer(float x, float low, float high, T least, T mo
 template <class T, class C> T ig_to(C x) { return T(x); }
 template <> char ig_to<char, float>(float x) {
     return ig_to_integer<char>(x, -128.0f, 127.0f, char(-128), char(127));
+}
+template <> uchar ig_to<uchar, float>(float x) {
+    return ig_to_integer<uchar>(x, 0.0f, 255.0f, uchar(0), uchar(255));
+}
+template <> short ig_to<short, float>(float x) {
+    return ig_to_integer<short>(x, -32768.0f, 32767.0f, short(-32768), short(32767));
 }
 template <> int ig_to<int, float>(float x) {
     return ig_to_integer<int>(x, -2147483648.0f, 2147483648.0f, INT_MIN, INT_MAX);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // sort_keys.metal: unsigned numbers in the order that is wanted (sort.c).
 //
-// Macros: ELEMENT=half,float,bfloat,char,int,uchar KEY=uint
+// Macros: ELEMENT=half,float,bfloat,char,short,int,uchar KEY=uint
 // Macros: ELEMENT=long KEY=ulong
 #include <metal_stdlib>
 using namespace metal;
@@ -22,6 +22,7 @@ inline uint key(half x) {
 
 inline uint key(char x) { return uint(int(x) + 128); }
 inline uint key(uchar x) { return x; }
+inline uint key(short x) { return uint(int(x) + 32768); }
 inline uint key(int x) { return uint(x) ^ 0x80000000u; }
 inline ulong key(long x) { return ulong(x) ^ (1ul << 63); }
 // p: xor, as two words
