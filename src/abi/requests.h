@@ -127,6 +127,13 @@ typedef struct MslVertexDescriptor {
 
 enum { MSL_REACH = 32 };
 #define MSL_TARGET_HOST "host" // the processor that the compiler runs on, or `cpu` names
+#define MSL_TARGET_X86_64 "x86_64"
+#define MSL_TARGET_AARCH64 "aarch64"
+#if defined(__aarch64__)
+#define MSL_TARGET_SELF MSL_TARGET_AARCH64 // the processor that this was built for
+#else
+#define MSL_TARGET_SELF MSL_TARGET_X86_64
+#endif
 typedef struct MslKernelRequest {
     const unsigned char *bitcode;
     size_t bitcode_bytes;

@@ -119,6 +119,7 @@ bool build_kernel(const BuildOptions *o, const Metallib *lib, const RfFunction *
         .n_constants = n,
         .shape = {o->shape[0], o->shape[1], o->shape[2]},
         .vertex = &descriptor,
+        .target = o->target,
         .cpu = o->cpu,
         .features = o->features,
         .width = o->width,

@@ -22,7 +22,7 @@ typedef struct BuildOptions {
     ConstantOption *constants;
     size_t n_constants;
     const char *emit; // NULL, "ll", "scalar-ll", "asm", "obj"
-    const char *cpu, *features, *dump_after;
+    const char *target, *cpu, *features, *dump_after;
     uint32_t shape[3], width, language_version;
     uint32_t system_version; // of -mmacosx-version-min or -target: major * 100 + minor; 0: none
     MslMathMode math_mode;

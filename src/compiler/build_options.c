@@ -109,12 +109,15 @@ static int take_language(const CommandLine *line, const Option *row, void *optio
     return 0;
 }
 
-// "14.0", "macos14", "air64-apple-macosx14.0": the version of macOS decides the language's.
+// "aarch64", "x86_64-linux-gnu": what processors the code is for. "14.0", "macos14",
+// "air64-apple-macosx14.0": the version of macOS decides the language's.
 static int take_system(const CommandLine *line, const Option *row, void *options, char *value) {
     BuildOptions *o = options;
     const char *mac = strstr(value, "macos"), *at = mac ? mac + 5 : value;
     unsigned major = 0, minor = 0;
     (void)line, (void)row;
+    if (starts(value, MSL_TARGET_AARCH64)) return o->target = MSL_TARGET_AARCH64, 0;
+    if (starts(value, MSL_TARGET_X86_64)) return o->target = MSL_TARGET_X86_64, 0;
     if (mac && *at == 'x') at++;
     if (sscanf(at, "%u.%u", &major, &minor) >= 1) o->system_version = major * 100 + minor;
     return 0;
@@ -168,9 +171,16 @@ static const Option rows[] = {
      OPT_CALL, .take = take_constant},
     {"--group", "X[,Y[,Z]]", "make code for this threadgroup size; otherwise for any size",
      OPT_SIZE, AT(shape), 1, 1024},
-    {"--cpu", "NAME", "LLVM name of the CPU, such as x86-64-v3; otherwise this machine", OPT_TEXT,
-     AT(cpu)},
-    {"--features", "LIST", "LLVM CPU features, such as +avx2,-fma", OPT_TEXT, AT(features)},
+    {"--target", "ARCHITECTURE",
+     "make code for aarch64 or x86_64 (--check, --emit); otherwise for\n"
+     "this machine",
+     OPT_CALL, .take = take_system},
+    {"--cpu", "NAME",
+     "LLVM name of the CPU, such as x86-64-v3 or neoverse-n1; otherwise\n"
+     "this machine, or any of the target's",
+     OPT_TEXT, AT(cpu)},
+    {"--features", "LIST", "LLVM CPU features, such as +avx2,-fma or +fullfp16", OPT_TEXT,
+     AT(features)},
     {"--width", "N", "lanes of one vector step: 32, 16, 8, or 1 (one thread at a time)", OPT_CALL,
      .take = take_width},
     {"--math", "=MODE", "fast (as Metal does), relaxed or safe", OPT_CHOICE, AT(math_mode),
@@ -217,7 +227,7 @@ static const Option rows[] = {
     {"-iquote, -idirafter", "DIR", NULL, OPT_LIST, AT(system_dirs)},
     {"-mmacos-version-min", "=N", NULL, OPT_CALL, .take = take_system},
     {"-mtargetos", "=SYSTEM", NULL, OPT_CALL, .take = take_system},
-    {"-target, --target", "TRIPLE", NULL, OPT_CALL, .take = take_system},
+    {"-target", "TRIPLE", NULL, OPT_CALL, .take = take_system},
     {"-f", "[=...]", NULL, OPT_CALL, .take = take_f},
     {"-W", "[=...]", NULL, OPT_CALL, .take = take_warning},
     {"-w", NULL, NULL, OPT_CALL, AT(extra), .take = take_clang},

@@ -206,7 +206,7 @@ static bool attempt(const MslKernelRequest *request, MslKernel *out) {
 
 bool msl_backend(const MslKernelRequest *request, MslKernel *out) {
     *out = (MslKernel){0};
-    if (request->target && strcmp(request->target, MSL_TARGET_HOST) != 0) {
+    if (!msl_knows_target(request->target)) {
         out->error = copy_text("this compiler makes no code for the device's target");
         out->log = copy_text("");
         return false;

@@ -4,6 +4,7 @@
 #ifndef INGOT_CODEGEN_H
 #define INGOT_CODEGEN_H
 #include "compiler/compiler.h"
+#include "compiler/frontend/bridge.h"
 #include "compiler/passes/passes.h"
 
 // In a pipeline. By default instcombine ends the process when one round was not enough.
@@ -77,6 +78,7 @@ const char *msl_callee(LLVMValueRef instruction); // name of the function called
 bool msl_starts(const char *s, const char *prefix);
 
 // target.c
+bool msl_knows_target(const char *target); // of a request
 void msl_open_target(Cg *cg);
 void msl_close_target(Cg *cg);
 void msl_set_target_attributes(Cg *cg);
@@ -140,7 +142,18 @@ void msl_build_nothing(Cg *cg, LLVMValueRef call, LLVMValueRef id);
 LLVMTypeRef msl_null_call_type(const MslContext *cx); // a store of it stands for a call of nothing
 void msl_resolve_calls(Cg *cg); // calls through pointers become switches; cg->thread is inlined
 
-void msl_link_device_code(Cg *cg, const unsigned char *bitcode, size_t n_bytes);
+// Code written in C (device/) and compiled when mslc is built, for the architecture of the target.
+typedef enum MslDevicePart { // the last two are objects, the others bitcode
+    MSL_DEVICE_GROUP,
+    MSL_DEVICE_LANES,
+    MSL_DEVICE_STAGE,
+    MSL_DEVICE_VALIDATE,
+    MSL_DEVICE_LOOP,
+    MSL_DEVICE_SUPPORT,
+    MSL_N_DEVICE_PARTS
+} MslDevicePart;
+MslElf msl_device_code(const Cg *cg, MslDevicePart part);
+void msl_link_device_code(Cg *cg, MslDevicePart part);
 
 // exits.c
 void msl_hold_exits(Cg *cg);
@@ -215,12 +228,4 @@ uint32_t msl_stream_bytes(Cg *cg);
 void msl_stream_stores(Cg *cg, LLVMValueRef f);
 void msl_wrap_lanes(Cg *cg);
 void msl_finish_info(Cg *cg); // ingot_kernel_info
-
-// Code written in C and compiled to bitcode when mslc is built (device/).
-extern const unsigned char msl_device_group[], msl_device_group_end[];
-extern const unsigned char msl_device_lanes[], msl_device_lanes_end[];
-extern const unsigned char msl_device_stage[], msl_device_stage_end[];
-extern const unsigned char msl_device_loop[], msl_device_loop_end[]; // an object
-extern const unsigned char msl_device_support[], msl_device_support_end[];
-extern const unsigned char msl_device_validate[], msl_device_validate_end[];
 #endif

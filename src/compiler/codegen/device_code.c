@@ -1,17 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_code.c: device/*.c inside mslc: as bitcode; support.c, and group.c once more, as objects.
-// The build compiles those files with the Clang of the same LLVM and names the results in
-// MSL_DEVICE_*.
+// device_code.c: device/*.c inside mslc, for each architecture: as bitcode; support.c, and group.c
+// once more, as objects. The build compiles those files with the Clang of the same LLVM into the
+// folder MSL_DEVICE.
 #include "compiler/codegen/codegen.h"
 
-#define EMBED(name, path)                                                                          \
-    __asm__(".section .rodata\n.balign 16\n.global msl_device_" #name ", msl_device_" #name        \
-            "_end\n"                                                                               \
-            "msl_device_" #name ":\n.incbin \"" path "\"\nmsl_device_" #name "_end:\n.previous\n")
+#define EMBED(name, file)                                                                          \
+    extern const unsigned char name[], name##_end[];                                               \
+    __asm__(".section .rodata\n.balign 16\n.global " #name ", " #name "_end\n" #name               \
+            ":\n.incbin \"" MSL_DEVICE "/" file "\"\n" #name "_end:\n.previous\n");
+#define EMBED_FOR(architecture)                                                                    \
+    EMBED(device_group_##architecture, #architecture "/group.bc")                                  \
+    EMBED(device_lanes_##architecture, #architecture "/lanes.bc")                                  \
+    EMBED(device_stage_##architecture, #architecture "/stage.bc")                                  \
+    EMBED(device_validate_##architecture, #architecture "/validate.bc")                            \
+    EMBED(device_loop_##architecture, #architecture "/group.o")                                    \
+    EMBED(device_support_##architecture, #architecture "/support.o")
+EMBED_FOR(x86_64)
+EMBED_FOR(aarch64)
 
-EMBED(group, MSL_DEVICE_GROUP);
-EMBED(lanes, MSL_DEVICE_LANES);
-EMBED(loop, MSL_DEVICE_LOOP);
-EMBED(stage, MSL_DEVICE_STAGE);
-EMBED(support, MSL_DEVICE_SUPPORT);
-EMBED(validate, MSL_DEVICE_VALIDATE);
+#define PART(name, architecture)                                                                   \
+    {device_##name##_##architecture, device_##name##_##architecture##_end}
+#define PARTS(architecture)                                                                        \
+    {[MSL_DEVICE_GROUP] = PART(group, architecture),                                               \
+     [MSL_DEVICE_LANES] = PART(lanes, architecture),                                               \
+     [MSL_DEVICE_STAGE] = PART(stage, architecture),                                               \
+     [MSL_DEVICE_VALIDATE] = PART(validate, architecture),                                         \
+     [MSL_DEVICE_LOOP] = PART(loop, architecture),                                                 \
+     [MSL_DEVICE_SUPPORT] = PART(support, architecture)}
+
+typedef struct Span {
+    const unsigned char *start, *end;
+} Span;
+
+MslElf msl_device_code(const Cg *cg, MslDevicePart part) {
+    static const Span x86_64[] = PARTS(x86_64), aarch64[] = PARTS(aarch64);
+    Span p = (cg->cx.aarch64 ? aarch64 : x86_64)[part];
+    return (MslElf){p.start, (size_t)(p.end - p.start)};
+}

@@ -362,7 +362,7 @@ void msl_wrap_lanes(Cg *cg) {
     uint64_t stack = (STACK + LANE + 2 * cg->private_bytes + 4095) & ~4095ull;
     if (msl_is_graphics(cg) && stack > MAX_STEP_STACK)
         msl_fail(cx, "'%s' has too much private memory for reference code", cg->fn->name);
-    msl_link_device_code(cg, msl_device_lanes, (size_t)(msl_device_lanes_end - msl_device_lanes));
+    msl_link_device_code(cg, MSL_DEVICE_LANES);
     set_constant(cg, "ingot_stack", 64, stack);
     set_constant(cg, "ingot_suspends", 32, suspends);
     cg->frame_stride = suspends ? stack * 32 : 0;

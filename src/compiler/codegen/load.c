@@ -97,6 +97,7 @@ void msl_load(Cg *cg) {
 
 // Code from device/ joins the module. Its exported names stay external until wrap.c has what it
 // needs.
-void msl_link_device_code(Cg *cg, const unsigned char *bitcode, size_t n_bytes) {
-    msl_join(cg, msl_open_lazily(cg, bitcode, n_bytes));
+void msl_link_device_code(Cg *cg, MslDevicePart part) {
+    MslElf code = msl_device_code(cg, part);
+    msl_join(cg, msl_open_lazily(cg, code.bytes, code.n_bytes));
 }

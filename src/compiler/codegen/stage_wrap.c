@@ -390,7 +390,7 @@ void msl_wrap_stage(Cg *cg) {
     cg->thread = NULL;
     msl_dump(cx, "vectorise");
     msl_verify(cx, "vectorise");
-    msl_link_device_code(cg, msl_device_stage, (size_t)(msl_device_stage_end - msl_device_stage));
+    msl_link_device_code(cg, MSL_DEVICE_STAGE);
     define_step(cg, simd);
 }
 

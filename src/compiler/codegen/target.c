@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // target.c: the machine the code is for, and the last step: module -> object -> shared object.
-// Input: cpu and features of the request (NULL: this machine). AVX-512 vectors are used in full
+// Input: target, cpu and features of the request (NULL: this machine; of another architecture: what
+// all of its processors have). AVX-512 vectors are used in full
 // only when both prefer-vector-width and min-legal-vector-width say so; without AVX-512 neither is
 // set.
 #include "compiler/codegen/codegen.h"
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void init_targets(void) {
+static void init_host(void) {
     LLVMInitializeNativeTarget();
     LLVMInitializeNativeAsmPrinter();
     LLVMInitializeNativeAsmParser();
@@ -20,6 +21,24 @@ static void init_targets(void) {
     // vectorising makes (half of all time on large kernels) and brings nothing measurable.
     static const char *const options[] = {"mslc", "-disable-post-ra"};
     LLVMParseCommandLineOptions(2, options, NULL);
+}
+
+static void init_all(void) {
+    LLVMInitializeAllTargetInfos();
+    LLVMInitializeAllTargets();
+    LLVMInitializeAllTargetMCs();
+    LLVMInitializeAllAsmPrinters();
+    LLVMInitializeAllAsmParsers();
+}
+
+static bool is_target(const MslKernelRequest *r, const char *name) {
+    return !strcmp(r->target && strcmp(r->target, MSL_TARGET_HOST) ? r->target : MSL_TARGET_SELF,
+                   name);
+}
+
+bool msl_knows_target(const char *target) {
+    return !target || !strcmp(target, MSL_TARGET_HOST) || !strcmp(target, MSL_TARGET_X86_64) ||
+           !strcmp(target, MSL_TARGET_AARCH64);
 }
 
 // LLVM-C has no table of CPU names, and LLVM prints to stderr on one it does not know and goes on
@@ -70,6 +89,7 @@ static bool has_avx2(const char *cpu, const char *features) {
 static struct {
     pthread_mutex_t lock;
     LLVMTargetMachineRef machine;
+    bool aarch64;
     char *cpu, *features; // as asked for; "?": not at all
 } kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -78,8 +98,8 @@ static const char *or_none(const char *text) { return text ? text : "?"; }
 static LLVMTargetMachineRef take_kept(const MslKernelRequest *r) {
     LLVMTargetMachineRef machine = NULL;
     pthread_mutex_lock(&kept.lock);
-    if (kept.machine && !strcmp(kept.cpu, or_none(r->cpu)) &&
-        !strcmp(kept.features, or_none(r->features))) {
+    if (kept.machine && kept.aarch64 == is_target(r, MSL_TARGET_AARCH64) &&
+        !strcmp(kept.cpu, or_none(r->cpu)) && !strcmp(kept.features, or_none(r->features))) {
         machine = kept.machine;
         kept.machine = NULL;
     }
@@ -97,6 +117,7 @@ void msl_close_target(Cg *cg) {
         LLVMTargetMachineRef old = kept.machine;
         char *old_cpu = kept.cpu, *old_features = kept.features;
         kept.machine = machine, kept.cpu = cpu, kept.features = features;
+        kept.aarch64 = cg->cx.aarch64;
         machine = old, cpu = old_cpu, features = old_features;
     }
     pthread_mutex_unlock(&kept.lock);
@@ -106,16 +127,21 @@ void msl_close_target(Cg *cg) {
 
 static LLVMTargetMachineRef make_machine(Cg *cg) {
     const char *cpu = cg->request->cpu, *features = cg->request->features;
-    char *triple = LLVMGetDefaultTargetTriple(), *error = NULL;
+    bool self = is_target(cg->request, MSL_TARGET_SELF);
+    char *error = NULL,
+         *triple = self ? LLVMGetDefaultTargetTriple()
+                        : LLVMCreateMessage(cg->cx.aarch64 ? "aarch64-unknown-linux-gnu"
+                                                           : "x86_64-unknown-linux-gnu");
     LLVMTargetRef target;
     if (LLVMGetTargetFromTriple(triple, &target, &error)) {
         LLVMDisposeMessage(triple);
         LLVMDisposeMessage(error);
-        msl_fail(&cg->cx, "LLVM has no code generator for this machine");
+        msl_fail(&cg->cx, "LLVM has no code generator for %s",
+                 self ? "this machine" : cg->request->target);
     }
     char *host_cpu = LLVMGetHostCPUName(), *host_features = LLVMGetHostCPUFeatures();
-    if (!features) features = cpu ? "" : host_features;
-    if (!cpu) cpu = host_cpu;
+    if (!features) features = cpu || !self ? "" : host_features;
+    if (!cpu) cpu = self ? host_cpu : cg->cx.aarch64 ? "generic" : "x86-64";
     LLVMTargetMachineRef machine = LLVMCreateTargetMachine(
         target, triple, cpu, features, LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
     LLVMDisposeMessage(host_cpu);
@@ -126,8 +152,10 @@ static LLVMTargetMachineRef make_machine(Cg *cg) {
 
 void msl_open_target(Cg *cg) {
     MslContext *cx = &cg->cx;
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, init_targets);
+    static pthread_once_t host = PTHREAD_ONCE_INIT, all = PTHREAD_ONCE_INIT;
+    pthread_once(&host, init_host);
+    if (!is_target(cg->request, MSL_TARGET_SELF)) pthread_once(&all, init_all);
+    cx->aarch64 = is_target(cg->request, MSL_TARGET_AARCH64);
     const char *cpu = cg->request->cpu;
     if (cpu && !plausible_cpu(cpu)) msl_fail(cx, "unknown CPU '%s'", cpu);
     cx->machine = take_kept(cg->request);
@@ -136,8 +164,8 @@ void msl_open_target(Cg *cg) {
     cx->layout = LLVMCreateTargetDataLayout(cx->machine);
     cx->cpu = cg->cpu = LLVMGetTargetMachineCPU(cx->machine);
     cx->features = cg->features = LLVMGetTargetMachineFeatureString(cx->machine);
-    cx->avx512 = has_avx512(cx->cpu, cx->features);
-    cx->avx2 = cx->avx512 || has_avx2(cx->cpu, cx->features);
+    cx->avx512 = !cx->aarch64 && has_avx512(cx->cpu, cx->features);
+    cx->avx2 = cx->avx512 || (!cx->aarch64 && has_avx2(cx->cpu, cx->features));
 }
 
 static void remove_text_attribute(LLVMValueRef f, const char *name) {
@@ -213,9 +241,7 @@ typedef struct Objects {
     size_t n;
 } Objects;
 
-static void add_object(Objects *o, const unsigned char *start, const unsigned char *end) {
-    o->at[o->n++] = (MslElf){start, (size_t)(end - start)};
-}
+static void add_object(Objects *o, MslElf object) { o->at[o->n++] = object; }
 
 static bool is_missing(const char *name, const Elf64_Sym *symbol, const void *objects) {
     const Objects *o = objects;
@@ -263,11 +289,11 @@ void msl_link(Cg *cg, LLVMMemoryBufferRef buffer, MslKernel *out) {
         if (!take_text((const char *)start, n, out)) snprintf(why, sizeof why, "out of memory");
     } else {
         Objects o = {0};
-        add_object(&o, start, start + n);
-        if (cg->prebuilt_loop) add_object(&o, msl_device_loop, msl_device_loop_end);
+        add_object(&o, (MslElf){start, n});
+        if (cg->prebuilt_loop) add_object(&o, msl_device_code(cg, MSL_DEVICE_LOOP));
         // Which functions of device/support.c code needs shows only when it is made.
         if (find_symbol(start, is_missing, &o))
-            add_object(&o, msl_device_support, msl_device_support_end);
+            add_object(&o, msl_device_code(cg, MSL_DEVICE_SUPPORT));
         const char *missing = find_symbol(start, is_missing, &o);
         char *link_error = NULL;
         if (missing) {

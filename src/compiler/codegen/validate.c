@@ -614,8 +614,7 @@ void msl_validate(Cg *cg) {
     lower_places(v);
     LLVMStripModuleDebugInfo(cx->module);
     LLVMSetCurrentDebugLocation2(cx->builder, NULL); // the last instruction it stood at
-    msl_link_device_code(cg, msl_device_validate,
-                         (size_t)(msl_device_validate_end - msl_device_validate));
+    msl_link_device_code(cg, MSL_DEVICE_VALIDATE);
     Value slots = LLVMGetNamedGlobal(cx->module, "ingot_n_slots");
     if (!slots) msl_fail(cx, "internal error: validate.c has no 'ingot_n_slots'");
     LLVMSetInitializer(slots, msl_const(cx, 32, cg->fn->n_slots));

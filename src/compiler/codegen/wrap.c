@@ -286,7 +286,7 @@ static void link_group_loop(Cg *cg, const Plan *plan) {
         declare_for_loop(cg, plan);
         return;
     }
-    msl_link_device_code(cg, msl_device_group, (size_t)(msl_device_group_end - msl_device_group));
+    msl_link_device_code(cg, MSL_DEVICE_GROUP);
     LLVMValueRef shape[3];
     for (int d = 0; d < 3; d++) shape[d] = msl_const(cx, 32, cx->shape[d]);
     set_constant(cg, "ingot_shape", LLVMConstArray2(msl_int(cx, 32), shape, 3));

@@ -185,10 +185,10 @@ uint32_t bridge_function_location(BridgeJob *job, const char *symbol, char **nam
 // may define it.
 bool bridge_function_is_extern(BridgeJob *job, const char *symbol);
 
-// Links relocatable x86-64 ELF objects into a shared object, in process, with what of them is
-// reached. Undefined symbols are left to the loader (memcpy, memset). On success *so is malloc'd;
-// on failure *error is (one or more lines). Calls from several threads are serialised: lld keeps
-// global state.
+// Links relocatable ELF objects of one architecture into a shared object, in process, with what of
+// them is reached. Undefined symbols are left to the loader (memcpy, memset). On success *so is
+// malloc'd; on failure *error is (one or more lines). Calls from several threads are serialised:
+// lld keeps global state.
 typedef struct MslElf {
     const void *bytes;
     size_t n_bytes;

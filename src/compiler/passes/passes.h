@@ -32,6 +32,7 @@ typedef struct MslContext {
     unsigned width;    // lanes of a vector step
     uint32_t shape[3]; // threadgroup size, 0,0,0 unknown
     bool avx512, avx2; // avx2: and fused multiply-add
+    bool aarch64;      // else x86-64
     bool local;        // the thread function's last parameter is the threadgroup's memory
     bool split;        // where masks may be full, code for that as well (split.c)
     unsigned reach;    // no buffer has 2^reach bytes: what uint indices may be taken for
