@@ -98,7 +98,7 @@ int main(void) {
         {"R32Float read/write", 55, 0, 1, 0, 0},
         {"RGBA32Float read/write", 125, 0, 1, 0, 0},
     };
-    const char *names[] = {"general", "sse2", "avx2", "avx512"};
+    const char *names[] = {"general", "base", "avx2", "avx512"};
     const CpuTextureOps *ops = cpu_texture_ops();
     printf("%-32s", "ns per texel, one core");
     for (int isa = 0; isa < 4; isa++) printf("%16s", names[isa]);

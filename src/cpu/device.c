@@ -47,7 +47,7 @@ static void *open_cpu(unsigned index, DevFacts *facts, char *why, size_t why_byt
         .n_workers = os_pool_threads(),
         .unified_memory = true,
         .is_host = true,
-        .target = MSL_TARGET_HOST,
+        .target = MSL_TARGET_SELF,
         // What compute programs find out by asking for a family: SIMD-group functions and
         // reductions, simdgroup_matrix, bfloat, non-uniform threadgroups. Families that promise ray
         // tracing or mesh shading in hardware wait until those exist.

@@ -95,7 +95,7 @@ static void random_triangles(uint32_t n_samples, int64_t spread, int64_t grain, 
 }
 
 TEST(test_random) {
-    for (int isa = CPU_ISA_SSE2; isa <= CPU_ISA_AVX512; isa++) {
+    for (int isa = CPU_ISA_BASE; isa <= CPU_ISA_AVX512; isa++) {
         if (!cpu_isa_use((CpuIsa)isa)) continue;
         random_seed(7);
         for (uint32_t samples = 1; samples <= 8; samples *= 2) {

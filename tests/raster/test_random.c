@@ -157,7 +157,7 @@ static void compare(const Scene *s, const RefImage *ref, uint32_t number) {
 
 TEST(test_random) {
     for (uint32_t number = 0; number < N_SCENES; number++) {
-        if (!cpu_isa_use((CpuIsa)(CPU_ISA_SSE2 + number % 3))) cpu_isa_use(CPU_ISA_SSE2);
+        if (!cpu_isa_use((CpuIsa)(CPU_ISA_BASE + number % 3))) cpu_isa_use(CPU_ISA_BASE);
         random_seed(1000 + number);
         Scene *s = scene_new();
         double clear[4] = {0.2, 0.4, 0.6, 0.8};

@@ -226,7 +226,7 @@ TEST(every_pixel_once) {
 
 TEST(isas_agree) {
     Scene *s = malloc(sizeof *s);
-    for (int isa = CPU_ISA_SSE2; isa <= CPU_ISA_AVX512; isa++) {
+    for (int isa = CPU_ISA_BASE; isa <= CPU_ISA_AVX512; isa++) {
         if (!cpu_isa_use((CpuIsa)isa)) continue;
         random_seed(11);
         scene_init(s, DEV_PATCH_QUAD, DEV_PARTITION_ODD);

@@ -21,7 +21,7 @@
 static const struct {
     CpuIsa isa;
     const char *name;
-} all_isas[] = {{CPU_ISA_NONE, "general"},     {CPU_ISA_SSE2, "sse2"},
+} all_isas[] = {{CPU_ISA_NONE, "general"},     {CPU_ISA_BASE, "base"},
                 {CPU_ISA_AVX2, "avx2"},        {CPU_ISA_AVX512, "avx512"},
                 {CPU_ISA_VNNI, "avx512_vnni"}, {CPU_ISA_BF16, "avx512_bf16"},
                 {CPU_ISA_AMX, "amx"}};

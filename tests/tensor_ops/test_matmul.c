@@ -2,7 +2,7 @@
 // test_matmul.c: matrix multiplication of every instruction set against sums in double (integers:
 // modulo 2^32), for random shapes, strides, types and clipping, between guard pages: no element
 // outside the matrices is read, none outside the share of the call is written. Prints what ran.
-// usage: test_tensor_ops_matmul [general | sse2 | avx2 | avx512 | avx512_vnni | avx512_bf16 | amx]
+// usage: test_tensor_ops_matmul [general | base | avx2 | avx512 | avx512_vnni | avx512_bf16 | amx]
 #include "tensor_ops_test.h"
 
 typedef struct Case {

@@ -14,7 +14,7 @@
 #include "cpu/texture/sampling.h"
 
 #define MAX_LANES 64u
-static const char *const isa_names[] = {"general", "sse2", "avx2", "avx512"};
+static const char *const isa_names[] = {"general", "base", "avx2", "avx512"};
 
 typedef struct TestTexture {
     AbiTexture t;

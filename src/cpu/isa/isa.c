@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // isa.c: what this processor has, asked once.
 #include "cpu/isa/isa.h"
-#include <cpuid.h>
 #include <stdatomic.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
+#if defined(__x86_64__)
 // The compiler's question knows no AMX: processor (bf16, tile, int8) and system (state of tiles).
 // Whether the process may use it is another question, which the code asks that does (amx.c).
 static bool has_amx(void) {
@@ -23,7 +26,7 @@ static bool has_amx(void) {
 
 static CpuIsa detect(void) {
     // Every processor with AVX2 has F16C, for which clang 14 has no name here.
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return CPU_ISA_SSE2;
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return CPU_ISA_BASE;
     if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
         !__builtin_cpu_supports("avx512vl") || !__builtin_cpu_supports("avx512dq"))
         return CPU_ISA_AVX2;
@@ -31,6 +34,9 @@ static CpuIsa detect(void) {
     if (!__builtin_cpu_supports("avx512bf16")) return CPU_ISA_VNNI;
     return has_amx() ? CPU_ISA_AMX : CPU_ISA_BF16;
 }
+#else
+static CpuIsa detect(void) { return CPU_ISA_BASE; }
+#endif
 
 // Both one more than the set; 0: not known yet. Whoever asks first writes what all would write.
 static atomic_int best, in_use;

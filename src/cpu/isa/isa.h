@@ -7,9 +7,9 @@
 
 // By what each adds to the one before.
 typedef enum CpuIsa {
-    CPU_ISA_NONE,   // general code, lane by lane; the rasteriser has none and takes SSE2
-    CPU_ISA_SSE2,   // every x86-64
-    CPU_ISA_AVX2,   // with FMA and F16C
+    CPU_ISA_NONE, // general code, lane by lane; the rasteriser has none and takes the next
+    CPU_ISA_BASE, // what every processor has: SSE2 on x86-64, NEON on AArch64, where it is the last
+    CPU_ISA_AVX2, // with FMA and F16C
     CPU_ISA_AVX512, // F, BW, VL, DQ
     CPU_ISA_VNNI,   // dot products of bytes
     CPU_ISA_BF16,   // and of bfloats

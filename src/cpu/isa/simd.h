@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // simd.h: vectors of V_WIDTH lanes of 32 bits for the vector code, in the widest form the
-// compiler's flags allow: AVX-512, AVX2 with FMA and F16C, or plain x86-64 (SSE2). Arithmetic is
-// the compilers' vector extension; here stands what it has no words for.
+// compiler's flags allow: AVX-512, AVX2 with FMA and F16C, or plain x86-64 (SSE2); on AArch64 NEON
+// (simd_neon.h). Arithmetic is the compilers' vector extension; here stands what it has no words
+// for.
 //
 // vf, vi and vu (v_...) are vectors of floats and integers. vw (w_...) is a vector of words of the
 // matrix code: what one lane multiplies in one step, a float, an int32, two bfloats or int16 or
 // four int8.
 #ifndef INGOT_CPU_ISA_SIMD_H
 #define INGOT_CPU_ISA_SIMD_H
+#if defined(__aarch64__)
+#include <arm_neon.h>
+#else
 #include <immintrin.h>
+#endif
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -25,7 +30,11 @@ typedef __m256i vw;
 #else
 #define V_WIDTH 4
 #define V_HAS_MASKS 0
+#if defined(__aarch64__)
+typedef int32x4_t vw;
+#else
 typedef __m128i vw;
+#endif
 #endif
 
 typedef float vf __attribute__((vector_size(4 * V_WIDTH)));
@@ -258,6 +267,9 @@ INLINE vi v_quad_both_y(vi m) { return m & (vi)_mm256_shuffle_epi32((__m256i)m, 
 
 #else
 
+#if defined(__aarch64__)
+#include "cpu/isa/simd_neon.h"
+#else
 INLINE vf v_max(vf a, vf b) { return (vf)_mm_max_ps((__m128)a, (__m128)b); }
 INLINE vf v_min(vf a, vf b) { return (vf)_mm_min_ps((__m128)a, (__m128)b); }
 INLINE vi v_max_int(vi a, vi b) { return v_select_int(a > b, a, b); }
@@ -271,19 +283,6 @@ INLINE vf v_fma(vf a, vf b, vf c) { return a * b + c; }
 INLINE bool v_any(vi mask) { return _mm_movemask_ps((__m128)mask) != 0; }
 INLINE bool v_all(vi mask) { return _mm_movemask_ps((__m128)mask) == 15; }
 INLINE uint32_t v_bits(vi mask) { return (uint32_t)_mm_movemask_ps((__m128)mask); }
-INLINE vi v_mask(const uint32_t *bits, uint32_t lane) {
-    vi bit = {1, 2, 4, 8};
-    return (v_set_int((int32_t)(bits[lane / 32] >> lane % 32 & 15)) & bit) != 0;
-}
-INLINE vi v_gather(const void *base, vi offsets) {
-    vi v;
-    for (int i = 0; i < V_WIDTH; i++) {
-        int32_t word;
-        memcpy(&word, (const char *)base + (uint32_t)offsets[i], 4);
-        v[i] = word;
-    }
-    return v;
-}
 // Exact for every half: exponents move by a multiplication, which also takes subnormals; infinities
 // and NaNs get the largest exponent.
 INLINE vf v_half_to_float(vi h) {
@@ -295,10 +294,6 @@ INLINE vi v_float_to_half(vf f) {
     vi v;
     for (int i = 0; i < V_WIDTH; i++) v[i] = half_from_float(f[i]);
     return v;
-}
-INLINE vi v_load_bytes(const void *p) {
-    const uint8_t *b = p;
-    return (vi){b[0], b[1], b[2], b[3]};
 }
 INLINE vi v_load_words(const void *p) {
     return (vi)_mm_unpacklo_epi16(_mm_loadl_epi64((const __m128i *)p), _mm_setzero_si128());
@@ -312,6 +307,27 @@ INLINE void v_store_pairs(void *p, vi even, vi odd) {
     _mm_storeu_si128((__m128i *)p, _mm_unpacklo_epi32((__m128i)even, (__m128i)odd));
     _mm_storeu_si128((__m128i *)p + 1, _mm_unpackhi_epi32((__m128i)even, (__m128i)odd));
 }
+INLINE vi v_quad_both_x(vi m) { return m & (vi)_mm_shuffle_epi32((__m128i)m, 0xb1); }
+INLINE vi v_quad_both_y(vi m) { return m & (vi)_mm_shuffle_epi32((__m128i)m, 0x4e); }
+#endif
+
+INLINE vi v_mask(const uint32_t *bits, uint32_t lane) {
+    vi bit = {1, 2, 4, 8};
+    return (v_set_int((int32_t)(bits[lane / 32] >> lane % 32 & 15)) & bit) != 0;
+}
+INLINE vi v_gather(const void *base, vi offsets) {
+    vi v;
+    for (int i = 0; i < V_WIDTH; i++) {
+        int32_t word;
+        memcpy(&word, (const char *)base + (uint32_t)offsets[i], 4);
+        v[i] = word;
+    }
+    return v;
+}
+INLINE vi v_load_bytes(const void *p) {
+    const uint8_t *b = p;
+    return (vi){b[0], b[1], b[2], b[3]};
+}
 INLINE void v_store_bytes(void *p, vi v) {
     for (int i = 0; i < V_WIDTH; i++) ((uint8_t *)p)[i] = (uint8_t)v[i];
 }
@@ -321,11 +337,8 @@ INLINE void v_store_words(void *p, vi v) {
         memcpy((char *)p + 2 * i, &word, 2);
     }
 }
-
 INLINE vf v_quad_dx(vf v) { return (vf){v[1] - v[0], v[1] - v[0], v[3] - v[2], v[3] - v[2]}; }
 INLINE vf v_quad_dy(vf v) { return (vf){v[2] - v[0], v[3] - v[1], v[2] - v[0], v[3] - v[1]}; }
-INLINE vi v_quad_both_x(vi m) { return m & (vi)_mm_shuffle_epi32((__m128i)m, 0xb1); }
-INLINE vi v_quad_both_y(vi m) { return m & (vi)_mm_shuffle_epi32((__m128i)m, 0x4e); }
 
 #endif
 
@@ -334,6 +347,7 @@ INLINE vi v_quad_both_y(vi m) { return m & (vi)_mm_shuffle_epi32((__m128i)m, 0x4
 INLINE vw w_load_u16(const void *p) { return (vw)v_load_words(p); }
 INLINE vw w_to_float(vw v) { return (vw)v_to_float((vi)v); }
 
+#if !defined(__aarch64__) // simd_neon.h has the others
 // Intrinsics of this width, and words as floats.
 #if V_WIDTH == 16
 #define W(op) _mm512_##op
@@ -456,6 +470,16 @@ INLINE void w_transpose(vw v[8]) {
 INLINE vw w_zero(void) { return _mm_setzero_si128(); }
 INLINE vw w_load(const void *p) { return _mm_loadu_si128((const __m128i *)p); }
 INLINE vw w_shift_left(vw v, int n) { return _mm_slli_epi32(v, n); }
+INLINE void w_store(void *p, vw v) { _mm_storeu_si128((__m128i *)p, v); }
+INLINE void w_transpose(vw v[4]) { w_transpose_squares(v); }
+
+#endif
+#undef W
+#undef W_FLOATS
+#undef W_WORDS
+#endif
+
+#if V_WIDTH == 4
 INLINE vw w_load_bfloats(const void *p, uint32_t mask) {
     (void)mask;
     return w_shift_left(w_load_u16(p), 16);
@@ -465,13 +489,7 @@ INLINE vw w_load_halfs(const void *p, uint32_t mask) {
     (void)mask;
     return w_half_to_float(p);
 }
-INLINE void w_store(void *p, vw v) { _mm_storeu_si128((__m128i *)p, v); }
-INLINE void w_transpose(vw v[4]) { w_transpose_squares(v); }
-
 #endif
-#undef W
-#undef W_FLOATS
-#undef W_WORDS
 
 #if !V_HAS_MASKS // never called: partial vectors go through padded scratch
 INLINE vw w_load_some(const void *p, uint32_t mask) {

@@ -16,10 +16,12 @@
 // ---- Instruction sets ----
 
 static const RasterCode *chosen_code(void) {
+#if defined(__x86_64__)
     CpuIsa isa = cpu_isa();
-    return isa >= CPU_ISA_AVX512 ? &raster_code_avx512
-           : isa == CPU_ISA_AVX2 ? &raster_code_avx2
-                                 : &raster_code_sse2;
+    if (isa >= CPU_ISA_AVX512) return &raster_code_avx512;
+    if (isa == CPU_ISA_AVX2) return &raster_code_avx2;
+#endif
+    return &raster_code_base;
 }
 
 // ---- Attachments ----

@@ -390,7 +390,7 @@ void raster_tile_resolved_depth(const Worker *w, bool stencil, uint32_t layer, u
 static inline uint32_t *raster_row(const Worker *w, uint32_t n_rows, uint32_t slot, uint32_t row) {
     return w->rows + ((size_t)(slot / LANES) * n_rows + row) * LANES + slot % LANES;
 }
-extern const RasterCode raster_code_sse2, raster_code_avx2, raster_code_avx512;
+extern const RasterCode raster_code_base, raster_code_avx2, raster_code_avx512;
 
 // What a tile in work knows; in 64-byte aligned memory.
 typedef struct TileState {

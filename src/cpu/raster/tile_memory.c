@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // tile_memory.c: between attachments (rows of texels) and tile memory (blocks of 8 x 4, lanes in
 // order; depth as floats and stencil as bytes whatever the format). Load and store actions.
-#include <emmintrin.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cpu/raster/raster_int.h"
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 bool raster_tile_reserve(Worker *w) {
     const Pass *p = w->pass;
@@ -52,25 +54,32 @@ static uint32_t lane_of(int32_t x, int32_t y) { // in a block
     return (uint32_t)(y / 2 * 16 + x / 2 * 4 + y % 2 * 2 + x % 2);
 }
 
+typedef uint64_t Bytes16 __attribute__((vector_size(16)));
+static Bytes16 load(const unsigned char *p) {
+    Bytes16 v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+static void store(unsigned char *p, Bytes16 v) { memcpy(p, &v, sizeof v); }
+static Bytes16 lower(Bytes16 a, Bytes16 b) { return (Bytes16){a[0], b[0]}; }
+static Bytes16 upper(Bytes16 a, Bytes16 b) { return (Bytes16){a[1], b[1]}; }
+
 // Two rows at a time: lanes 4q, 4q + 1 are texels of one, 4q + 2, 4q + 3 of the other.
 static void block_out_4(const unsigned char *block, unsigned char *row, uint64_t row_bytes) {
     for (int half = 0; half < 2; half++, block += 64, row += 2 * row_bytes)
         for (int i = 0; i < 2; i++) {
-            __m128i a = _mm_load_si128((const __m128i *)(const void *)(block + 32 * i));
-            __m128i b = _mm_load_si128((const __m128i *)(const void *)(block + 32 * i + 16));
-            _mm_storeu_si128((__m128i *)(void *)(row + 16 * i), _mm_unpacklo_epi64(a, b));
-            _mm_storeu_si128((__m128i *)(void *)(row + row_bytes + 16 * i),
-                             _mm_unpackhi_epi64(a, b));
+            Bytes16 a = load(block + 32 * i), b = load(block + 32 * i + 16);
+            store(row + 16 * i, lower(a, b));
+            store(row + row_bytes + 16 * i, upper(a, b));
         }
 }
 
 static void block_in_4(unsigned char *block, const unsigned char *row, uint64_t row_bytes) {
     for (int half = 0; half < 2; half++, block += 64, row += 2 * row_bytes)
         for (int i = 0; i < 2; i++) {
-            __m128i a = _mm_loadu_si128((const __m128i *)(const void *)(row + 16 * i));
-            __m128i b = _mm_loadu_si128((const __m128i *)(const void *)(row + row_bytes + 16 * i));
-            _mm_store_si128((__m128i *)(void *)(block + 32 * i), _mm_unpacklo_epi64(a, b));
-            _mm_store_si128((__m128i *)(void *)(block + 32 * i + 16), _mm_unpackhi_epi64(a, b));
+            Bytes16 a = load(row + 16 * i), b = load(row + row_bytes + 16 * i);
+            store(block + 32 * i, lower(a, b));
+            store(block + 32 * i + 16, upper(a, b));
         }
 }
 
@@ -99,15 +108,15 @@ static void copy_plane(const Place *at, unsigned char *tile, size_t stride, uint
 }
 
 // Texels have 1, 2, 4, 8 or 16 bytes.
-static __m128i pattern_of(const unsigned char *texel, uint32_t bytes) {
+static Bytes16 pattern_of(const unsigned char *texel, uint32_t bytes) {
     unsigned char pattern[16];
     for (uint32_t i = 0; i < 16; i += bytes) memcpy(pattern + i, texel, bytes);
-    return _mm_loadu_si128((const __m128i *)(const void *)pattern);
+    return load(pattern);
 }
 
-static void fill_pattern(unsigned char *to, size_t n_bytes, __m128i v) {
+static void fill_pattern(unsigned char *to, size_t n_bytes, Bytes16 v) {
     size_t i = 0;
-    for (; i + 16 <= n_bytes; i += 16) _mm_storeu_si128((__m128i *)(void *)(to + i), v);
+    for (; i + 16 <= n_bytes; i += 16) store(to + i, v);
     if (i < n_bytes) memcpy(to + i, &v, n_bytes - i);
 }
 
@@ -115,17 +124,27 @@ static void fill_texels(unsigned char *to, size_t n, const unsigned char *texel,
     fill_pattern(to, n * bytes, pattern_of(texel, bytes));
 }
 
+// `to` at a multiple of 16.
+#if defined(__SSE2__)
+static void store_past_caches(unsigned char *to, Bytes16 v) {
+    _mm_stream_si128((__m128i *)(void *)to, (__m128i)v);
+}
+static void finish_stores(void) { _mm_sfence(); }
+#else // AArch64 has only pairs of registers for that, as a hint
+static void store_past_caches(unsigned char *to, Bytes16 v) { store(to, v); }
+static void finish_stores(void) {}
+#endif
+
 // Past the caches, whole lines: nobody reads a cleared target soon.
 static void stream_texels(const Place *at, const unsigned char *texel, uint32_t bytes) {
-    __m128i v = pattern_of(texel, bytes);
+    Bytes16 v = pattern_of(texel, bytes);
     size_t n_bytes = (size_t)at->width * bytes;
     for (int32_t y = 0; at->data && y < at->height; y++) {
         unsigned char *to = at->data + (uint64_t)y * at->row_bytes;
         size_t i = 0;
         if (((uintptr_t)to & 15) == 0)
             for (; i + 64 <= n_bytes; i += 64)
-                for (size_t k = 0; k < 64; k += 16)
-                    _mm_stream_si128((__m128i *)(void *)(to + i + k), v);
+                for (size_t k = 0; k < 64; k += 16) store_past_caches(to + i + k, v);
         if (i < n_bytes) fill_pattern(to + i, n_bytes - i, v);
     }
 }
@@ -347,5 +366,5 @@ void raster_tile_clear(Worker *w, uint32_t layer, uint32_t tx, uint32_t ty) {
                             stencil_place(f)] = (uint8_t)s->clear;
         }
     }
-    _mm_sfence();
+    finish_stores();
 }

@@ -60,18 +60,13 @@ INLINE vw load_i8(const void *p, int n) {
 }
 #else
 INLINE vw load_i16(const void *p, int n) {
-    return _mm_srai_epi32(_mm_slli_epi32(load_u16(p, n), 16), 16);
+    return (vw)((vi)w_shift_left(load_u16(p, n), 16) >> 16);
 }
 INLINE vw load_u8(const void *p, int n) {
     unsigned char room[V_WIDTH * 4];
-    int32_t four;
-    memcpy(&four, padded(p, n, 1, room), 4);
-    vw bytes = _mm_unpacklo_epi8(_mm_cvtsi32_si128(four), _mm_setzero_si128());
-    return _mm_unpacklo_epi16(bytes, _mm_setzero_si128());
+    return (vw)v_load_bytes(padded(p, n, 1, room));
 }
-INLINE vw load_i8(const void *p, int n) {
-    return _mm_srai_epi32(_mm_slli_epi32(load_u8(p, n), 24), 24);
-}
+INLINE vw load_i8(const void *p, int n) { return (vw)((vi)w_shift_left(load_u8(p, n), 24) >> 24); }
 #endif
 
 #endif

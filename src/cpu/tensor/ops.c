@@ -3,13 +3,17 @@
 #include "cpu/tensor/ops.h"
 #include "cpu/isa/isa.h"
 
+#if defined(__x86_64__)
 #define ISAS(X)                                                                                    \
-    X(CPU_ISA_SSE2, sse2, sse2)                                                                    \
+    X(CPU_ISA_BASE, base, base)                                                                    \
     X(CPU_ISA_AVX2, avx2, avx2)                                                                    \
     X(CPU_ISA_AVX512, avx512, avx512)                                                              \
     X(CPU_ISA_VNNI, vnni, avx512)                                                                  \
     X(CPU_ISA_BF16, bf16, avx512)                                                                  \
     X(CPU_ISA_AMX, amx, avx512)
+#else
+#define ISAS(X) X(CPU_ISA_BASE, base, base)
+#endif
 
 // The products of a convolution are those of matmul.
 #define FUNCTIONS(isa, name, build)                                                                \

@@ -391,7 +391,7 @@ INLINE void nearest_chunk(const Call *c, uint32_t first, uint32_t n, const AbiTe
     uintptr_t soon = (uintptr_t)level->data + (uintptr_t)way_ahead(c, first, n, level);
     for (uint32_t l = 0; l < n; l++) {
         memcpy(&texels[l], level->data + at[l], 4);
-        if (l % 2 == 0) _mm_prefetch((const char *)(soon + at[l]), _MM_HINT_T0);
+        if (l % 2 == 0) __builtin_prefetch((const char *)(soon + at[l]));
     }
     for (uint32_t l = 0; l < n; l += V_WIDTH)
         put_pairs(c, first + l, unpack(v_load_int(&texels[l])));

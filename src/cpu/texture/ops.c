@@ -148,9 +148,13 @@ static CpuTextureOps table = {sample, read, write, atomic, NULL};
 void cpu_texture_ops_set_pool(const AbiTexture *pool) { table.pool = pool; }
 
 const CpuTextureOps *cpu_texture_ops(void) {
-    static const CpuFastOps *const ops[] = {NULL, &cpu_fast_sse2, &cpu_fast_avx2, &cpu_fast_avx512};
-    CpuIsa isa = cpu_isa();
-    const CpuFastOps *now = ops[isa < CPU_ISA_AVX512 ? isa : CPU_ISA_AVX512];
+#if defined(__x86_64__)
+    static const CpuFastOps *const ops[] = {NULL, &cpu_fast_base, &cpu_fast_avx2, &cpu_fast_avx512};
+#else
+    static const CpuFastOps *const ops[] = {NULL, &cpu_fast_base};
+#endif
+    size_t isa = cpu_isa(), last = sizeof ops / sizeof *ops - 1;
+    const CpuFastOps *now = ops[isa < last ? isa : last];
     // Calls of kernels read it: write only what is new.
     if (fast_ops() != now) atomic_store_explicit(&fast, now, memory_order_release);
     return &table;

@@ -127,5 +127,5 @@ typedef struct CpuFastOps {
     bool (*write)(const AbiTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
                   const uint32_t *rows);
 } CpuFastOps;
-extern const CpuFastOps cpu_fast_sse2, cpu_fast_avx2, cpu_fast_avx512;
+extern const CpuFastOps cpu_fast_base, cpu_fast_avx2, cpu_fast_avx512;
 #endif

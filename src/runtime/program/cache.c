@@ -6,6 +6,7 @@
 #include "abi/protocol.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "os/processor.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -100,7 +101,7 @@ static void put_host_cpu(WireOut *w) {
         wire_u32(w, d);
     }
 #else
-    wire_str(w, "native");
+    wire_str(w, os_processor_features());
 #endif
 }
 
@@ -109,7 +110,8 @@ bool cache_kernel_key(const MslKernelRequest *request, const MsgPart *libraries,
     wire_str(&w, "kernel");
     wire_str(&w, compiler_id());
     wire_u32(&w, ABI_VERSION);
-    bool host = !request->target || !strcmp(request->target, MSL_TARGET_HOST);
+    bool host = !request->target || !strcmp(request->target, MSL_TARGET_HOST) ||
+                !strcmp(request->target, MSL_TARGET_SELF);
     if (host && (!request->cpu || !strcmp(request->cpu, "native"))) put_host_cpu(&w);
     msg_put_kernel(&w, request, libraries);
     return key_end(&w, key);

@@ -5,6 +5,7 @@
 #include "runtime/program/compiler_client.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "os/processor.h"
 #include "runtime/program/cache.h"
 #include "runtime/program/compiler_process_int.h"
 #include "runtime/program/single_flight_int.h"
@@ -405,7 +406,8 @@ static MslKernelRequest to_compiler(const RtKernelRequest *request) {
         .shape = {request->shape[0], request->shape[1], request->shape[2]},
         .target = request->target,
         .cpu = cpu && *cpu ? cpu : NULL,
-        .features = request->features,
+        .features =
+            request->features || (cpu && *cpu) ? request->features : os_processor_features(),
         .width = request->width,
         .math_mode = (MslMathMode)request->library->math_mode,
         .validate = request->validate,
