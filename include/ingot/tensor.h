@@ -494,6 +494,23 @@ MTL_API IgTensor *ig_argsort(IgTensor *x, int axis, bool descending, MTLError **
 // The k largest, or smallest, in order; of equals the first.
 MTL_API bool ig_topk(IgTensor *x, int64_t k, int axis, bool largest, IgTensor **values,
                      IgTensor **indices, MTLError **error);
+// The value below which a part q of the elements lies, 0 to 1; (n, ..) for n of them. Between two
+// elements as asked for. The median is the mean of the middle two if there are two. Integers give
+// float32; what is not a number makes its line so.
+typedef enum IgInterpolation {
+    IgInterpolateLinear = 0,
+    IgInterpolateLower = 1,
+    IgInterpolateHigher = 2,
+    IgInterpolateNearest = 3, // halves to the even place
+    IgInterpolateMidpoint = 4,
+} IgInterpolation;
+MTL_API IgTensor *ig_quantile(IgTensor *x, int n, const double *q, int axis, bool keepdim,
+                              IgInterpolation how, MTLError **error);
+MTL_API IgTensor *ig_median(IgTensor *x, int axis, bool keepdim, MTLError **error);
+// The different elements in order, (n,); what is not a number is one of them. inverse, in the shape
+// of x: where each is among them. counts (n,): how many there are. Either may be NULL. The number
+// of results is a value, so it is waited for.
+MTL_API IgTensor *ig_unique(IgTensor *x, IgTensor **inverse, IgTensor **counts, MTLError **error);
 
 // ---- By index ----
 // Indices are integers from 0 on, of any integer type; negative ones are an error here (Python's

@@ -12,7 +12,7 @@ from . import _tensor
 from ._tensor import Tensor, float32, int32
 
 __all__ = ["allclose", "array_equal", "einsum", "grad", "no_grad", "nonzero", "outer", "dot",
-           "movedim", "meshgrid", "isclose", "take_along_axis", "concatenate", "negative",
+           "movedim", "meshgrid", "bmm", "repeat", "quantile", "unique", "isclose", "take_along_axis", "concatenate", "negative",
            "absolute", "multiply", "subtract", "divide", "true_divide", "power", "mod", "invert",
            "bitwise_left_shift", "bitwise_right_shift", "clip",
            "unbind", "take", "scalar_tensor", "synchronize", "pool", "pool_statistics",
@@ -173,6 +173,77 @@ def outer(x: Any, y: Any) -> Tensor:
     return ravel(x).unsqueeze(1) * ravel(y).unsqueeze(0)
 
 
+def bmm(x: Any, y: Any) -> Tensor:
+    """The products of two stacks of matrices: (B, M, K) times (B, K, N)."""
+    x, y = _tensor.asarray(x), _tensor.asarray(y)
+    if x.ndim != 3 or y.ndim != 3 or x.shape[0] != y.shape[0]:
+        raise _tensor.ShapeError(f"bmm(): shapes {x.shape} and {y.shape} are not (B, M, K) and "
+                                 "(B, K, N); matmul() broadcasts")
+    return _tensor.matmul(x, y)
+
+
+# ---- Repeating and ordering ----
+
+def repeat(x: Any, repeats: Any, axis: int | None = None) -> Tensor:
+    """Each element several times along an axis, or along all in one line, as NumPy's function:
+    repeats is a number, or one for each element. The method x.repeat(2, 3) is PyTorch's: the whole
+    again and again, as tile()."""
+    x = _tensor.asarray(x)
+    if axis is None:
+        x, axis = ravel(x), 0
+    if isinstance(repeats, int):
+        return _tensor.repeat_interleave(x, repeats, axis)
+    counts = _tensor.asarray(repeats).tolist()
+    counts = counts if isinstance(counts, list) else [counts]
+    if len(counts) == 1:
+        return _tensor.repeat_interleave(x, counts[0], axis)
+    if not -x.ndim <= axis < x.ndim:
+        raise _tensor.IndexOutOfRange(f"repeat: axis {axis} of a tensor of {x.ndim}")
+    if len(counts) != x.shape[axis] or any(n < 0 for n in counts):
+        raise ValueError(f"repeat(): {len(counts)} numbers for an axis of {x.shape[axis]}, none "
+                         "of them negative")
+    places = [i for i, n in enumerate(counts) for _ in range(n)]
+    return _tensor.index_select(x, axis, _tensor.tensor(places, dtype="int64"))
+
+
+def _repeat(self: Tensor, *sizes: Any) -> Tensor:
+    """The whole again and again along each axis, as PyTorch's method; tile()."""
+    return self.tile(*sizes)
+
+
+def _listed(q: Any) -> Any:
+    return q.tolist() if hasattr(q, "tolist") else list(q)  # as Python's floats, which are double
+
+
+_BETWEEN = ("linear", "lower", "higher", "nearest", "midpoint")
+
+
+def quantile(x: Any, q: Any, axis: Any = None, keepdim: bool = False,
+             interpolation: str = "linear", **other: Any) -> Tensor:
+    """The value below which a part q of the elements lies, over one axis, several, or all; for a
+    list of q a new first axis. interpolation (or method): "linear", "lower", "higher", "nearest",
+    "midpoint"."""
+    known = {"dim": "axis", "keepdims": "keepdim", "method": "interpolation"}
+    if set(other) - set(known):
+        raise TypeError(f"quantile() has no argument {min(set(other) - set(known))!r}")
+    axis = other.get("dim", axis)
+    how = other.get("method", interpolation)
+    if how not in _BETWEEN:
+        raise ValueError(f"quantile(): interpolation is one of {', '.join(_BETWEEN)}, not {how!r}")
+    each = q if isinstance(q, (int, float)) else _listed(q)
+    made = [_tensor._quantile(x, one, axis, other.get("keepdims", keepdim), _BETWEEN.index(how))
+            for one in (each if isinstance(each, list) else [each])]
+    return _tensor.stack(made) if isinstance(each, list) else made[0]
+
+
+def unique(x: Any, return_inverse: bool = False, return_counts: bool = False) -> Any:
+    """The different elements in order; with return_inverse, where each element of x is among them
+    (in the shape of x), with return_counts how often each is there."""
+    values, inverse, counts = _tensor._unique(x)
+    chosen = [values] + [inverse] * bool(return_inverse) + [counts] * bool(return_counts)
+    return chosen[0] if len(chosen) == 1 else tuple(chosen)
+
+
 # ---- Making ----
 
 def scalar_tensor(value: float, dtype: Any = None, device: Any = None) -> Tensor:
@@ -280,7 +351,8 @@ def _add_methods() -> None:
            "__deepcopy__": __deepcopy__, "__copy__": __copy__, "__format__": __format__,
            "zero_": zero_, "view": view, "bool": _bool, "cpu": cpu, "ravel": ravel,
            "movedim": movedim, "take": take, "nonzero": nonzero, "allclose": allclose, "dot": dot,
-           "isclose": isclose, "clip": Tensor.clamp, "unbind": Tensor.unstack,
+           "isclose": isclose, "bmm": bmm, "repeat": _repeat, "quantile": quantile,
+           "unique": unique, "clip": Tensor.clamp, "unbind": Tensor.unstack,
            "dims": property(lambda self: self.shape, doc="The lengths of the axes.")}
     for name, item in own.items():
         if not hasattr(Tensor, name) or name.startswith("__"):

@@ -121,6 +121,11 @@ def _scan(name: str) -> Callable[..., Any]:
         function(a, axis=axis) if dtype is None else function(a, axis=axis).astype(dtype), out)
 
 
+def _percent(q: Any) -> Any:
+    parts = _operand(q)
+    return parts / 100.0 if isinstance(parts, (int, float)) else [p / 100.0 for p in q]
+
+
 def _like(name: str) -> Callable[..., Any]:
     function = getattr(_tensor, name)
     return lambda a, *value, dtype=None: function(a, *value, dtype=dtype)
@@ -167,6 +172,13 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
                                               (_methods.ravel(a), 0)))[0],
     "argsort": lambda a, axis=-1: _tensor.argsort(*((a, axis) if axis is not None else
                                                     (_methods.ravel(a), 0))),
+    "median": _extreme("median"), "repeat": _methods.repeat,
+    "quantile": lambda a, q, axis=None, out=None, *, method="linear", keepdims=False: _deliver(
+        _methods.quantile(a, q, axis, keepdims, method), out),
+    "percentile": lambda a, q, axis=None, out=None, *, method="linear", keepdims=False: _deliver(
+        _methods.quantile(a, _percent(q), axis, keepdims, method), out),
+    "unique": lambda ar, *, return_inverse=False, return_counts=False: _methods.unique(
+        ar, return_inverse, return_counts),
     "dot": _dot, "outer": lambda a, b: _methods.outer(a, b),
     "einsum": lambda subscripts, *operands: _methods.einsum(subscripts, *operands),
     "round": _round, "round_": _round, "around": _round, "where": _where,

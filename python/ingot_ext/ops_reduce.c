@@ -92,6 +92,35 @@ OUT_OP(norm, "sum(abs(x) ** p) ** (1 / p); p may be 0 and infinite.", X,
     return reduce(a[0].t, &a[2], a[3].b, norm_of, error);
 }
 
+REDUCTION(median, "The middle over one axis, several, or all: the mean of the two if there are "
+                  "two. Integers give float32. Values alone, as NumPy's.")
+static _Thread_local IgInterpolation interpolation;
+static IgTensor *quantile_of(IgTensor *x, int axis, bool keepdim, MTLError **error) {
+    IgTensor *all = ig_quantile(x, 1, &parameter, axis, keepdim, interpolation, error);
+    IgTensor *one = ig_select(all, 0, 0, error);
+    ig_release(all);
+    return one;
+}
+OUT_OP(_quantile, "One quantile; quantile() has the rest.", X, NUMBER("q"), AXES_NONE, KEEPDIM,
+       INT_OR("how", 0)) {
+    parameter = a[1].f;
+    interpolation = (IgInterpolation)a[4].i;
+    return reduce(a[0].t, &a[2], a[3].b, quantile_of, error);
+}
+OBJECT_OP(AS_FUNCTION, _unique, "tuple[Tensor, Tensor, Tensor]",
+          "The different elements, places and counts; unique() has the rest.", X) {
+    MTLError *error = NULL;
+    IgTensor *t[3];
+    WITHOUT_GIL(t[0] = ig_unique(a[0].t, &t[1], &t[2], &error));
+    if (!t[0]) return raise_error(state, error);
+    PyObject *all = PyTuple_New(3);
+    for (int i = 0; i < 3; i++) {
+        PyObject *one = wrap(state, t[i], NULL);
+        if (!one || !all || PyTuple_SetItem(all, i, one) < 0) Py_CLEAR(all);
+    }
+    return all;
+}
+
 // ---- Along an axis ----
 
 #define ALONG(fn, doc, ...)                                                                        \
@@ -143,7 +172,8 @@ TENSOR_OP_AS(AS_FUNCTION | AS_METHOD | WAITS, argsort, "Where the elements are, 
 }
 
 const Op *const ops_reduce[] = {
-    &op_sum,  &op_mean,          &op_prod,      &op_max,     &op_min,     &op_any,
-    &op_all,  &op_count_nonzero, &op_logsumexp, &op_argmax,  &op_argmin,  &op_var,
-    &op_std,  &op_norm,          &op_cumsum,    &op_cumprod, &op_softmax, &op_log_softmax,
-    &op_sort, &op_topk,          &op_argsort,   NULL};
+    &op_sum,     &op_mean,    &op_prod,          &op_max,       &op_min,
+    &op_any,     &op_all,     &op_count_nonzero, &op_logsumexp, &op_argmax,
+    &op_argmin,  &op_var,     &op_std,           &op_norm,      &op_cumsum,
+    &op_cumprod, &op_softmax, &op_log_softmax,   &op_sort,      &op_topk,
+    &op_argsort, &op_median,  &op__quantile,     &op__unique,   NULL};

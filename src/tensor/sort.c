@@ -187,17 +187,7 @@ static bool sort(const char *call, IgTensor *x, int axis, int64_t k, bool descen
     IgTensor *out[2] = {NULL, NULL};
     bool ok = scope && order(call, x, axis, k, descending, values ? &out[0] : NULL,
                              indices ? &out[1] : NULL, error);
-    for (int i = 0; i < 2; i++)
-        if (ok && out[i]) ig_keep(out[i]);
-    ig_scope_end(scope);
-    if (!ok) return false;
-    for (int i = 0; i < 2; i++) // to the scope around
-        if (out[i]) out[i] = ig_scope_return(NULL, out[i]);
-    if ((values && !out[0]) || (indices && !out[1])) {
-        ig_drop(out[0]);
-        ig_drop(out[1]);
-        return ig_fail_no_memory(error);
-    }
+    if (!ig_scope_return_many(scope, ok, 2, out, error)) return false;
     if (values) *values = out[0];
     if (indices) *indices = out[1];
     return true;

@@ -85,6 +85,24 @@ IgTensor *ig_scope_return(IgScope *scope, IgTensor *result) {
     return NULL;
 }
 
+bool ig_scope_return_many(IgScope *scope, bool ok, int n, IgTensor **out, MTLError **error) {
+    bool whole = ok;
+    for (int i = 0; ok && i < n; i++)
+        if (out[i]) ig_keep(out[i]);
+    ig_scope_end(scope);
+    for (int i = 0; i < n; i++) {
+        bool there = out[i] != NULL;
+        out[i] = ok ? ig_scope_return(NULL, out[i]) : NULL;
+        whole = whole && (out[i] || !there);
+    }
+    if (whole || !ok) return whole;
+    for (int i = 0; i < n; i++) {
+        ig_drop(out[i]);
+        out[i] = NULL;
+    }
+    return ig_fail_no_memory(error);
+}
+
 // ---- Lifetime ----
 // Released tensors wait in a line before their memory serves again, with no data: who reads one of
 // the last QUARANTINE gets an error, and who reads an older one the values of another tensor; the

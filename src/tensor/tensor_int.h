@@ -152,6 +152,9 @@ bool ig_whole(const IgView *view); // shows all elements of its data in their or
 bool ig_view_contiguous(const IgView *view);
 bool ig_same_device(const char *call, const IgTensor *a, const IgTensor *b, MTLError **error);
 
+// ig_scope_return of several results, of which some may be NULL: all of them, or none and false.
+// ok: false when they could not be made, and the error says why.
+bool ig_scope_return_many(IgScope *scope, bool ok, int n, IgTensor **out, MTLError **error);
 // What a function made on its way and needs no longer: a scope releases it, or this does.
 void ig_drop(IgTensor *tensor);
 

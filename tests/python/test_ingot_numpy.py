@@ -43,7 +43,9 @@ def test_reductions(name):
     lambda x: np.concatenate([x, A, x], 1), lambda x: np.concatenate([x, x], None),
     lambda x: np.stack([x, x], 1), lambda x: np.where(x > 0.5, x, 0), lambda x: np.clip(x, 0.3, 0.6),
     lambda x: np.round(x, 1), lambda x: np.dot(x[0], x[0].T), lambda x: np.dot(M, x[1].T),
-    lambda x: np.outer(x[0, 0], x[0, 1]),
+    lambda x: np.outer(x[0, 0], x[0, 1]), lambda x: np.median(x, (0, 2)),
+    lambda x: np.percentile(x, [10, 35.5], 1), lambda x: np.quantile(x, 0.3),
+    lambda x: np.repeat(x, 2, 1), lambda x: np.unique(np.round(x, 1)),
     lambda x: np.dot(x[0], x.swapaxes(1, 2)), lambda x: np.einsum("bij,kj->bik", x, M),
     lambda x: np.broadcast_to(x[0], (2, 4, 5)), lambda x: np.zeros_like(x),
     lambda x: np.full_like(x, 3), lambda x: np.isclose(x, A), lambda x: np.sum(x, dtype=np.float32),
@@ -89,7 +91,7 @@ def test_gradients_go_through():
 
 def test_what_only_numpy_has():
     t = ig.tensor(A)
-    for got, want in ((np.percentile(t, 30), np.percentile(A, 30)), (np.ptp(t), np.ptp(A)),
+    for got, want in ((np.nanmax(t), np.nanmax(A)), (np.ptp(t), np.ptp(A)),
                       (np.heaviside(t, 1), np.heaviside(A, 1)), (np.frexp(t)[0], np.frexp(A)[0]),
                       (np.sum(t, where=A > 0.5), np.sum(A, where=A > 0.5)),
                       (np.add(t, 1, casting="safe"), A + 1), (np.add.outer(t[0, 0], M[0]),
