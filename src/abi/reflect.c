@@ -133,17 +133,10 @@ static void encode_mesh(const RfMesh *m, WireOut *w) {
     wire_u32(w, m->n_bytes);
 }
 
-static void encode_function(const RfFunction *f, WireOut *w) {
-    wire_str(w, f->name);
-    wire_str(w, f->symbol);
-    wire_str(w, f->signature);
-    wire_u8(w, f->stage);
-    wire_u32(w, f->max_total_threads);
-    for (int i = 0; i < 3; i++) wire_u32(w, f->required_threads[i]);
-    wire_u32(w, f->n_slots);
-    wire_u32(w, f->n_args);
-    for (uint32_t i = 0; i < f->n_args; i++) {
-        const RfArg *a = &f->args[i];
+static void encode_args(const RfArg *args, uint32_t n, WireOut *w) {
+    wire_u32(w, n);
+    for (uint32_t i = 0; i < n; i++) {
+        const RfArg *a = &args[i];
         wire_str(w, a->name);
         wire_u8(w, a->kind);
         wire_u8(w, a->space);
@@ -157,7 +150,19 @@ static void encode_function(const RfFunction *f, WireOut *w) {
         wire_u32(w, a->slot);
         wire_u32(w, a->type);
         wire_str(w, a->condition);
+        wire_str(w, a->symbol);
     }
+}
+
+static void encode_function(const RfFunction *f, WireOut *w) {
+    wire_str(w, f->name);
+    wire_str(w, f->symbol);
+    wire_str(w, f->signature);
+    wire_u8(w, f->stage);
+    wire_u32(w, f->max_total_threads);
+    for (int i = 0; i < 3; i++) wire_u32(w, f->required_threads[i]);
+    wire_u32(w, f->n_slots);
+    encode_args(f->args, f->n_args, w);
     encode_values(f->inputs, f->n_inputs, w);
     encode_values(f->outputs, f->n_outputs, w);
     wire_u32(w, f->input_rows);
@@ -188,6 +193,7 @@ void rf_encode(const RfLibrary *lib, WireOut *w) {
         wire_u32(w, c->type);
         wire_u8(w, c->optional);
     }
+    encode_args(lib->bindings, lib->n_bindings, w);
 }
 
 // Room for n elements of which each takes at least min_bytes of the input; NULL (and failed) if the
@@ -275,20 +281,13 @@ static void decode_mesh(RfMesh *m, WireIn *r) {
     m->n_bytes = wire_get_u32(r);
 }
 
-static void decode_function(RfFunction *f, WireIn *r) {
-    f->name = wire_get_str(r);
-    f->symbol = wire_get_str(r);
-    f->signature = wire_get_str(r);
-    f->stage = wire_get_u8(r);
-    f->max_total_threads = wire_get_u32(r);
-    for (int i = 0; i < 3; i++) f->required_threads[i] = wire_get_u32(r);
-    f->n_slots = wire_get_u32(r);
+static RfArg *decode_args(uint32_t *n_args, WireIn *r) {
     uint32_t n = wire_get_u32(r);
-    f->args = new_array(r, n, sizeof *f->args, 45);
-    if (r->failed) return;
-    f->n_args = n;
+    RfArg *args = new_array(r, n, sizeof *args, 49);
+    if (r->failed) return NULL;
+    *n_args = n;
     for (uint32_t i = 0; i < n && !r->failed; i++) {
-        RfArg *a = &f->args[i];
+        RfArg *a = &args[i];
         a->name = wire_get_str(r);
         a->kind = wire_get_u8(r);
         a->space = wire_get_u8(r);
@@ -302,7 +301,20 @@ static void decode_function(RfFunction *f, WireIn *r) {
         a->slot = wire_get_u32(r);
         a->type = wire_get_u32(r);
         a->condition = wire_get_str(r);
+        a->symbol = wire_get_str(r);
     }
+    return args;
+}
+
+static void decode_function(RfFunction *f, WireIn *r) {
+    f->name = wire_get_str(r);
+    f->symbol = wire_get_str(r);
+    f->signature = wire_get_str(r);
+    f->stage = wire_get_u8(r);
+    f->max_total_threads = wire_get_u32(r);
+    for (int i = 0; i < 3; i++) f->required_threads[i] = wire_get_u32(r);
+    f->n_slots = wire_get_u32(r);
+    f->args = decode_args(&f->n_args, r);
     f->inputs = decode_values(&f->n_inputs, r);
     f->outputs = decode_values(&f->n_outputs, r);
     f->input_rows = wire_get_u32(r);
@@ -315,7 +327,7 @@ static void decode_function(RfFunction *f, WireIn *r) {
     f->max_mesh_groups = wire_get_u32(r);
     f->imageblock_bytes = wire_get_u32(r);
     f->color_block_bytes = wire_get_u32(r);
-    n = wire_get_u32(r);
+    uint32_t n = wire_get_u32(r);
     f->constants = new_array(r, n, sizeof *f->constants, 4);
     if (r->failed) return;
     f->n_constants = n;
@@ -414,16 +426,22 @@ static bool imageblock_valid(const RfFunction *f) {
     return true;
 }
 
-static bool function_valid(const RfLibrary *lib, const RfFunction *f) {
-    if (f->stage > RF_STITCHABLE || f->n_slots > MAX_SLOTS) return false;
-    for (uint32_t i = 0; i < f->n_args; i++) {
-        const RfArg *a = &f->args[i];
+static bool args_valid(const RfLibrary *lib, const RfArg *args, uint32_t n, uint32_t n_slots) {
+    for (uint32_t i = 0; i < n; i++) {
+        const RfArg *a = &args[i];
         if (a->kind > RF_ARG_ACCELERATION || a->space > RF_THREAD || a->access > RF_WRITE_ONLY)
             return false;
         if (a->type >= lib->n_types) return false;
         if (a->kind == RF_ARG_BUILTIN && a->builtin >= RF_N_BUILTINS) return false;
-        if (a->slot != UINT32_MAX && (uint64_t)a->slot + a->count > f->n_slots) return false;
+        if (a->slot != UINT32_MAX && (uint64_t)a->slot + a->count > n_slots) return false;
     }
+    return true;
+}
+
+static bool function_valid(const RfLibrary *lib, const RfFunction *f) {
+    if (f->stage > RF_STITCHABLE || f->n_slots > MAX_SLOTS ||
+        !args_valid(lib, f->args, f->n_args, f->n_slots))
+        return false;
     for (uint32_t i = 0; i < f->n_constants; i++)
         if (f->constants[i] >= lib->n_constants) return false;
     return mesh_valid(f) && imageblock_valid(f) &&
@@ -437,7 +455,7 @@ static bool valid(const RfLibrary *lib) {
         if (!function_valid(lib, &lib->functions[i])) return false;
     for (uint32_t i = 0; i < lib->n_constants; i++)
         if (lib->constants[i].type >= lib->n_types) return false;
-    return true;
+    return args_valid(lib, lib->bindings, lib->n_bindings, 0);
 }
 
 RfLibrary *rf_decode(WireIn *r) {
@@ -467,6 +485,7 @@ RfLibrary *rf_decode(WireIn *r) {
         c->type = wire_get_u32(r);
         c->optional = wire_get_u8(r);
     }
+    lib->bindings = decode_args(&lib->n_bindings, r);
     if (r->failed || !valid(lib)) goto fail;
     return lib;
 fail:
@@ -483,6 +502,30 @@ static void free_values(RfValue *values, uint32_t n) {
     free(values);
 }
 
+void rf_free_arg(RfArg *a) {
+    free(a->name);
+    free(a->condition);
+    free(a->symbol);
+}
+
+static void free_args(RfArg *args, uint32_t n) {
+    for (uint32_t i = 0; i < n; i++) rf_free_arg(&args[i]);
+    free(args);
+}
+
+bool rf_bind(RfFunction *f, const RfArg *binding) {
+    RfArg *args = realloc(f->args, (f->n_args + 1) * sizeof *args), *a;
+    if (!args) return false;
+    f->args = args;
+    a = &args[f->n_args++];
+    *a = *binding;
+    a->name = strdup(binding->name), a->condition = strdup(binding->condition);
+    a->symbol = strdup(binding->symbol);
+    a->slot = f->n_slots;
+    f->n_slots += a->count;
+    return a->name && a->condition && a->symbol;
+}
+
 void rf_free(RfLibrary *lib) {
     if (!lib) return;
     for (uint32_t i = 0; i < lib->n_types; i++) {
@@ -493,11 +536,7 @@ void rf_free(RfLibrary *lib) {
     }
     for (uint32_t i = 0; i < lib->n_functions; i++) {
         RfFunction *f = &lib->functions[i];
-        for (uint32_t k = 0; k < f->n_args; k++) {
-            free(f->args[k].name);
-            free(f->args[k].condition);
-        }
-        free(f->args);
+        free_args(f->args, f->n_args);
         free_values(f->inputs, f->n_inputs);
         free_values(f->outputs, f->n_outputs);
         free(f->constants);
@@ -512,5 +551,6 @@ void rf_free(RfLibrary *lib) {
     free(lib->types);
     free(lib->functions);
     free(lib->constants);
+    free_args(lib->bindings, lib->n_bindings);
     free(lib);
 }

@@ -108,6 +108,8 @@ typedef struct RfType {
     RfMember *members; // structs
 } RfType;
 
+#define RF_PROGRAM_SCOPE (UINT32_MAX - 1) // RfArg.param of what is bound to a variable there
+
 typedef struct RfArg {
     char *name;
     uint8_t kind;    // RfArgKind
@@ -115,13 +117,14 @@ typedef struct RfArg {
     uint8_t access;  // RfAccess
     uint8_t builtin; // RfBuiltin
     uint8_t member;  // 1: a member of a structure that is passed by value
-    uint32_t param;  // ordinal of the parameter in the IR function
+    uint32_t param;  // ordinal of the parameter in the IR function, or RF_PROGRAM_SCOPE
     uint32_t offset; // members: bytes from the beginning of the parameter
     uint32_t index;  // binding index; UINT32_MAX for built-ins
     uint32_t count;  // indices taken: > 1 for arrays of pointers
     uint32_t slot;   // first slot in CpuLaunch.args; UINT32_MAX for built-ins
     uint32_t type;   // pointee type of a pointer/reference, the type itself otherwise
     char *condition; // symbol of the function constant this argument depends on, "" if none
+    char *symbol;    // the variable at program scope that this is, in the bitcode; "": a parameter
 } RfArg;
 
 // What a value that goes into or out of a vertex or fragment function is.
@@ -246,6 +249,10 @@ typedef struct RfLibrary {
     RfType *types;
     RfFunction *functions;
     RfConstant *constants;
+    // Resources bound to variables at program scope. Entry points that reach one have it among
+    // their arguments as well, behind those that are parameters.
+    uint32_t n_bindings;
+    RfArg *bindings;
 } RfLibrary;
 
 #ifdef __cplusplus
@@ -255,6 +262,9 @@ void rf_encode(const RfLibrary *lib, WireOut *w);
 // A checked copy (all indices in range), or NULL if the bytes are damaged or memory is out.
 RfLibrary *rf_decode(WireIn *r);
 void rf_free(RfLibrary *lib);
+void rf_free_arg(RfArg *a); // what it holds
+// Adds a binding of the library to the arguments of one of its functions. False without memory.
+bool rf_bind(RfFunction *f, const RfArg *binding);
 const RfFunction *rf_find_function(const RfLibrary *lib, const char *name);
 // What an intersection function's signature says: bits of abi/candidate.h, CPU_HIT_TRIANGLE ... of
 // what it looks at. False: it is no such function.

@@ -11,7 +11,7 @@ typedef struct Extended {
     RfFunction function;
     uint32_t n_more;
     char names[MAX_MORE][NAME_BYTES];
-    char no_condition[1];
+    char nothing[1];
     RfArg args[];
 } Extended;
 
@@ -28,7 +28,8 @@ static void add(Extended *e, RfArgKind kind, uint32_t buffer, const char *what) 
                                    .count = 1,
                                    .slot = f->n_slots++,
                                    .type = UINT32_MAX,
-                                   .condition = e->no_condition};
+                                   .condition = e->nothing,
+                                   .symbol = e->nothing};
 }
 
 RfFunction *abi_stage_in_function(const RfFunction *f, const MslVertexDescriptor *d) {

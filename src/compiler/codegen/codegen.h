@@ -165,11 +165,14 @@ bool msl_condition_holds(Cg *cg, const char *condition); // a function constant'
 bool msl_argument_enabled(Cg *cg, const RfArg *arg);
 
 // entry.c
-void msl_build_entry(Cg *cg);     // cg->thread calls cg->entry
-void msl_inline_all(Cg *cg);      // everything in cg->thread, threadgroup memory placed
-void msl_contract(Cg *cg);        // contract.c
-void msl_optimise_thread(Cg *cg); // canonical form for the vectoriser
-void msl_survey(Cg *cg);          // fills cg->uses
+void msl_build_entry(Cg *cg); // cg->thread calls cg->entry
+void msl_inline_all(Cg *cg);  // everything in cg->thread, threadgroup memory placed
+// Memory of the thread that holds what an argument at program scope, a variable of this type, is.
+LLVMValueRef msl_build_binding(Cg *cg, const RfArg *arg, LLVMTypeRef type);
+void msl_resolve_bindings(Cg *cg); // bindings.c: variables at program scope become slots
+void msl_contract(Cg *cg);         // contract.c
+void msl_optimise_thread(Cg *cg);  // canonical form for the vectoriser
+void msl_survey(Cg *cg);           // fills cg->uses
 LLVMValueRef msl_call_position(Cg *cg, unsigned builtin, unsigned dim);
 // The type that an attribute of a parameter of the IR function names: byval or sret; NULL: none.
 LLVMTypeRef msl_memory_type(LLVMValueRef f, unsigned param, const char *attribute);

@@ -24,7 +24,8 @@ static void describe_slots(Cg *cg) {
         const RfArg *arg = &cg->fn->args[a];
         if (arg->kind != RF_ARG_BUFFER || arg->space != RF_CONSTANT || arg->count != 1) continue;
         LLVMAttributeIndex at = arg->slot + 1;
-        msl_add_attribute(cx, cg->thread, at, "noalias", 0);
+        // Variables at program scope may name memory that others name too.
+        if (arg->param != RF_PROGRAM_SCOPE) msl_add_attribute(cx, cg->thread, at, "noalias", 0);
         msl_add_attribute(cx, cg->thread, at, "readonly", 0);
         if (arg->type < cg->lib->n_types && cg->lib->types[arg->type].size &&
             msl_argument_enabled(cg, arg))
@@ -211,7 +212,7 @@ static void build_arguments(Cg *cg, LLVMValueRef *args, unsigned n_params) {
     MslContext *cx = &cg->cx;
     for (uint32_t a = 0; a < cg->fn->n_args; a++) {
         const RfArg *arg = &cg->fn->args[a];
-        if (arg->param == ABI_STAGE_IN_PARAM) continue;
+        if (arg->param == ABI_STAGE_IN_PARAM || arg->param == RF_PROGRAM_SCOPE) continue;
         if (arg->param >= n_params)
             msl_fail(cx, "internal error: '%s' has no parameter %u", cg->fn->name, arg->param);
         if (!arg->member)
@@ -225,6 +226,14 @@ static void build_arguments(Cg *cg, LLVMValueRef *args, unsigned n_params) {
         if (!args[i])
             msl_fail(cx, "internal error: parameter %u of '%s' is not described", i, cg->fn->name);
     }
+}
+
+LLVMValueRef msl_build_binding(Cg *cg, const RfArg *arg, LLVMTypeRef type) {
+    LLVMValueRef resource = build_resource(cg, arg, msl_ptr(&cg->cx), type);
+    if (arg->kind != RF_ARG_THREADGROUP || !msl_argument_enabled(cg, arg)) return resource;
+    LLVMValueRef memory = parameter_memory(cg, type);
+    store_at(cg, memory, 0, resource);
+    return memory;
 }
 
 void msl_build_entry(Cg *cg) {
@@ -340,6 +349,7 @@ void msl_inline_all(Cg *cg) {
                    "globaldce,function(sroa<modify-cfg>,early-cse,simplifycfg),ipsccp,"
                    "function(simplifycfg),globaldce,always-inline,globaldce");
     msl_resolve_calls(cg);
+    msl_resolve_bindings(cg);
     check_calls(cg);
     place_threadgroup_memory(cg);
     cg->entry = NULL;

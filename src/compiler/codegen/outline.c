@@ -64,7 +64,18 @@ static bool has_rows(LLVMTypeRef t) {
     return is_scalar(LLVMGetTypeKind(t) == LLVMVectorTypeKind ? LLVMGetElementType(t) : t);
 }
 
+// A variable at program scope that is bound to a resource: the thread function has its slot.
+static bool reads_binding(LLVMValueRef i) {
+    for (int k = 0; k < LLVMGetNumOperands(i); k++) {
+        LLVMValueRef v = LLVMGetOperand(i, (unsigned)k);
+        while (LLVMIsAConstantExpr(v) && LLVMGetNumOperands(v)) v = LLVMGetOperand(v, 0);
+        if (LLVMIsAGlobalVariable(v) && LLVMIsDeclaration(v)) return true;
+    }
+    return false;
+}
+
 static bool allowed(LLVMValueRef i) {
+    if (reads_binding(i)) return false;
     if (!LLVMIsACallInst(i)) return true;
     const char *name = msl_callee(i);
     return msl_starts(name, "llvm.") || msl_starts(name, "__ingot_position") ||

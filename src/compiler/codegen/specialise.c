@@ -293,6 +293,13 @@ void msl_specialise(Cg *cg) {
     LLVMSetLinkage(cg->entry, LLVMInternalLinkage);
 }
 
+static bool is_binding(const Cg *cg, const char *symbol) {
+    for (uint32_t p = 0; p < cg->n_parts; p++)
+        for (uint32_t i = 0; i < cg->parts[p].lib->n_bindings; i++)
+            if (strcmp(cg->parts[p].lib->bindings[i].symbol, symbol) == 0) return true;
+    return false;
+}
+
 void msl_check_constants(Cg *cg) {
     for (LLVMValueRef g = LLVMGetFirstGlobal(cg->cx.module); g; g = LLVMGetNextGlobal(g)) {
         size_t n;
@@ -301,6 +308,11 @@ void msl_check_constants(Cg *cg) {
         uint32_t at;
         const RfConstant *c = constant_of(cg, g, &at);
         if (c) msl_fail(&cg->cx, "function constant '%s' (index %u) is not set", c->name, c->index);
+        if (is_binding(cg, name))
+            msl_fail(&cg->cx,
+                     "a linked function reads '%s', which is bound at program scope; '%s' itself "
+                     "does not reach it",
+                     name, cg->fn->name);
         msl_fail(&cg->cx,
                  "the constant '%s' used by '%s' depends on a function constant that is not set",
                  name, cg->fn->name);

@@ -89,8 +89,8 @@ struct BridgeJob : DiagnosticConsumer {
     const BridgeClient *client;
     CompilerInstance *ci = nullptr;
     CodeGenerator *generator = nullptr;
-    const FunctionDecl *current = nullptr; // being reflected
-    std::deque<std::string> text;          // keeps strings alive that are handed to the client
+    const Decl *current = nullptr; // being reflected
+    std::deque<std::string> text;  // keeps strings alive that are handed to the client
     std::vector<const FunctionDecl *> functions;
     std::vector<const VarDecl *> variables;
     std::vector<const VarDecl *> threadgroupVariables; // of functions that may be no entry points
@@ -310,7 +310,12 @@ static bool isEntry(const Decl *f) {
     return annotated(f, {"msl.kernel", "msl.vertex", "msl.fragment", "msl.object", "msl.mesh"});
 }
 
-static VarDecl *findVariable(BridgeJob *job, const char *name, const FunctionDecl *from) {
+// Bound to a resource at program scope (bindings.c).
+static bool isBinding(const Decl *v) {
+    return annotated(v, {"msl.buffer", "msl.texture", "msl.sampler", "msl.threadgroup"});
+}
+
+static VarDecl *findVariable(BridgeJob *job, const char *name, const Decl *from) {
     Sema &sema = job->ci->getSema();
     LookupResult found(sema, &sema.Context.Idents.get(name), SourceLocation(),
                        Sema::LookupOrdinaryName);
@@ -362,7 +367,7 @@ struct SpaceChecker : RecursiveASTVisitor<SpaceChecker> {
         if (skip(v)) return true;
         if (allocates(v)) job.threadgroupVariables.push_back(v);
         if (v->hasGlobalStorage() && v->getType().getAddressSpace() == LangAS::opencl_global &&
-            !v->isInvalidDecl())
+            !v->isInvalidDecl() && !isBinding(v))
             report(v, v->isStaticLocal()
                           ? "static local variable must reside in constant address space"
                           : "program scope variable must reside in constant address space");
@@ -523,7 +528,7 @@ struct Collector : ASTConsumer {
             job.generator->GetAddrOfGlobal(d, false);
     }
     // A constant that only decides whether a parameter exists must still be emitted.
-    void conditions(const FunctionDecl *f, const ParmVarDecl *p) {
+    void conditions(const Decl *f, const VarDecl *p) {
         for (auto *a : p->specific_attrs<AnnotateAttr>())
             if (a->getAnnotation() == "msl.function_constant" && a->args_size() == 1)
                 if (auto *s = dyn_cast<StringLiteral>(
@@ -543,7 +548,8 @@ struct Collector : ASTConsumer {
                 for (const ParmVarDecl *p : f->parameters()) conditions(f, p);
             }
         } else if (auto *v = dyn_cast<VarDecl>(d)) {
-            if (annotated(v, {"msl.function_constant"})) job.variables.push_back(v);
+            if (annotated(v, {"msl.function_constant"}) || isBinding(v)) job.variables.push_back(v);
+            if (isBinding(v)) conditions(v, v);
         } else if (isa<NamespaceDecl>(d) || isa<LinkageSpecDecl>(d)) {
             for (const Decl *x : cast<DeclContext>(d)->decls()) add(x);
         }
@@ -799,7 +805,9 @@ static void reflect(BridgeJob &job) {
         std::vector<BridgeAttr> attrs;
         BridgeDecl d = r.decl(v, v->getType(), attrs);
         d.symbol = job.keep(r.names.getName(v));
+        job.current = v;
         job.client->variable(job.client->context, &job, &d);
+        job.current = nullptr;
     }
     for (const FunctionDecl *f : job.functions) r.function(f);
 }

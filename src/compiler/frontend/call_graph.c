@@ -28,8 +28,12 @@ uint32_t graph_node(const Graph *g, LLVMValueRef v) {
 
 static bool add_node(Graph *g, LLVMValueRef v) {
     Node *n = &g->nodes[g->n_nodes++];
-    *n = (Node){
-        .base.hash = hash_of(v), .value = v, .initialiser = NONE, .constant = NONE, .entry = NONE};
+    *n = (Node){.base.hash = hash_of(v),
+                .value = v,
+                .initialiser = NONE,
+                .constant = NONE,
+                .binding = NONE,
+                .entry = NONE};
     return hash_add(&g->table, &n->base);
 }
 

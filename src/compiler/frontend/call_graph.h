@@ -16,6 +16,7 @@ typedef struct Node {
     uint32_t first_edge, n_edges;
     uint32_t initialiser; // of a variable: the start-up function that sets it, or NONE
     uint32_t constant;    // index in RfLibrary.constants, or NONE
+    uint32_t binding;     // index in RfLibrary.bindings, or NONE
     uint32_t entry;       // index in RfLibrary.functions, or NONE
     uint32_t stamp;       // of the last walk that came by
     uint32_t bytes;       // of threadgroup memory, if it stands for a variable there

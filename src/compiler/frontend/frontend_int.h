@@ -67,7 +67,7 @@ typedef struct ReflectBuilder {
     RfLibrary *lib;
     BaseArena *arena;
     BridgeType *infos; // beside lib->types, what the bridge said (strings in the arena)
-    uint32_t capacity_types, capacity_functions, capacity_constants;
+    uint32_t capacity_types, capacity_functions, capacity_constants, capacity_bindings;
     bool failed; // out of memory
 } ReflectBuilder;
 // An error at a place in the source.
@@ -84,6 +84,10 @@ uint32_t reflect_new_type(ReflectBuilder *b);
 void reflect_set_type(ReflectBuilder *b, uint32_t type, const BridgeType *info);
 void reflect_variable(ReflectBuilder *b, BridgeJob *job, const BridgeDecl *decl);
 // reflect_entry.c
+// A parameter of f, or a variable at program scope, as an argument: what it is, where it is bound.
+void reflect_argument(ReflectBuilder *b, BridgeJob *job, RfFunction *f, RfArg *arg,
+                      const BridgeDecl *p, uint32_t ordinal);
+bool reflect_takes_index(const RfArg *a, uint8_t kind); // of RF_ARG_BUFFER, TEXTURE, ...
 void reflect_function(ReflectBuilder *b, BridgeJob *job, const BridgeFunction *f);
 void reflect_end(ReflectBuilder *b); // frees what is not lib
 // Complains if the function constant with this symbol cannot decide whether something exists.
@@ -101,6 +105,17 @@ const char *reflect_attribute_of(uint8_t kind); // "buffer", "texture", ...
 // Tensors and what they are made of. False: none of these.
 bool reflect_tensor_type(const ReflectBuilder *b, RfType *t, const BridgeType *info, char *name,
                          size_t n_name);
+
+// ---- bindings.c: resources bound to variables at program scope ----
+// False: the variable is something else.
+bool bindings_reflect(ReflectBuilder *b, BridgeJob *job, const BridgeDecl *decl);
+// Variables bound to one place become one in the module.
+void bindings_unite(struct LLVMOpaqueModule *module, const RfLibrary *lib);
+bool bindings_reached(const RfFunction *f, const RfArg *binding);
+// Forgets which bindings the function reaches.
+void bindings_drop(RfFunction *f);
+// Another argument of the function at the place of a binding, or NULL.
+const RfArg *bindings_clash(const RfFunction *f, const RfArg *binding);
 
 // reflect_members.c
 // Copies what info says of its members into keep. False without memory.

@@ -7,8 +7,8 @@
 //             linker, or must stay apart, is renamed here before and carries the object's number:
 //             variables of one file, its inline functions and templates (a Mac has inlined them
 //             before it links, so that two files may differ in what they call by one name),
-//             function constants that have a symbol in common and nothing else, instances of one
-//             kernel template under different host names
+//             function constants and bindings that have a symbol in common and nothing else,
+//             instances of one kernel template under different host names
 //   requires  modules as module.c finished them
 //   result    a module for each object if none needs another one (abi/modules.h), else all in one
 // Two entry points of one name are an error, and so are two definitions of a function that is not
@@ -64,9 +64,20 @@ static void replace(char **name, const char *old, const char *new, bool *failed)
     *name = copy;
 }
 
+static void replace_in(RfArg *a, const char *old, const char *new, bool *failed) {
+    replace(&a->condition, old, new, failed);
+    replace(&a->symbol, old, new, failed);
+}
+
 static const RfConstant *find_constant(const RfLibrary *lib, const char *symbol) {
     for (uint32_t i = 0; i < lib->n_constants; i++)
         if (!strcmp(lib->constants[i].symbol, symbol)) return &lib->constants[i];
+    return NULL;
+}
+
+static const RfArg *find_binding(const RfLibrary *lib, const char *symbol) {
+    for (uint32_t i = 0; i < lib->n_bindings; i++)
+        if (!strcmp(lib->bindings[i].symbol, symbol)) return &lib->bindings[i];
     return NULL;
 }
 
@@ -80,8 +91,9 @@ static char *numbered(const Merge *g, LLVMModuleRef m, const RfLibrary *rf, uint
                       const char *symbol) {
     for (;; number++) {
         char *name = text_format("%u:%s", number, symbol);
-        if (!name || !(is_named(g->module, name) || is_named(m, name) ||
-                       find_constant(g->lib, name) || find_constant(rf, name)))
+        if (!name ||
+            !(is_named(g->module, name) || is_named(m, name) || find_constant(g->lib, name) ||
+              find_constant(rf, name) || find_binding(g->lib, name) || find_binding(rf, name)))
             return name;
         free(name);
     }
@@ -104,11 +116,12 @@ static void rename_symbol(Merge *g, LLVMModuleRef m, const char *symbol, LLVMVal
     }
     for (uint32_t i = 0; i < rf->n_constants; i++)
         replace(&rf->constants[i].symbol, old, new, &g->failed);
+    for (uint32_t i = 0; i < rf->n_bindings; i++)
+        replace_in(&rf->bindings[i], old, new, &g->failed);
     for (uint32_t i = 0; i < rf->n_functions; i++) {
         RfFunction *f = &rf->functions[i];
         replace(&f->symbol, old, new, &g->failed);
-        for (uint32_t k = 0; k < f->n_args; k++)
-            replace(&f->args[k].condition, old, new, &g->failed);
+        for (uint32_t k = 0; k < f->n_args; k++) replace_in(&f->args[k], old, new, &g->failed);
         for (uint32_t k = 0; k < f->n_inputs; k++)
             replace(&f->inputs[k].condition, old, new, &g->failed);
         for (uint32_t k = 0; k < f->n_outputs; k++)
@@ -129,6 +142,21 @@ static void separate_constants(Merge *g, LLVMModuleRef m, uint32_t number, RfLib
         RfConstant *mine = &rf->constants[i];
         const RfConstant *its = find_constant(g->lib, mine->symbol);
         if (its && !same_constant(rf, mine, g->lib, its))
+            rename_symbol(g, m, mine->symbol, LLVMGetNamedGlobal(m, mine->symbol), number, rf);
+    }
+}
+
+// A variable at program scope that is bound to the same place in both files.
+static bool same_binding(const RfLibrary *a, const RfArg *x, const RfLibrary *b, const RfArg *y) {
+    return x->kind == y->kind && x->index == y->index && x->count == y->count &&
+           !strcmp(a->types[x->type].name, b->types[y->type].name);
+}
+
+static void separate_bindings(Merge *g, LLVMModuleRef m, uint32_t number, RfLibrary *rf) {
+    for (uint32_t i = 0; i < rf->n_bindings; i++) {
+        RfArg *mine = &rf->bindings[i];
+        const RfArg *its = find_binding(g->lib, mine->symbol);
+        if (its && !same_binding(rf, mine, g->lib, its))
             rename_symbol(g, m, mine->symbol, LLVMGetNamedGlobal(m, mine->symbol), number, rf);
     }
 }
@@ -264,6 +292,7 @@ static void take_reflection(Merge *g, RfLibrary *rf, uint32_t number) {
         grow(g, lib->functions, lib->n_functions, rf->n_functions, sizeof *lib->functions);
     lib->constants =
         grow(g, lib->constants, lib->n_constants, rf->n_constants, sizeof *lib->constants);
+    lib->bindings = grow(g, lib->bindings, lib->n_bindings, rf->n_bindings, sizeof *lib->bindings);
     g->owners = grow(g, g->owners, lib->n_functions, rf->n_functions, sizeof *g->owners);
     if (g->failed) {
         rf_free(rf);
@@ -278,6 +307,15 @@ static void take_reflection(Merge *g, RfLibrary *rf, uint32_t number) {
         shift(&c->type, first);
         lib->constants[lib->n_constants++] = *c;
     }
+    for (uint32_t i = 0; i < rf->n_bindings; i++) {
+        RfArg *a = &rf->bindings[i];
+        if (find_binding(lib, a->symbol)) {
+            rf_free_arg(a);
+            continue;
+        }
+        shift(&a->type, first);
+        lib->bindings[lib->n_bindings++] = *a;
+    }
     for (uint32_t i = 0; i < rf->n_types; i++) {
         RfType *t = &rf->types[i];
         shift(&t->element, first);
@@ -290,7 +328,7 @@ static void take_reflection(Merge *g, RfLibrary *rf, uint32_t number) {
         g->owners[lib->n_functions] = number;
         lib->functions[lib->n_functions++] = *f;
     }
-    rf->n_types = rf->n_functions = rf->n_constants = 0;
+    rf->n_types = rf->n_functions = rf->n_constants = rf->n_bindings = 0;
     rf_free(rf);
 }
 
@@ -305,7 +343,8 @@ static bool needs_others(LLVMModuleRef m, const RfLibrary *rf) {
             return true;
     for (LLVMValueRef v = LLVMGetFirstGlobal(m); v; v = LLVMGetNextGlobal(v))
         if (LLVMIsDeclaration(v) && LLVMGetFirstUse(v) &&
-            !find_constant(rf, LLVMGetValueName2(v, &n)))
+            !find_constant(rf, LLVMGetValueName2(v, &n)) &&
+            !find_binding(rf, LLVMGetValueName2(v, &n)))
             return true;
     return false;
 }
@@ -324,6 +363,7 @@ static void add(Merge *g, uint32_t number) {
     }
     check_entries(g, rf, number);
     separate_constants(g, m, number, rf);
+    separate_bindings(g, m, number, rf);
     separate_variables(g, m, number, rf);
     separate_functions(g, m, number, rf);
     if (g->failed) {

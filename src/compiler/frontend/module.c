@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // module.c: the last step of the front end, on the module Clang made, through LLVM-C. Checks that
 // need the call graph (recursion, calls of entry points, functions without a body), finds the
-// function constants each entry point can reach, removes what only served reflection, writes
-// bitcode. Requires: reflection is complete. Breaks: the module's calling conventions become C.
+// function constants and bindings each entry point can reach, removes what only served reflection,
+// writes bitcode. Requires: reflection is complete. Breaks: the module's calling conventions become C.
 // Linking objects (merge.c) ends with the same checks, without a source to point to.
 #include "compiler/frontend/frontend_int.h"
 #include "compiler/frontend/call_graph.h"
@@ -19,6 +19,10 @@ static void mark_nodes(Graph *g, LLVMModuleRef m, const RfLibrary *lib) {
     for (uint32_t i = 0; i < lib->n_constants; i++) {
         LLVMValueRef v = LLVMGetNamedGlobal(m, lib->constants[i].symbol);
         if (v) g->nodes[graph_node(g, v)].constant = i;
+    }
+    for (uint32_t i = 0; i < lib->n_bindings; i++) {
+        LLVMValueRef v = LLVMGetNamedGlobal(m, lib->bindings[i].symbol);
+        if (v) g->nodes[graph_node(g, v)].binding = i;
     }
     for (uint32_t i = 0; i < lib->n_functions; i++) {
         LLVMValueRef v = LLVMGetNamedFunction(m, lib->functions[i].symbol);
@@ -144,9 +148,11 @@ static int by_number(const void *a, const void *b) {
 typedef struct Search { // from one entry point
     Graph *g;
     LLVMModuleRef m;
+    const Report *to;
     const RfLibrary *lib;
     RfFunction *f;
     uint32_t stamp, depth, *stack;
+    bool *reached; // of the library's bindings
 } Search;
 
 // What a condition of an argument or value asks is reachable too. A constant that nothing else
@@ -165,13 +171,35 @@ static void push_condition(Search *s, const char *condition) {
     s->stack[s->depth++] = graph_node(s->g, c);
 }
 
-// The function constants reachable from one entry point (and from the conditions of its arguments).
-static bool find_constants(Search *s) {
+// The variables at program scope that were reached are arguments, in the order of the source.
+static bool add_bindings(Search *s, LLVMValueRef entry) {
+    for (uint32_t i = 0; i < s->lib->n_bindings; i++) {
+        const RfArg *binding = &s->lib->bindings[i], *other = bindings_clash(s->f, binding);
+        char text[512];
+        if (!s->reached[i]) continue;
+        if (!other) {
+            if (!rf_bind(s->f, binding)) return false;
+            continue;
+        }
+        snprintf(text, sizeof text,
+                 "cannot reserve '%s' resource location at index %u for '%s', which '%%s' reaches: "
+                 "'%s' has it",
+                 reflect_attribute_of(binding->kind), binding->index, binding->name, other->name);
+        complain(s->to, entry, text);
+        return false;
+    }
+    return true;
+}
+
+// The function constants and bindings reachable from one entry point (and from the conditions of
+// its arguments).
+static bool find_reached(Search *s) {
     Graph *g = s->g;
     RfFunction *f = s->f;
     uint32_t *const stack = s->stack;
     LLVMValueRef v = LLVMGetNamedFunction(s->m, f->symbol);
-    f->constants = calloc(s->lib->n_constants, sizeof *f->constants);
+    f->constants = calloc(s->lib->n_constants + 1, sizeof *f->constants);
+    memset(s->reached, 0, s->lib->n_bindings);
     if (!v || !f->constants) return f->constants != NULL;
     stack[s->depth++] = graph_node(g, v);
     g->nodes[stack[0]].stamp = s->stamp;
@@ -181,6 +209,10 @@ static bool find_constants(Search *s) {
     while (s->depth) {
         Node *n = &g->nodes[stack[--s->depth]];
         if (n->constant != NONE) f->constants[f->n_constants++] = n->constant;
+        if (n->binding != NONE) {
+            s->reached[n->binding] = true;
+            push_condition(s, s->lib->bindings[n->binding].condition);
+        }
         uint32_t init = n->initialiser;
         for (uint32_t k = 0; k < n->n_edges + (init != NONE); k++) {
             uint32_t to = k < n->n_edges ? g->edges[n->first_edge + k] : init;
@@ -191,7 +223,7 @@ static bool find_constants(Search *s) {
         }
     }
     qsort(f->constants, f->n_constants, sizeof *f->constants, by_number);
-    return true;
+    return add_bindings(s, v);
 }
 
 // Whether the address of a function constant goes to is_function_constant_defined().
@@ -207,17 +239,20 @@ static bool asked_for(LLVMValueRef v) {
     return false;
 }
 
-static bool reach(Graph *g, LLVMModuleRef m, RfLibrary *lib) {
+static bool reach(Graph *g, LLVMModuleRef m, const Report *to, RfLibrary *lib) {
     bool ok = true;
     for (uint32_t i = 0; i < lib->n_constants; i++) {
         LLVMValueRef v = LLVMGetNamedGlobal(m, lib->constants[i].symbol);
         lib->constants[i].optional = v && asked_for(v);
     }
     uint32_t *stack = malloc((g->n_nodes + 1) * sizeof *stack);
-    for (uint32_t i = 0; stack && ok && i < lib->n_functions && lib->n_constants; i++)
-        ok = find_constants(&(Search){g, m, lib, &lib->functions[i], i + 1, 0, stack});
+    bool *reached = calloc(lib->n_bindings + 1, sizeof *reached);
+    const bool any = lib->n_constants || lib->n_bindings;
+    for (uint32_t i = 0; stack && reached && ok && any && i < lib->n_functions; i++)
+        ok = find_reached(&(Search){g, m, to, lib, &lib->functions[i], i + 1, 0, stack, reached});
     free(stack);
-    return ok && stack;
+    free(reached);
+    return ok && stack && reached;
 }
 
 // ---- what an entry point reaches ----
@@ -423,7 +458,7 @@ static bool finish(LLVMModuleRef m, const Report *to, RfLibrary *lib, bool allow
     if (!graph_build(&g, m) || (to->job && !make_loops(&g, m))) goto done;
     mark_nodes(&g, m, lib);
     bool called = check_calls(&g, to), defined = check_defined(&g, to, allow_undefined);
-    if (!called || !defined || !reach(&g, m, lib) || !check_entries(&g, m, to, lib)) goto done;
+    if (!called || !defined || !reach(&g, m, to, lib) || !check_entries(&g, m, to, lib)) goto done;
     ok = !bitcode; // then the checks are all
     if (ok) goto done;
     LLVMMemoryBufferRef buffer = LLVMWriteBitcodeToMemoryBuffer(m);
@@ -472,6 +507,7 @@ bool module_finish(struct LLVMOpaqueModule *m, BridgeJob *job, RfLibrary *lib, c
     strip_annotations(m);
     set_conventions(m, lib);
     if (made && !keep_only(m, lib, made)) return false;
+    bindings_unite(m, lib);
     module_guard_divisions(m);
     return finish(m, &(Report){.job = job}, lib, allow_undefined, bitcode, n_bytes);
 }
@@ -482,6 +518,8 @@ bool module_finish_linked(struct LLVMOpaqueModule *m, Text *log, RfLibrary *lib,
         free(lib->functions[i].constants);
         lib->functions[i].constants = NULL;
         lib->functions[i].n_constants = 0;
+        bindings_drop(&lib->functions[i]);
     }
+    bindings_unite(m, lib);
     return finish(m, &(Report){.log = log}, lib, allow_undefined, bitcode, n_bytes);
 }

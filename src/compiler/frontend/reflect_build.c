@@ -227,6 +227,7 @@ void reflect_set_type(ReflectBuilder *b, uint32_t type, const BridgeType *info) 
 // ---- function constants ----
 
 void reflect_variable(ReflectBuilder *b, BridgeJob *job, const BridgeDecl *decl) {
+    if (bindings_reflect(b, job, decl)) return;
     RfLibrary *lib = b->lib;
     uint32_t capacity = b->capacity_constants;
     RfConstant *constants =

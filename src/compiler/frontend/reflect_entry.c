@@ -175,8 +175,8 @@ static bool builtin_in(int builtin, uint8_t stage) {
            (stage == RF_FRAGMENT && builtin_in_stages(builtin));
 }
 
-static void set_argument(ReflectBuilder *b, BridgeJob *job, RfFunction *f, RfArg *arg,
-                         const BridgeDecl *p, uint32_t ordinal) {
+void reflect_argument(ReflectBuilder *b, BridgeJob *job, RfFunction *f, RfArg *arg,
+                      const BridgeDecl *p, uint32_t ordinal) {
     uint8_t stage = f->stage;
     bool compute = stage == RF_KERNEL || stage == RF_OBJECT || stage == RF_MESH;
     const BridgeAttr *binding = NULL, *condition = NULL;
@@ -185,6 +185,7 @@ static void set_argument(ReflectBuilder *b, BridgeJob *job, RfFunction *f, RfArg
     uint32_t builtin_at = 0;
     *arg = (RfArg){.name = strdup(strncmp(p->name, "__unnamed_", 10) == 0 ? "" : p->name),
                    .condition = NULL,
+                   .symbol = strdup(""),
                    .param = ordinal,
                    .index = UINT32_MAX,
                    .count = 1,
@@ -245,7 +246,7 @@ static void set_argument(ReflectBuilder *b, BridgeJob *job, RfFunction *f, RfArg
             reflect_condition(b, job, condition, arg->condition);
     }
     if (!arg->condition) arg->condition = strdup("");
-    b->failed |= !arg->name || !arg->condition;
+    b->failed |= !arg->name || !arg->condition || !arg->symbol;
 }
 
 // A parameter; of a structure of resources, every member of its own.
@@ -259,28 +260,29 @@ static void add_arguments(ReflectBuilder *b, BridgeJob *job, RfFunction *f, cons
         return;
     }
     RfArg *arg = &f->args[f->n_args++];
-    set_argument(b, job, f, arg, p, ordinal);
+    reflect_argument(b, job, f, arg, p, ordinal);
     arg->member = member, arg->offset = offset;
 }
 
 // Tables of functions, tensors and acceleration structures take the places of buffers.
-static bool takes_index(const RfArg *a, uint8_t kind) {
+bool reflect_takes_index(const RfArg *a, uint8_t kind) {
     return a->kind == kind ||
            (kind == RF_ARG_BUFFER && (a->kind == RF_ARG_FUNCTION_TABLE ||
                                       a->kind == RF_ARG_TENSOR || a->kind == RF_ARG_ACCELERATION));
 }
 
 // Explicit indices may not overlap; the rest take the first that is free, in order of declaration.
-// Arguments under function constants may share an index: only one of them exists at a time.
-static void assign_indices(BridgeJob *job, RfFunction *f, const BridgeFunction *from,
-                           uint8_t kind) {
+// Arguments under function constants may share an index: only one of them exists at a time. What is
+// bound at program scope is not free: which entry points reach it is not known yet.
+static void assign_indices(const ReflectBuilder *b, BridgeJob *job, RfFunction *f,
+                           const BridgeFunction *from, uint8_t kind) {
     enum { MAX_INDICES = 128 };
     const char *what = reflect_attribute_of(kind);
     unsigned n = reflect_max_index(kind) + 1;
     bool taken[MAX_INDICES] = {false};
     for (uint32_t i = 0; i < f->n_args; i++) {
         RfArg *a = &f->args[i];
-        if (!takes_index(a, kind) || a->index == UINT32_MAX) continue;
+        if (!reflect_takes_index(a, kind) || a->index == UINT32_MAX) continue;
         bool clash = false;
         for (uint32_t k = a->index; k < a->index + a->count && k < n; k++) {
             clash |= taken[k];
@@ -291,9 +293,14 @@ static void assign_indices(BridgeJob *job, RfFunction *f, const BridgeFunction *
                            "cannot reserve '%s' resource location%s at index %u", what,
                            a->count > 1 ? "s" : "", a->index);
     }
+    for (uint32_t i = 0; i < b->lib->n_bindings; i++) {
+        const RfArg *a = &b->lib->bindings[i];
+        for (uint32_t k = 0; reflect_takes_index(a, kind) && k < a->count && a->index + k < n; k++)
+            taken[a->index + k] = true;
+    }
     for (uint32_t i = 0; i < f->n_args; i++) {
         RfArg *a = &f->args[i];
-        if (!takes_index(a, kind) || a->index != UINT32_MAX) continue;
+        if (!reflect_takes_index(a, kind) || a->index != UINT32_MAX) continue;
         for (uint32_t at = 0; (uint64_t)at + a->count <= n && a->index == UINT32_MAX; at++) {
             uint32_t k = 0;
             while (k < a->count && !taken[at + k]) k++;
@@ -476,10 +483,10 @@ void reflect_function(ReflectBuilder *b, BridgeJob *job, const BridgeFunction *f
             add_arguments(b, job, f, &from->params[i], i, false, 0);
     if (compute) check_positions(b, job, f, from);
     reflect_mesh_check(job, f, from);
-    assign_indices(job, f, from, RF_ARG_BUFFER);
-    assign_indices(job, f, from, RF_ARG_THREADGROUP);
-    assign_indices(job, f, from, RF_ARG_TEXTURE);
-    assign_indices(job, f, from, RF_ARG_SAMPLER);
+    assign_indices(b, job, f, from, RF_ARG_BUFFER);
+    assign_indices(b, job, f, from, RF_ARG_THREADGROUP);
+    assign_indices(b, job, f, from, RF_ARG_TEXTURE);
+    assign_indices(b, job, f, from, RF_ARG_SAMPLER);
     for (uint32_t i = 0; i < f->n_args; i++)
         if (f->args[i].kind != RF_ARG_BUILTIN) {
             f->args[i].slot = slot;

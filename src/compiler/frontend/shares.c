@@ -109,6 +109,8 @@ static void put_functions(WireOut *w, const Shares *s, const RfLibrary *lib) {
         if (!made) continue;
         wire_u32(w, f->n_constants);
         for (uint32_t k = 0; k < f->n_constants; k++) wire_u32(w, f->constants[k]);
+        for (uint32_t k = 0; k < lib->n_bindings; k++)
+            wire_u8(w, bindings_reached(f, &lib->bindings[k]));
     }
 }
 
@@ -209,6 +211,9 @@ static void take_functions(WireIn *r, RfLibrary *lib, uint32_t *owners, uint32_t
         r->failed |= !f->constants;
         for (uint32_t k = 0; k < n && !r->failed; k++)
             f->constants[f->n_constants++] = wire_get_u32(r);
+        bindings_drop(f);
+        for (uint32_t k = 0; k < lib->n_bindings && !r->failed; k++)
+            if (wire_get_u8(r)) r->failed |= !rf_bind(f, &lib->bindings[k]);
     }
 }
 

@@ -91,22 +91,6 @@ static void annotate(TokenPass *p, size_t from, size_t to, bool as_text) {
     close_annotation(p, at);
 }
 
-// A function constant is a global that the host fills in: declared here, defined by specialisation.
-static void declare_extern(TokenPass *p, uint32_t at) {
-    size_t k = tp_declaration_start(p);
-    for (size_t j = k; j < p->out->n;) {
-        unsigned kind = p->out->at[j].kind;
-        if (kind == T_kw_static || kind == T_kw_inline || kind == T_kw_constexpr) {
-            memmove(p->out->at + j, p->out->at + j + 1, (p->out->n - j - 1) * sizeof *p->out->at);
-            p->out->n--;
-        } else {
-            j++;
-        }
-    }
-    if (k < p->out->n && p->out->at[k].kind != T_kw_extern)
-        token_list_insert(p->out, k, (MslToken){T_identifier, 0, at, 6, "extern"});
-}
-
 // Whether the parameter whose attributes start at in[i] has a type but no name.
 static bool unnamed_parameter(const TokenPass *p, size_t i) {
     unsigned next = tp_at(p, tp_match(p, i) + 1)->kind;
@@ -197,6 +181,9 @@ size_t tp_attributes(TokenPass *p, size_t i) {
                            !tp_in_function(p)
                        ? tp_declaration_start(p)
                        : SIZE_MAX;
+    bool outside = !p->paren && !tp_in_function(p) &&
+                   (!p->n_scopes || p->scopes[p->n_scopes - 1].kind == SCOPE_NAMESPACE);
+    bool binding = outside && start == SIZE_MAX && tp_binding(p, i + 2, last, after + 1);
     size_t from = p->out->n;
     for (size_t k = i + 2; k < last;) {
         size_t stop = attribute_end(p, k, last);
@@ -208,18 +195,8 @@ size_t tp_attributes(TokenPass *p, size_t i) {
                       "'%s' attribute needs Metal %u.%u: the source is compiled as Metal %u.%u",
                       p->in[k].text, since / 10, since % 10, p->version / 10, p->version % 10);
         bool constant = how == TEXT && strcmp(p->in[k].text, "function_constant") == 0;
-        bool outside = !p->paren && !tp_in_function(p) &&
-                       (!p->n_scopes || p->scopes[p->n_scopes - 1].kind == SCOPE_NAMESPACE);
-        bool global = constant && outside;
-        bool resource = tp_is_word(p, k, "buffer") || tp_is_word(p, k, "texture") ||
-                        tp_is_word(p, k, "sampler") || tp_is_word(p, k, "threadgroup");
-        if (outside && resource) {
-            declare_extern(p, at); // no value: one error is enough
-            tp_report(p, k,
-                      "resources at program scope are not supported: pass this one to the function "
-                      "as an argument");
-        }
-        if (global) declare_extern(p, at);
+        bool global = constant && outside && !binding;
+        if (global) tp_declare_extern(p, at);
         if (global && tp_is(p, after + 1, T_equal))
             tp_report(p, k,
                       "a function constant gets its value when a function is made: it cannot be "

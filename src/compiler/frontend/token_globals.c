@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// token_globals.c: built-ins at program scope, `uint2 gid [[thread_position_in_grid]];` (Metal
-// 3.1). No variable could hold them, since each thread has its own. The declaration becomes a
-// function that asks for the position, and every use of the name a call of it.
+// token_globals.c: variables at program scope that the host or the thread fills in.
+// Built-ins, `uint2 gid [[thread_position_in_grid]];` (Metal 3.1): no variable could hold them,
+// since each thread has its own. The declaration becomes a function that asks for the position, and
+// every use of the name a call of it.
+// Resources, `texture2d<float> t [[texture(0)]];` (Metal 3.2): the declaration becomes that of an
+// external variable in the constant space, which bindings.c finds.
 #include "compiler/frontend/tokens_int.h"
 #include <stdlib.h>
 
-enum { VERSION_GLOBALS = 31 };
+enum { VERSION_GLOBALS = 31, VERSION_BINDINGS = 32 };
 
 static bool is_qualifier(const MslToken *t) {
     return t->kind == T_kw_const || t->kind == T_kw_static || t->kind == T_kw_extern ||
@@ -105,4 +108,67 @@ bool tp_global_use(TokenPass *p, size_t i) {
         return true;
     }
     return false;
+}
+
+// ---- resources ----
+
+void tp_declare_extern(TokenPass *p, uint32_t at) {
+    size_t k = tp_declaration_start(p);
+    for (size_t j = k; j < p->out->n;) {
+        unsigned kind = p->out->at[j].kind;
+        if (kind == T_kw_static || kind == T_kw_inline || kind == T_kw_constexpr) {
+            memmove(p->out->at + j, p->out->at + j + 1, (p->out->n - j - 1) * sizeof *p->out->at);
+            p->out->n--;
+        } else {
+            j++;
+        }
+    }
+    if (k < p->out->n && p->out->at[k].kind != T_kw_extern)
+        token_list_insert(p->out, k, (MslToken){T_identifier, 0, at, 6, "extern"});
+}
+
+// Where the qualifiers of the variable itself begin: behind the last `*` of its declarator, else at
+// the start of the declaration. SIZE_MAX: it is a reference, which has none.
+static size_t own_qualifiers(const TokenPass *p, size_t start) {
+    size_t at = start;
+    int angle = 0;
+    for (size_t k = start; k < p->out->n; k++) {
+        unsigned kind = p->out->at[k].kind;
+        angle += (kind == T_less) - (kind == T_greater) - 2 * (kind == T_greatergreater);
+        if (angle) continue;
+        if (kind == T_comma) at = start; // the next declarator
+        if (kind == T_star) at = k + 1;
+        if (kind == T_amp) at = SIZE_MAX;
+    }
+    return at;
+}
+
+// The variable lies in the constant space, also where the source does not say so.
+static void place_in_constant(TokenPass *p, uint32_t at) {
+    size_t start = tp_declaration_start(p), own = own_qualifiers(p, start);
+    bool behind_star = own != start;
+    if (own == SIZE_MAX) return;
+    for (size_t k = own; k < p->out->n; k++) {
+        const MslToken *t = &p->out->at[k];
+        if (t->kind == T_identifier && t->text && strcmp(t->text, "__constant") == 0) return;
+    }
+    if (!behind_star && p->out->at[own].text && strcmp(p->out->at[own].text, "extern") == 0) own++;
+    token_list_insert(p->out, own, (MslToken){T_identifier, 0, at, 10, "__constant"});
+    token_list_insert(p->out, own, (MslToken){T_identifier, 0, at, 5, "const"});
+}
+
+bool tp_binding(TokenPass *p, size_t from, size_t to, size_t end) {
+    size_t k = from;
+    while (k < to && !tp_is_word(p, k, "buffer") && !tp_is_word(p, k, "texture") &&
+           !tp_is_word(p, k, "sampler") && !tp_is_word(p, k, "threadgroup"))
+        k = tp_is(p, k, T_l_paren) && tp_match(p, k) < to ? tp_match(p, k) + 1 : k + 1;
+    if (k >= to) return false;
+    if (p->version < VERSION_BINDINGS)
+        tp_report(p, k, "'%s' at program scope needs Metal %d.%d", p->in[k].text,
+                  VERSION_BINDINGS / 10, VERSION_BINDINGS % 10);
+    if (tp_is(p, end, T_equal) || tp_is(p, end, T_l_brace))
+        tp_report(p, k, "a variable that is bound to a resource cannot be initialised");
+    tp_declare_extern(p, p->in[k].location);
+    place_in_constant(p, p->in[k].location);
+    return true;
 }

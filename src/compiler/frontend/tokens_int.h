@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tokens_int.h: the state of the token pass, shared by tokens.c (scopes, keywords), token_attrs.c
-// (attributes), token_globals.c (built-ins at program scope) and token_vars.c (threadgroup
-// variables, template parameters).
+// (attributes), token_globals.c (built-ins and resources at program scope) and token_vars.c
+// (threadgroup variables, template parameters).
 #ifndef INGOT_FRONTEND_TOKENS_INT_H
 #define INGOT_FRONTEND_TOKENS_INT_H
 #include "compiler/frontend/frontend_int.h"
@@ -83,6 +83,11 @@ void tp_annotate(TokenPass *p, const char *name,
 // `[[...]]` at in[i] that makes a built-in of a variable at program scope; the index of the `;`,
 // or 0.
 size_t tp_global_builtin(TokenPass *p, size_t i);
+// Attributes in[from, to) of a variable at program scope, which ends before in[end]: if one binds
+// it to a resource, its declaration in `out` is made ready for that.
+bool tp_binding(TokenPass *p, size_t from, size_t to, size_t end);
+// The declaration in `out` is of a variable that the host fills in.
+void tp_declare_extern(TokenPass *p, uint32_t at);
 // The word at in[i], as a call if it names such a variable.
 bool tp_global_use(TokenPass *p, size_t i);
 // `threadgroup` at in[i] that starts a variable in a function; the index of the `;`, or 0.

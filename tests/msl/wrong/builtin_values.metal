@@ -178,9 +178,5 @@ vertex float4 v(uint x [[thread_index_in_quadgroup]]) { return 0; } // expect-er
 // ====
 vertex float4 v(uint x [[threads_per_simdgroup]]) { return 0; } // expect-error: 'threads_per_simdgroup' attribute cannot be applied to a parameter of a vertex function
 // ====
-device float *constant b [[buffer(0)]]; // expect-error: resources at program scope are not supported
-// ====
-texture2d<float> constant t [[texture(0)]]; // expect-error: resources at program scope are not supported
-// ====
 uint gid [[thread_position_in_grid]];
 kernel void k(device float *a) { gid = 3; } // expect-error: expression is not assignable

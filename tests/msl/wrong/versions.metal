@@ -114,3 +114,12 @@ kernel void k(device float *a) { a[gid.x] = 1; }
 // ==== 3.1
 uint2 gid [[thread_position_in_grid]];
 kernel void k(device float *a) { a[gid.x] = 1; }
+// ==== 3.1
+device float *constant b [[buffer(0)]]; // expect-error: 'buffer' at program scope needs Metal 3.2
+kernel void k() { b[0] = 1; }
+// ==== 3.1
+texture2d<float> constant t [[texture(0)]]; // expect-error: 'texture' at program scope needs Metal 3.2
+// ==== 3.2
+device float *constant b [[buffer(0)]];
+texture2d<float> constant t [[texture(0)]];
+kernel void k() { b[0] = t.read(uint2(0)).x; }
