@@ -236,7 +236,8 @@ static void run_scene(const Scene *s, double seconds, const char *picture) {
     while (n < 20000 && (n < 7 || now_ms(CLOCK_MONOTONIC) < end)) {
         DevRun run = {.fault = 0};
         double t = now_ms(CLOCK_MONOTONIC), t_cpu = now_ms(CLOCK_PROCESS_CPUTIME_ID);
-        if (!cpu_run_begin(&run, 0) || !cpu_raster(&run, &pass, draws, n_draws)) exit(1);
+        if (!cpu_run_begin(&run, (DevLimits){0}) || !cpu_raster(&run, &pass, draws, n_draws))
+            exit(1);
         cpu_run_end(&run);
         times[n++] = now_ms(CLOCK_MONOTONIC) - t;
         t_cpu = now_ms(CLOCK_PROCESS_CPUTIME_ID) - t_cpu;

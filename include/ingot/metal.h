@@ -110,7 +110,8 @@
 //    docs/guide/environment.md lists all variables that are read. First of all:
 //      MTL_DEBUG_LAYER=1        rules of the API are checked
 //      MTL_SHADER_VALIDATION=1  accesses of kernels are checked
-//      INGOT_TIMEOUT_MS         time limit of a command buffer
+//      INGOT_TIMEOUT_MS         time limit of a command buffer; without it a threadgroup that
+//                               computes for 10 s is stopped; 0: nothing is
 //      INGOT_THREADS            threads that run kernels
 #ifndef INGOT_METAL_H
 #define INGOT_METAL_H
@@ -762,7 +763,7 @@ MTL_API size_t mtl_device_worker_count(const MTLDevice *device);
 MTL_API void mtl_device_set_log_callback(MTLDevice *device, MTLDeviceLogCallback callback,
                                          void *context);
 // Time limit of command buffers made from now on, in milliseconds, 0: none (not Apple's). Initially
-// INGOT_TIMEOUT_MS or none.
+// INGOT_TIMEOUT_MS; or, without that, no limit but 10 s of computing for each threadgroup.
 MTL_API void mtl_device_set_timeout(MTLDevice *device, uint32_t milliseconds);
 
 // Zeroed memory. Length 1 .. max_buffer_length. NULL: validation message or no memory.

@@ -21,8 +21,8 @@ CpuFragmentFn *cpu_code_fragment(const DevCode *code);
 
 // ---- A run: the kernels of one command buffer (watchdog.c) ----
 
-// A run with a deadline is watched between the two calls. {0} plus the receivers is a valid start.
-bool cpu_run_begin(DevRun *run, uint32_t timeout_ms);
+// A run with limits is watched between the two calls. {0} plus the receivers is a valid start.
+bool cpu_run_begin(DevRun *run, DevLimits limits);
 void cpu_run_end(DevRun *run);
 
 // ---- Dispatch (dispatch.c) ----

@@ -38,6 +38,10 @@ typedef struct Share {
     size_t threadgroup_bytes, frame_bytes;
     uint64_t total, min_chunk, max_chunk;
     unsigned divisor; // a chunk is at most this part of what is left
+    // There is new code, and what its first threadgroup cost says little of the others: chunks
+    // grow with what is done, and change with what is learnt.
+    bool fresh;
+    _Atomic uint64_t done; // threadgroups, if fresh
     _Atomic uint64_t next;
     atomic_uint finished; // helpers that found nothing more to take
 } Share;
@@ -49,8 +53,8 @@ static CpuThread *leave_kernel(void) {
     return t;
 }
 
-static void enter_kernel(CpuThread *t, const DevRun *run) {
-    if (atomic_load(&run->fault) != DEV_FAULT_NONE) {
+static void enter_kernel(CpuThread *t, DevRun *run) {
+    if (cpu_thread_stops(t, run)) {
         t->signal = 0;
         siglongjmp(t->jump, 1);
     }
@@ -155,9 +159,19 @@ static bool run_range(Share *share, CpuThread *t, uint64_t first, uint64_t end) 
         if (!cpu_thread_run(t, share->run, code, launch, first - part->first, stop - part->first))
             return false;
         learn(code, os_now_ns() - begin_ns, stop - first);
+        if (share->fresh)
+            atomic_fetch_add_explicit(&share->done, stop - first, memory_order_relaxed);
         first = stop;
     }
     return true;
+}
+
+static uint64_t known_to_be_short(const Share *share, uint64_t n) {
+    uint64_t each = estimate_ns(share) / share->total;
+    uint64_t done = atomic_load_explicit(&share->done, memory_order_relaxed);
+    n = n > done ? done : n;
+    n = each && n > MAX_CHUNK_NS / each ? MAX_CHUNK_NS / each : n;
+    return n ? n : 1;
 }
 
 static bool take(Share *share, uint64_t *first, uint64_t *end) {
@@ -167,6 +181,7 @@ static bool take(Share *share, uint64_t *first, uint64_t *end) {
         n = (share->total - at) / share->divisor;
         n = n > share->max_chunk ? share->max_chunk : n;
         n = n < share->min_chunk ? share->min_chunk : n;
+        if (share->fresh) n = known_to_be_short(share, n);
         n = n > share->total - at ? share->total - at : n;
     } while (!atomic_compare_exchange_weak(&share->next, &at, at + n));
     *first = at;
@@ -190,12 +205,16 @@ static void prepare(Share *share, DevRun *run, const DevDispatch *dispatches, si
     share->run = run;
     share->n_parts = n;
     share->total = 0;
+    share->fresh = false;
+    atomic_init(&share->done, 0);
     share->threadgroup_bytes = share->frame_bytes = 0;
     for (size_t i = 0; i < n; i++) {
         const DevDispatch *d = &dispatches[i];
         Part *part = &share->parts[i];
         part->code = cpu_code(d->code);
         part->better = d->better;
+        if (!atomic_load_explicit(&part->code->ns_per_group_x16, memory_order_relaxed))
+            share->fresh = true;
         part->first = share->total;
         part->n_groups =
             (uint64_t)d->groups_per_grid[0] * d->groups_per_grid[1] * d->groups_per_grid[2];
@@ -225,7 +244,8 @@ static void prepare(Share *share, DevRun *run, const DevDispatch *dispatches, si
 // Some kernels must not run on a thread we did not make: its stack may be small, and the watchdog
 // may not signal it.
 static bool needs_worker(const Share *share, const CpuThread *t) {
-    if (cpu_run_part(share->run)->has_deadline) return true;
+    const CpuRunPart *limits = cpu_run_part(share->run);
+    if (limits->has_deadline || (limits->step_ms && t->is_deaf)) return true;
     char here;
     uintptr_t at = (uintptr_t)&here;
     bool known = at > t->stack_low && at < t->stack_high; // else some coroutine's stack

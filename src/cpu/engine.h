@@ -30,6 +30,7 @@ typedef struct CpuRunPart {
     OsTimer deadline; // first
     DevRun *run;
     bool has_deadline;
+    uint32_t step_ms; // DevLimits.step_ms; 0: nobody watches
 } CpuRunPart;
 _Static_assert(sizeof(CpuRunPart) <= sizeof(((DevRun *)0)->part), "it has room there");
 static inline CpuRunPart *cpu_run_part(DevRun *run) { return (CpuRunPart *)(void *)run->part; }
@@ -44,6 +45,14 @@ typedef struct CpuThread {
     DevRun *_Atomic run;                           // while in a range of it
     pthread_t id;
     bool is_worker;
+    bool is_deaf; // it blocks the signal that ends kernels
+    // For the watchdog. What this thread writes:
+    atomic_uint calls;   // of kernel code, this one included
+    atomic_uint step_ms; // limit of such a call; 0: none
+    // What the watchdog writes: the call that is over its limit, and what it saw last.
+    atomic_uint late;
+    unsigned seen_calls;
+    uint64_t seen_ns;                // the thread's time when that call was seen first
     uintptr_t stack_low, stack_high; // the stack, guard page excluded; 0 if not known
     void *threadgroup_memory;        // 128-byte aligned
     size_t threadgroup_capacity;
@@ -51,6 +60,7 @@ typedef struct CpuThread {
     size_t frames_capacity;
     void *alt_stack;               // for signals; NULL if the thread had one of its own
     struct CpuThread *next_worker; // list of workers, for the watchdog
+    struct CpuThread *next;        // list of all, under cpu_threads_lock
 } CpuThread;
 
 // A launch with what its reports belong to: every launch the device makes is the first member of
@@ -74,9 +84,25 @@ bool cpu_thread_run(CpuThread *t, DevRun *run, const CpuCode *code, const CpuLau
 // body sets in_kernel, and a fault comes back here out of the middle. False: fault, recorded in the
 // run.
 bool cpu_thread_guard(CpuThread *t, DevRun *run, void (*body)(void *argument), void *argument);
+// Around a call of compiled code, inside of a guard.
+static inline void cpu_thread_enter(CpuThread *t) {
+    unsigned calls = atomic_load_explicit(&t->calls, memory_order_relaxed);
+    atomic_store_explicit(&t->calls, calls + 1, memory_order_relaxed);
+    t->in_kernel = 1;
+    atomic_signal_fence(memory_order_seq_cst);
+}
+static inline void cpu_thread_leave(CpuThread *t) {
+    atomic_signal_fence(memory_order_seq_cst);
+    t->in_kernel = 0;
+}
+// Is the run to end, also because this call takes too long? Safe in a signal handler.
+bool cpu_thread_stops(CpuThread *t, DevRun *run);
 // Makes sure that the handlers are ours; one system call if they are.
 void cpu_signals_install(void);
 int cpu_signal_kick(void); // the signal that makes a worker look at its run's fault
 
 extern CpuThread *_Atomic cpu_workers; // of the pool that have run kernels; grows only
+// All that have; whoever exits leaves the list first.
+extern pthread_mutex_t cpu_threads_lock;
+extern CpuThread *cpu_threads; // under the lock
 #endif

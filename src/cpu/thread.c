@@ -24,12 +24,21 @@ static pthread_key_t thread_key;
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 
 CpuThread *_Atomic cpu_workers;
+pthread_mutex_t cpu_threads_lock = PTHREAD_MUTEX_INITIALIZER; // threads are the process's
+CpuThread *cpu_threads;
 
 // ---- Records ----
 
 static void thread_free(void *record) {
     CpuThread *t = record;
     current = NULL;
+    pthread_mutex_lock(&cpu_threads_lock);
+    for (CpuThread **at = &cpu_threads; *at; at = &(*at)->next) {
+        if (*at != t) continue;
+        *at = t->next;
+        break;
+    }
+    pthread_mutex_unlock(&cpu_threads_lock);
     if (t->alt_stack) {
         stack_t off = {.ss_flags = SS_DISABLE};
         sigaltstack(&off, NULL);
@@ -40,7 +49,12 @@ static void thread_free(void *record) {
     free(t);
 }
 
-static void after_fork(void) { atomic_store(&cpu_workers, NULL); } // the child has none of them
+static void after_fork(void) { // the child has one thread
+    atomic_store(&cpu_workers, NULL);
+    pthread_mutex_init(&cpu_threads_lock, NULL);
+    cpu_threads = current;
+    if (current) current->next = NULL;
+}
 
 static void make_key(void) {
     pthread_key_create(&thread_key, thread_free);
@@ -83,6 +97,16 @@ static void join_workers(CpuThread *t) {
     while (!atomic_compare_exchange_weak(&cpu_workers, &head, t));
 }
 
+static void join_threads(CpuThread *t) {
+    sigset_t mask;
+    t->is_deaf = pthread_sigmask(SIG_SETMASK, NULL, &mask) != 0 ||
+                 sigismember(&mask, cpu_signal_kick()) != 0;
+    pthread_mutex_lock(&cpu_threads_lock);
+    t->next = cpu_threads;
+    cpu_threads = t;
+    pthread_mutex_unlock(&cpu_threads_lock);
+}
+
 CpuThread *cpu_thread_self(void) {
     if (current) return current;
     pthread_once(&key_once, make_key);
@@ -97,6 +121,7 @@ CpuThread *cpu_thread_self(void) {
     find_stack(t);
     current = t;
     cpu_signals_install();
+    join_threads(t);
     if (os_pool_is_worker()) join_workers(t);
     return t;
 }
@@ -134,8 +159,16 @@ static DevFault fault_of(const CpuThread *t, const DevRun *run) {
     return DEV_FAULT_ILLEGAL;
 }
 
+bool cpu_thread_stops(CpuThread *t, DevRun *run) {
+    if (!run) return false;
+    if (atomic_load(&t->late) == atomic_load_explicit(&t->calls, memory_order_relaxed))
+        dev_run_fail(run, DEV_FAULT_TIMEOUT, 0);
+    return atomic_load(&run->fault) != DEV_FAULT_NONE;
+}
+
 bool cpu_thread_guard(CpuThread *t, DevRun *run, void (*body)(void *argument), void *argument) {
     if (atomic_load_explicit(&run->fault, memory_order_relaxed) != DEV_FAULT_NONE) return false;
+    atomic_store_explicit(&t->step_ms, cpu_run_part(run)->step_ms, memory_order_relaxed);
     atomic_store_explicit(&t->run, run, memory_order_release);
     passed_on = 0;
     if (sigsetjmp(t->jump, 0) == 0) {
@@ -160,11 +193,9 @@ typedef struct KernelRange {
 static void run_kernel(void *argument) {
     const KernelRange *r = argument;
     CpuThread *t = r->t;
-    t->in_kernel = 1;
-    atomic_signal_fence(memory_order_seq_cst);
+    cpu_thread_enter(t);
     r->code->kernel(r->launch, r->first, r->end, t->threadgroup_memory, t->frames);
-    atomic_signal_fence(memory_order_seq_cst);
-    t->in_kernel = 0;
+    cpu_thread_leave(t);
 }
 
 bool cpu_thread_run(CpuThread *t, DevRun *run, const CpuCode *code, const CpuLaunch *launch,
@@ -217,8 +248,7 @@ static void on_signal(int number, siginfo_t *info, void *context) {
     if (t && t->in_kernel) {
         DevRun *run = atomic_load(&t->run);
         bool kicked = info->si_code <= 0; // sent by a thread, not raised by an instruction
-        bool stop = run && atomic_load(&run->fault) != DEV_FAULT_NONE;
-        if (!kicked || stop) {
+        if (!kicked || cpu_thread_stops(t, run)) {
             t->signal = number;
             t->fault_address = kicked ? 0 : (uintptr_t)info->si_addr;
             t->fault_stack = stack_pointer(context);

@@ -96,9 +96,9 @@ typedef struct DevTable {
     // may return before they are done, as long as they are done in order; `finish` is then called
     // before the host looks at results and before an event is signalled. False of any of them: the
     // run has a fault, and nothing more of it is started.
-    bool (*run_begin)(DevRun *run, uint32_t timeout_ms); // 0: no limit. False: no memory
-    void (*run_end)(DevRun *run);                        // all is done when it returns
-    bool (*finish)(DevRun *run);                         // NULL: commands are done when they return
+    bool (*run_begin)(DevRun *run, DevLimits limits); // False: no memory
+    void (*run_end)(DevRun *run);                     // all is done when it returns
+    bool (*finish)(DevRun *run);                      // NULL: commands are done when they return
     // Told of each memory that the command buffer may reach, before the commands: what it binds or
     // names, retained or not, and what is in its residency sets. Some of it twice. NULL: it need
     // not know.

@@ -43,6 +43,14 @@ typedef enum DevFault {
     DEV_FAULT_SIZE, // an indirect dispatch whose sizes do not fit
 } DevFault;
 
+// When a run is ended, in milliseconds; 0: never.
+typedef struct DevLimits {
+    uint32_t run_ms; // it has run for so long
+    // A threadgroup of it, or a step of a draw, has computed for so long. How long the whole takes
+    // does not matter.
+    uint32_t step_ms;
+} DevLimits;
+
 // {0} plus the context and the receivers is a valid start.
 typedef struct DevRun {
     void *context;              // of the device

@@ -239,8 +239,8 @@ static bool did(DevRun *run, IngotNullCall call) {
     return ok && (!run || atomic_load(&run->fault) == DEV_FAULT_NONE);
 }
 
-static bool null_run_begin(DevRun *run, uint32_t timeout_ms) {
-    (void)run, (void)timeout_ms;
+static bool null_run_begin(DevRun *run, DevLimits limits) {
+    (void)run, (void)limits;
     return counted(INGOT_NULL_RUN);
 }
 

@@ -189,7 +189,7 @@ static const Option rows[] = {
     {"--watch", NULL, "draw again whenever the shader or another file changes, until Ctrl-C",
      OPT_FLAG, AT(watch)},
     {"--repeat", "N", "draw N times for the clock", OPT_WHOLE, AT(repeat), 1, 1e9, "1"},
-    {"--timeout", "MS", "give up on a picture that takes longer", OPT_WHOLE, AT(timeout_ms), 0,
+    {"--timeout", "MS", "give up on a picture that takes longer", OPT_WHOLE, AT(timeout_ms), 1,
      UINT32_MAX},
     {"-q", NULL, "no line about the picture", OPT_FLAG, AT(quiet)},
 };

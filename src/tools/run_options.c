@@ -99,7 +99,7 @@ static const Option rows[] = {
     {"--print", "N[:COUNT]", "print buffer N, or its first numbers", OPT_CALL, .take = take_output},
     {"--repeat", "N", "run N times for the clock; the results are those of the first run",
      OPT_WHOLE, AT(repeat), 1, 1e9},
-    {"--timeout", "MS", "give up on a kernel that runs longer", OPT_WHOLE, AT(timeout_ms), 0,
+    {"--timeout", "MS", "give up on a kernel that runs longer", OPT_WHOLE, AT(timeout_ms), 1,
      UINT32_MAX},
     {"-q", NULL, "no line about the run itself", OPT_FLAG, AT(quiet)},
 };

@@ -48,7 +48,8 @@ void ingot_kernel(const CpuLaunch *launch, uint64_t first, uint64_t end, void *t
         // The scratch memory is this thread's alone while a threadgroup runs.
         uint64_t *scratch = threadgroup_memory, *frame = frames;
         scratch[0] = frame[0] = g;
-        for (unsigned i = 0; i < order->work; i++) __asm__ volatile("" ::: "memory");
+        for (unsigned i = 0; g >= order->idle && i < order->work; i++)
+            __asm__ volatile("" ::: "memory");
         if (scratch[0] != g || frame[0] != g || (uintptr_t)scratch % 128 || (uintptr_t)frame % 128)
             atomic_fetch_add((atomic_uint *)&order->collisions, 1);
         atomic_fetch_add((atomic_uint *)&counts[g], 1);

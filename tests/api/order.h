@@ -7,7 +7,8 @@
 typedef struct Order {
     enum { BEHAVE, LOOP_FOR_EVER, TOUCH_NOTHING, TRAP, OVERFLOW_STACK, LOG } what;
     uint64_t at;   // in this threadgroup; UINT64_MAX: in none
-    unsigned work; // iterations of busy waiting per threadgroup
+    unsigned work; // iterations of busy waiting per threadgroup,
+    uint64_t idle; // from this one on
     void *address;
     volatile int go_on;
     volatile int result;

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include "cpu/cpu.h"
 #include "order.h"
@@ -145,7 +146,7 @@ static void every_threadgroup_runs_once(void **state) {
         set_up_launch(&l, code, cases[i].x, cases[i].y, cases[i].z);
         l.order.work = cases[i].work;
         DevRun run = {0};
-        assert_true(cpu_run_begin(&run, 0));
+        assert_true(cpu_run_begin(&run, (DevLimits){0}));
         assert_true(cpu_dispatch(&run, &l.dispatch, 1));
         cpu_run_end(&run);
         assert_each_once(&l);
@@ -166,7 +167,7 @@ static void goes_on_with_better_code(void **state) {
         l.dispatch.better = &better;
         if (there) atomic_store(&better, fast);
         uint64_t before = atomic_load(&slow->spent_ns);
-        assert_true(cpu_run_begin(&run, 0));
+        assert_true(cpu_run_begin(&run, (DevLimits){0}));
         assert_true(cpu_dispatch(&run, &l.dispatch, 1));
         cpu_run_end(&run);
         assert_each_once(&l);
@@ -190,7 +191,7 @@ static void several_dispatches_at_once(void **state) {
         dispatches[i] = l[i].dispatch;
     }
     DevRun run = {0};
-    assert_true(cpu_run_begin(&run, 0));
+    assert_true(cpu_run_begin(&run, (DevLimits){0}));
     assert_true(cpu_dispatch(&run, dispatches, N));
     cpu_run_end(&run);
     for (int i = 0; i < N; i++) {
@@ -206,7 +207,7 @@ static void *dispatch_in_thread(void *code) {
         set_up_launch(&l, code, 100, 1, 1);
         l.order.work = 500;
         DevRun run = {0};
-        cpu_run_begin(&run, 0);
+        cpu_run_begin(&run, (DevLimits){0});
         bool ok = cpu_dispatch(&run, &l.dispatch, 1);
         cpu_run_end(&run);
         for (size_t k = 0; k < l.n_groups; k++) ok = ok && l.counts[k] == 1;
@@ -232,15 +233,17 @@ static void dispatches_from_many_threads(void **state) {
 
 // ---- Faults ----
 
+static const DevLimits NO_LIMIT;
+
 static DevFault run_order(DevCode *code, int what, uint64_t at, uint32_t n_groups, void *address,
-                          uint32_t timeout_ms) {
+                          DevLimits limits) {
     Launch l;
     set_up_launch(&l, code, n_groups, 1, 1);
     l.order.what = what;
     l.order.at = at;
     l.order.address = address;
     DevRun run = {.kernel = "test"};
-    assert_true(cpu_run_begin(&run, timeout_ms));
+    assert_true(cpu_run_begin(&run, limits));
     bool ok = cpu_dispatch(&run, &l.dispatch, 1);
     cpu_run_end(&run);
     DevFault fault = (DevFault)atomic_load(&run.fault);
@@ -258,9 +261,10 @@ static void faults_end_the_run_only(void **state) {
     char *nowhere = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     for (int round = 0; round < 20; round++) {
         uint32_t n = round % 2 ? 1 : 500; // on this thread, and on all
-        assert_int_equal(run_order(code, TOUCH_NOTHING, n - 1, n, nowhere, 0), DEV_FAULT_MEMORY);
-        assert_int_equal(run_order(code, TRAP, n / 2, n, NULL, 0), DEV_FAULT_ILLEGAL);
-        assert_int_equal(run_order(code, BEHAVE, 0, n, NULL, 0), DEV_FAULT_NONE);
+        assert_int_equal(run_order(code, TOUCH_NOTHING, n - 1, n, nowhere, NO_LIMIT),
+                         DEV_FAULT_MEMORY);
+        assert_int_equal(run_order(code, TRAP, n / 2, n, NULL, NO_LIMIT), DEV_FAULT_ILLEGAL);
+        assert_int_equal(run_order(code, BEHAVE, 0, n, NULL, NO_LIMIT), DEV_FAULT_NONE);
     }
     munmap(nowhere, 4096);
     cpu_code_free(code);
@@ -270,10 +274,110 @@ static void time_limits(void **state) {
     (void)state;
     DevCode *code = load_good();
     for (int round = 0; round < 3; round++) {
-        assert_int_equal(run_order(code, LOOP_FOR_EVER, 3, 100, NULL, 30), DEV_FAULT_TIMEOUT);
-        assert_int_equal(run_order(code, LOOP_FOR_EVER, 0, 1, NULL, 30), DEV_FAULT_TIMEOUT);
-        assert_int_equal(run_order(code, BEHAVE, 0, 1000, NULL, 30000), DEV_FAULT_NONE);
+        assert_int_equal(run_order(code, LOOP_FOR_EVER, 3, 100, NULL, (DevLimits){.run_ms = 30}),
+                         DEV_FAULT_TIMEOUT);
+        assert_int_equal(run_order(code, LOOP_FOR_EVER, 0, 1, NULL, (DevLimits){.run_ms = 30}),
+                         DEV_FAULT_TIMEOUT);
+        assert_int_equal(run_order(code, BEHAVE, 0, 1000, NULL, (DevLimits){.run_ms = 30000}),
+                         DEV_FAULT_NONE);
     }
+    cpu_code_free(code);
+}
+
+static void calls_that_do_not_end(void **state) {
+    (void)state;
+    DevCode *code = load_good();
+    DevLimits limits = {.step_ms = 30};
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(run_order(code, LOOP_FOR_EVER, 3, 100, NULL, limits), DEV_FAULT_TIMEOUT);
+        assert_int_equal(run_order(code, LOOP_FOR_EVER, 0, 1, NULL, limits), DEV_FAULT_TIMEOUT);
+        assert_int_equal(run_order(code, BEHAVE, 0, 1000, NULL, limits), DEV_FAULT_NONE);
+    }
+    cpu_code_free(code);
+}
+
+// Threads that come and go, and one that lets no signal through: workers do what it asks for.
+static void *endless_in_thread(void *deaf) {
+    if (deaf) {
+        sigset_t all;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, NULL);
+    }
+    calls_that_do_not_end(NULL);
+    return NULL;
+}
+
+static void calls_that_do_not_end_on_other_threads(void **state) {
+    (void)state;
+    for (int deaf = 0; deaf < 2; deaf++) {
+        pthread_t threads[2];
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(
+                pthread_create(&threads[i], NULL, endless_in_thread, deaf ? threads : NULL), 0);
+        for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    }
+    calls_that_do_not_end(NULL);
+}
+
+static uint64_t own_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+// Threadgroups of 10 ms each, about, after a first one of nothing: the whole takes many times the
+// limit.
+static void long_dispatches_go_on(void **state) {
+    (void)state;
+    DevCode *code = load_good();
+    Launch l;
+    set_up_launch(&l, code, 1, 1, 1);
+    l.order.work = 1 << 20;
+    DevRun run = {0};
+    uint64_t ns = own_ns();
+    assert_true(cpu_run_begin(&run, NO_LIMIT) && cpu_dispatch(&run, &l.dispatch, 1));
+    ns = own_ns() - ns;
+    cpu_run_end(&run);
+    unsigned work = (unsigned)((UINT64_C(10000000) << 20) / (ns ? ns : 1));
+    free(l.counts);
+    cpu_code_free(code);
+
+    code = load_good(); // whose cost nobody knows
+    set_up_launch(&l, code, 100, 1, 1);
+    l.order.work = work;
+    l.order.idle = 1;
+    run = (DevRun){0};
+    assert_true(cpu_run_begin(&run, (DevLimits){.step_ms = 100}));
+    assert_true(cpu_dispatch(&run, &l.dispatch, 1));
+    cpu_run_end(&run);
+    assert_each_once(&l);
+    free(l.counts);
+    cpu_code_free(code);
+}
+
+static void *let_go_on(void *order) {
+    usleep(200000);
+    ((Order *)order)->go_on = 1;
+    return NULL;
+}
+
+static void without_a_limit_nothing_is_stopped(void **state) {
+    (void)state;
+    DevCode *code = load_good();
+    Launch l;
+    set_up_launch(&l, code, 1, 1, 1);
+    l.order.what = LOOP_FOR_EVER;
+    l.order.at = 0;
+    DevRun watched = {0}, run = {0};
+    assert_true(cpu_run_begin(&watched, (DevLimits){.step_ms = 30})); // another's limit
+    assert_true(cpu_run_begin(&run, NO_LIMIT));
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, let_go_on, &l.order), 0);
+    assert_true(cpu_dispatch(&run, &l.dispatch, 1));
+    cpu_run_end(&run);
+    cpu_run_end(&watched);
+    pthread_join(thread, NULL);
+    free(l.counts);
     cpu_code_free(code);
 }
 
@@ -281,8 +385,10 @@ static void stack_overflow_on_a_worker(void **state) {
     (void)state;
     DevCode *code = load_good();
     // With a time limit the kernel runs on workers, whose stacks are known.
-    assert_int_equal(run_order(code, OVERFLOW_STACK, 0, 1, NULL, 30000), DEV_FAULT_STACK);
-    assert_int_equal(run_order(code, BEHAVE, 0, 10, NULL, 30000), DEV_FAULT_NONE);
+    assert_int_equal(run_order(code, OVERFLOW_STACK, 0, 1, NULL, (DevLimits){.run_ms = 30000}),
+                     DEV_FAULT_STACK);
+    assert_int_equal(run_order(code, BEHAVE, 0, 10, NULL, (DevLimits){.run_ms = 30000}),
+                     DEV_FAULT_NONE);
     cpu_code_free(code);
 }
 
@@ -301,7 +407,7 @@ static void other_faults_go_to_their_handler(void **state) {
     volatile char *nowhere = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     signal(SIGSEGV, on_own_fault); // over ours: the next run puts ours over it again
     for (int round = 0; round < 10; round++) {
-        assert_int_equal(run_order(code, TOUCH_NOTHING, 0, 1, (void *)nowhere, 0),
+        assert_int_equal(run_order(code, TOUCH_NOTHING, 0, 1, (void *)nowhere, NO_LIMIT),
                          DEV_FAULT_MEMORY);
         caught = 0;
         if (sigsetjmp(outside, 1) == 0) *nowhere = 1;
@@ -329,7 +435,7 @@ static void logging_reaches_the_run(void **state) {
     l.order.what = LOG;
     l.order.at = 4;
     DevRun run = {.log = count_log, .log_context = &logged};
-    assert_true(cpu_run_begin(&run, 0));
+    assert_true(cpu_run_begin(&run, (DevLimits){0}));
     assert_true(cpu_dispatch(&run, &l.dispatch, 1));
     cpu_run_end(&run);
     assert_int_equal(logged, 1);
@@ -397,6 +503,10 @@ int main(int argc, char **argv) {
         cmocka_unit_test(dispatches_from_many_threads),
         cmocka_unit_test(faults_end_the_run_only),
         cmocka_unit_test(time_limits),
+        cmocka_unit_test(calls_that_do_not_end),
+        cmocka_unit_test(calls_that_do_not_end_on_other_threads),
+        cmocka_unit_test(long_dispatches_go_on),
+        cmocka_unit_test(without_a_limit_nothing_is_stopped),
         cmocka_unit_test(stack_overflow_on_a_worker),
         cmocka_unit_test(other_faults_go_to_their_handler),
         cmocka_unit_test(logging_reaches_the_run),

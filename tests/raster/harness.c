@@ -212,7 +212,7 @@ void pass_clears(DevPass *pass, Target *color, Target *depth) {
 
 void render(const DevPass *pass, const DevDraw *draws, size_t n) {
     DevRun run = {.fault = 0};
-    bool ok = cpu_run_begin(&run, 0) && cpu_raster(&run, pass, draws, n);
+    bool ok = cpu_run_begin(&run, (DevLimits){0}) && cpu_raster(&run, pass, draws, n);
     cpu_run_end(&run);
     if (!ok) {
         fprintf(stderr, "render: fault %d\n", atomic_load(&run.fault));

@@ -130,6 +130,14 @@ def test_random_is_repeatable_and_in_range(ingot, run):
 def test_kernel_that_never_ends(run):
     r = run("endless", "--grid", 1, "--arg", "0=i32[1]", "--timeout", 200, status=1)
     assert "'endless' failed" in r.stderr
+    run("endless", "--grid", 1, "--arg", "0=i32[1]", "--timeout", 0, status=2)
+
+
+def test_kernel_that_never_ends_without_a_limit(run):
+    """Ten seconds: the one place where the limit that is there by default is waited for."""
+    r = run("endless", "--grid", 1, "--arg", "0=i32[1]", status=1)
+    assert "kernel 'endless' was stopped" in r.stderr
+    assert "INGOT_TIMEOUT_MS=0" in r.stderr and "10 s" in r.stderr
 
 
 ADD_ARGS = ["--arg", "0=f32[4]", "--arg", "1=f32[4]", "--arg", "2=f32[4]"]

@@ -35,11 +35,9 @@ static void run_vertices(Worker *w, const DrawInfo *d, const Span *span, uint32_
         for (uint32_t k = n; k < LANES; k++) w->ids[i + k] = w->ids[i + n - 1];
         if (draw->patches) raster_patch_step(w, draw, i, domain, points);
         step.out = w->rows + (size_t)i * d->n_rows;
-        w->thread->in_kernel = 1;
-        atomic_signal_fence(memory_order_seq_cst);
+        cpu_thread_enter(w->thread);
         d->run_vertex(&d->vertex.launch, &step);
-        atomic_signal_fence(memory_order_seq_cst);
-        w->thread->in_kernel = 0;
+        cpu_thread_leave(w->thread);
     }
 }
 

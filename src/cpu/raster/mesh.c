@@ -92,12 +92,10 @@ bool raster_run_group(Worker *w, const KernelGroup *g) {
     size_t own = f->threadgroup_bytes;
     if (!cpu_thread_reserve(t, own + g->shared_bytes, frames)) return false;
     if (g->shared_bytes) memcpy((char *)t->threadgroup_memory + own, g->shared, g->shared_bytes);
-    t->in_kernel = 1;
-    atomic_signal_fence(memory_order_seq_cst);
+    cpu_thread_enter(t);
     cpu_code(f->code)->kernel(&launch.launch, g->number, g->number + 1, t->threadgroup_memory,
                               t->frames);
-    atomic_signal_fence(memory_order_seq_cst);
-    t->in_kernel = 0;
+    cpu_thread_leave(t);
     if (g->shared_bytes) memcpy(g->shared, (char *)t->threadgroup_memory + own, g->shared_bytes);
     return true;
 }

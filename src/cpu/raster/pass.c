@@ -395,8 +395,9 @@ static bool needs_worker(const Pass *p, uint64_t *stack_bytes) {
     uintptr_t at = (uintptr_t)&here;
     bool known = at > t->stack_low && at < t->stack_high;
     size_t room = known ? at - t->stack_low : 0;
-    return cpu_run_part(p->run)->has_deadline || *stack_bytes > CPU_CALLER_STACK_LIMIT ||
-           *stack_bytes + 2 * CPU_STACK_RESERVE > room;
+    const CpuRunPart *limits = cpu_run_part(p->run);
+    return limits->has_deadline || (limits->step_ms && t->is_deaf) ||
+           *stack_bytes > CPU_CALLER_STACK_LIMIT || *stack_bytes + 2 * CPU_STACK_RESERVE > room;
 }
 
 static void give_units(Pass *p) {

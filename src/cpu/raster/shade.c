@@ -352,11 +352,9 @@ INLINE uint32_t run(TileState *s, const Triangle *t, const Block *b, uint32_t la
         prepare_rows(s, t, b, sample);
     if (s->pass->user_bytes) prepare_store(s, b, sample);
     CpuThread *thread = s->w->thread;
-    thread->in_kernel = 1;
-    atomic_signal_fence(memory_order_seq_cst);
+    cpu_thread_enter(thread);
     d->run(&d->fragment.launch, step);
-    atomic_signal_fence(memory_order_seq_cst);
-    thread->in_kernel = 0;
+    cpu_thread_leave(thread);
     return step->kept & lanes;
 }
 

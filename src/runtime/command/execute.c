@@ -14,15 +14,25 @@
 #include "os/pool.h"
 #include "os/zeros.h"
 
-static MTLError *fault_error(const MTLDevice *device, const DevRun *run, uint32_t timeout_ms) {
-    const char *kernel = run->faulting ? run->faulting : "?";
-    switch ((DevFault)atomic_load(&run->fault)) {
-    case DEV_FAULT_TIMEOUT:
+static MTLError *timeout_error(const char *kernel, const MTLCommandBuffer *buffer,
+                               DevLimits limits) {
+    if (limits.run_ms)
         return rt_error_new(
             MTLCommandBufferErrorDomain, MTLCommandBufferErrorTimeout,
-            "Caused GPU Timeout Error: kernel '%s' was stopped after the time limit "
-            "of %u ms.",
-            kernel, timeout_ms);
+            "Caused GPU Timeout Error: kernel '%s' was stopped after the time limit of %u ms "
+            "(INGOT_TIMEOUT_MS, or what the program set).",
+            kernel, buffer->timeout_ms);
+    return rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorTimeout,
+                        "Caused GPU Timeout Error: kernel '%s' was stopped, as a threadgroup of "
+                        "it has computed for %u s without an end. INGOT_TIMEOUT_MS=60000 allows "
+                        "command buffers a minute, INGOT_TIMEOUT_MS=0 any time.",
+                        kernel, limits.step_ms / 1000);
+}
+
+static MTLError *fault_error(const MTLCommandBuffer *buffer, const DevRun *run, DevLimits limits) {
+    const char *kernel = run->faulting ? run->faulting : "?";
+    switch ((DevFault)atomic_load(&run->fault)) {
+    case DEV_FAULT_TIMEOUT: return timeout_error(kernel, buffer, limits);
     case DEV_FAULT_MEMORY:
         return rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorPageFault,
                             "Caused GPU Address Fault Error: kernel '%s' accessed address 0x%zx, "
@@ -42,8 +52,8 @@ static MTLError *fault_error(const MTLDevice *device, const DevRun *run, uint32_
                             RT_INDIRECT_SIZE_ERROR, kernel);
     case DEV_FAULT_LOST:
         return rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorDeviceRemoved,
-                            "The device '%s' failed while running '%s'.", device->facts.name,
-                            kernel);
+                            "The device '%s' failed while running '%s'.",
+                            buffer->device->facts.name, kernel);
     case DEV_FAULT_ILLEGAL:
     case DEV_FAULT_NONE: break;
     }
@@ -179,7 +189,9 @@ static RtOpResult go_on(MTLCommandBuffer *buffer, MTLError **error) {
                   .report = rt_inspector.report,
                   .report_context = buffer};
     uint64_t start = os_now_ns();
-    bool watched = table->run_begin(&run, time_left_ms(buffer));
+    DevLimits limits = {.run_ms = time_left_ms(buffer)};
+    if (!limits.run_ms) limits.step_ms = atomic_load(&buffer->device->step_ms);
+    bool watched = table->run_begin(&run, limits);
     if (!watched) dev_run_fail(&run, DEV_FAULT_NO_MEMORY, 0);
     if (table->use) tell_uses(buffer, &run);
     RtExecution x;
@@ -191,7 +203,7 @@ static RtOpResult go_on(MTLCommandBuffer *buffer, MTLError **error) {
     buffer->ran_ns += os_now_ns() - start;
     *error = x.error;
     if (result == RT_OP_FAILED && !*error) {
-        *error = fault_error(buffer->device, &run, buffer->timeout_ms);
+        *error = fault_error(buffer, &run, limits);
         *error = *error ? *error : rt_error_no_memory();
     }
     return result;

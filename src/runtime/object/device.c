@@ -29,8 +29,13 @@ static unsigned environment_number(const char *name) {
     return n > UINT32_MAX ? UINT32_MAX : (unsigned)n;
 }
 
+// Long for any threadgroup that ends, under checks and lane by lane too; short for who waits.
+#define DEFAULT_STEP_MS 10000u
+
 static void read_settings(MTLDevice *device) {
     atomic_init(&device->timeout_ms, environment_number("INGOT_TIMEOUT_MS"));
+    const char *limit = getenv("INGOT_TIMEOUT_MS");
+    atomic_init(&device->step_ms, limit && *limit ? 0 : DEFAULT_STEP_MS);
     device->debug_layer = environment_number("MTL_DEBUG_LAYER") != 0;
     device->report_to_stderr = environment_number("MTL_SHADER_VALIDATION_REPORT_TO_STDERR") != 0;
     const char *state = getenv("MTL_SHADER_VALIDATION_DEFAULT_STATE");
@@ -301,5 +306,7 @@ void mtl_device_set_log_callback(MTLDevice *device, MTLDeviceLogCallback callbac
 }
 
 void mtl_device_set_timeout(MTLDevice *device, uint32_t milliseconds) {
-    if (device) atomic_store(&device->timeout_ms, milliseconds);
+    if (!device) return;
+    atomic_store(&device->timeout_ms, milliseconds);
+    atomic_store(&device->step_ms, 0);
 }

@@ -42,8 +42,8 @@ struct MTLDevice {
     DevFacts facts;
     unsigned number; // in the order of mtl_copy_all_devices
     _Atomic uint64_t allocated_bytes;
-    atomic_uint timeout_ms;
-    atomic_uint reach;      // of the longest buffer so far, in rt_reach_bits
+    atomic_uint timeout_ms, step_ms; // limits of a command buffer, and of each of its steps
+    atomic_uint reach;               // of the longest buffer so far, in rt_reach_bits
     bool debug_layer;       // MTL_DEBUG_LAYER=1: the costlier rules too, messages to stderr
     bool shader_validation; // MTL_SHADER_VALIDATION=1: of pipelines that do not say
     bool report_to_stderr;  // MTL_SHADER_VALIDATION_REPORT_TO_STDERR=1: also with a callback
