@@ -277,14 +277,15 @@ static inline MTLTextureSwizzleChannels mtl_texture_swizzle_channels_make(MTLTex
 
 // Begin with mtl_texture_descriptor_make_default or one of its kin: they hold Apple's defaults. In
 // a struct that begins as {0}, fields hold Apple's values all the same: texture_type 0 is 1D and
-// usage 0 is MTLTextureUsageUnknown, which allows everything. Sizes and counts of 0 stand for 1.
+// usage 0 is MTLTextureUsageUnknown, which allows everything. Counts of 0 stand for 1.
 typedef struct MTLTextureDescriptor {
     MTLTextureType texture_type; // default 2D
     MTLPixelFormat pixel_format; // default RGBA8Unorm; 0 (invalid) is an error
-    size_t width, height, depth; // 1
-    size_t mipmap_level_count;   // 1
-    size_t sample_count;         // 1
-    size_t array_length;         // 1; cube arrays: cubes
+    // 1. Only dimensions that the type does not have may be left 0.
+    size_t width, height, depth;
+    size_t mipmap_level_count; // 1
+    size_t sample_count;       // 1
+    size_t array_length;       // 1; cube arrays: cubes
     // A storage mode, cache mode or hazard tracking mode may stand in either place.
     MTLResourceOptions resource_options;
     MTLCPUCacheMode cpu_cache_mode;

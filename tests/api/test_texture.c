@@ -217,6 +217,10 @@ static void test_bad_descriptors(void **state) {
         d.texture_type = MTLTextureType2DMultisample, d.sample_count = 4);
     BAD("texture_format", d.pixel_format = MTLPixelFormatBC7_RGBAUnorm,
         d.texture_type = MTLTextureTypeTextureBuffer, d.height = 1);
+    BAD("texture_size", d.width = 0);
+    BAD("texture_size", d.height = 0);
+    BAD("texture_size", d.texture_type = MTLTextureType1D, d.width = 0, d.height = 1);
+    BAD("texture_size", d.texture_type = MTLTextureType3D, d.depth = 0);
     BAD("texture_size", d.width = 16385);
     BAD("texture_size", d.height = 16385);
     BAD("texture_size", d.width = SIZE_MAX);

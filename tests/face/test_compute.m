@@ -462,6 +462,9 @@ static void imageblocks(id<MTLDevice> device, id<MTLLibrary> library, id<MTLComm
                                                           height:2
                                                        mipmapped:NO];
     d.usage = MTLTextureUsageShaderWrite;
+    d.width = 0;
+    CHECK([device newTextureWithDescriptor:d] == nil);
+    d.width = 5;
     id<MTLTexture> texture = [device newTextureWithDescriptor:d];
     id<MTLCommandBuffer> commands = [queue commandBuffer];
     id<MTLComputeCommandEncoder> encoder = [commands computeCommandEncoder];

@@ -88,6 +88,14 @@ class TestIndices:
         encoder.end_encoding()
 
 
+class TestTextures:
+    @pytest.mark.parametrize("size", [(0, 4), (4, 0), (0, 0)])
+    def test_no_texels(self, device, size):
+        descriptor = pm.TextureDescriptor.texture2d_descriptor(pm.PixelFormat.R8Unorm, *size, False)
+        with pytest.raises(pm.ValidationError, match=f"2D of {size[0]} x {size[1]} x 1"):
+            device.new_texture(descriptor)
+
+
 class TestDispatch:
     @pytest.mark.parametrize("position", range(6))
     @pytest.mark.parametrize("method", ["dispatch_threads", "dispatch_threadgroups"])

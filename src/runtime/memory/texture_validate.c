@@ -81,13 +81,14 @@ static size_t one(size_t n) { return n ? n : 1; }
 
 static bool valid_size(const RtSite *site, const MTLTextureDescriptor *d) {
     MTLTextureType type = d->texture_type;
-    size_t w = one(d->width), h = one(d->height), z = one(d->depth);
+    size_t w = d->width, h = is_1d(type) ? one(d->height) : d->height;
+    size_t z = type == MTLTextureType3D ? d->depth : one(d->depth);
     size_t max = type == MTLTextureTypeTextureBuffer ? MAX_BUFFER_WIDTH
                  : type == MTLTextureType3D          ? MAX_SIZE_3D
                                                      : MAX_SIZE;
     bool cube = type == MTLTextureTypeCube || type == MTLTextureTypeCubeArray;
-    if (w > max || h > (is_1d(type) ? 1 : max) || z > (type == MTLTextureType3D ? max : 1) ||
-        (cube && w != h)) {
+    if (!w || !h || !z || w > max || h > (is_1d(type) ? 1 : max) ||
+        z > (type == MTLTextureType3D ? max : 1) || (cube && w != h)) {
         rt_misuse_at(site, RT_RULE_texture_size, "%s of %zu x %zu x %zu",
                      rt_texture_type_name(type), w, h, z);
         return false;
