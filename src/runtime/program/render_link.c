@@ -126,9 +126,10 @@ static MTLError *extend_stage(MTLRenderPipelineState *to, RtStage *stage, const 
     MTLError *wrong = rt_stage_link(to, stage, &links.wish);
     rt_free(links.list);
     if (wrong) return wrong;
-    wrong = rt_render_compile(to->device, stage, &(MTLRenderPipelineDescriptor){0},
-                              &(RtRenderExtra){.validate = from->validate}, descriptor, NULL);
-    return stage->code || wrong ? wrong : rt_error_no_memory();
+    RtStageWish wish = {.stage = stage, .descriptor = descriptor};
+    rt_render_compile(to->device, &wish, 1, &(MTLRenderPipelineDescriptor){0},
+                      &(RtRenderExtra){.validate = from->validate}, NULL);
+    return stage->code || wish.wrong ? wish.wrong : rt_error_no_memory();
 }
 
 // What mesh and tile pipelines hold besides. False: no memory.

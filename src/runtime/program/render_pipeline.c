@@ -287,6 +287,9 @@ static MTLError *check_functions(const MTLRenderPipelineDescriptor *d, const RtR
     if (v->stage != (extra->mesh ? RF_MESH : RF_VERTEX))
         return invalid("'%s' is not a %s function.", v->name, extra->mesh ? "mesh" : "vertex");
     if (f && f->stage != RF_FRAGMENT) return invalid("'%s' is not a fragment function.", f->name);
+    const MTLFunction *object = extra->mesh ? extra->mesh->object_function : NULL;
+    if (object && object->function->stage != RF_OBJECT)
+        return invalid("'%s' is not an object function.", object->function->name);
     if (d->rasterization_disabled) return NULL;
     for (uint32_t i = 0; i < v->n_outputs; i++)
         if (v->outputs[i].role == RF_POSITION) return NULL;
@@ -351,6 +354,28 @@ static MTLError *link_functions(MTLRenderPipelineState *state, const MTLRenderPi
     return wrong;
 }
 
+// flat: what the fragment function has to know of the vertex function's results; NULL: nothing.
+// False: *wrong is what there is to say of the first function that cannot be had.
+static bool compile_stages(MTLRenderPipelineState *state, const MTLRenderPipelineDescriptor *d,
+                           const RtRenderExtra *extra, const MslVertexDescriptor *attributes,
+                           const MslVertexDescriptor *flat, Archive *record, MTLError **wrong) {
+    RtStageWish wishes[RT_MAX_STAGES] = {{.stage = &state->vertex, .descriptor = attributes}};
+    size_t n = 1;
+    if (state->object_stage.function) wishes[n++].stage = &state->object_stage;
+    if (state->fragment.function)
+        wishes[n++] = (RtStageWish){.stage = &state->fragment, .descriptor = flat};
+    rt_render_compile(state->device, wishes, n, d, extra, record);
+    bool ok = true;
+    for (size_t i = 0; i < n; i++) {
+        if (ok)
+            *wrong = wishes[i].wrong;
+        else
+            mtl_release(wishes[i].wrong);
+        ok &= wishes[i].stage->code != NULL;
+    }
+    return ok;
+}
+
 static uint32_t validation_needs(const MTLRenderPipelineDescriptor *d) {
     return d->shader_validation == MTLShaderValidationEnabled ? DEV_VALIDATION : 0;
 }
@@ -384,26 +409,14 @@ MTLRenderPipelineState *rt_render_pipeline_create(MTLDevice *device,
              translate_descriptor(state, d->vertex_descriptor, &state->vertex_descriptor, &used)))
         goto fail;
     if ((wrong = link_functions(state, d, extra))) goto fail;
-    wrong = rt_render_compile(device, &state->vertex, d, extra,
-                              used ? &state->vertex_descriptor : NULL, record);
-    if (!state->vertex.code) goto fail;
     if ((wrong = rt_pipeline_set_patches(state, d))) goto fail;
-    if (state->object_stage.function) {
-        if (state->object_stage.function->function->stage == RF_OBJECT)
-            wrong = rt_render_compile(device, &state->object_stage, d, extra, NULL, record);
-        else
-            wrong = invalid("'%s' is not an object function.",
-                            state->object_stage.function->function->name);
-        if (!state->object_stage.code) goto fail;
-    }
+    bool flat = linked.flat[0] | linked.flat[1] | linked.flat[2] | linked.flat[3];
+    if (!compile_stages(state, d, extra, used ? &state->vertex_descriptor : NULL,
+                        flat ? &linked : NULL, record, &wrong))
+        goto fail;
     if (extra->mesh && (wrong = rt_pipeline_set_mesh(state, extra->mesh))) goto fail;
-    if (state->fragment.function) {
-        bool flat = linked.flat[0] | linked.flat[1] | linked.flat[2] | linked.flat[3];
-        wrong =
-            rt_render_compile(device, &state->fragment, d, extra, flat ? &linked : NULL, record);
-        if (!state->fragment.code) goto fail;
+    if (state->fragment.function)
         state->imageblock_bytes = state->fragment.function->function->imageblock_bytes;
-    }
     return state;
 
 fail:

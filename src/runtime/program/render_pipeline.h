@@ -108,7 +108,7 @@ MTLRenderPipelineState *rt_render_pipeline_create(MTLDevice *device,
                                                   const MTLRenderPipelineDescriptor *d,
                                                   const RtRenderExtra *extra, Archive *record,
                                                   MTLError **error);
-// mesh_pipeline.c: both when the code is there. NULL: fine.
+// mesh_pipeline.c: NULL: fine. That of a mesh takes the code, which must be there.
 MTLError *rt_pipeline_set_patches(MTLRenderPipelineState *state,
                                   const MTLRenderPipelineDescriptor *d);
 MTLError *rt_pipeline_set_mesh(MTLRenderPipelineState *state,
@@ -117,10 +117,16 @@ MTLError *rt_pipeline_set_mesh(MTLRenderPipelineState *state,
 MTLRenderPipelineState *rt_tile_pipeline_create(MTLDevice *device,
                                                 const MTLTileRenderPipelineDescriptor *d,
                                                 MTLPipelineOption options, MTLError **error);
-// stage_code.c: a function as code (NULL in stage->code and NULL: no memory).
-MTLError *rt_render_compile(const MTLDevice *device, RtStage *stage,
-                            const MTLRenderPipelineDescriptor *d, const RtRenderExtra *extra,
-                            const MslVertexDescriptor *descriptor, Archive *record);
+// stage_code.c: functions as code, all at once.
+enum { RT_MAX_STAGES = 3 };
+typedef struct RtStageWish {
+    RtStage *stage;                        // gets its code; NULL there and in wrong: no memory
+    const MslVertexDescriptor *descriptor; // NULL: the function reads nothing of one
+    MTLError *wrong;                       // the answer, the caller's
+} RtStageWish;
+void rt_render_compile(const MTLDevice *device, RtStageWish *wishes, size_t n,
+                       const MTLRenderPipelineDescriptor *d, const RtRenderExtra *extra,
+                       Archive *record);
 // The best code there is, borrowed, for a draw: it may stay in what it gets.
 DevCode *rt_stage_code(MTLRenderPipelineState *state, RtStage *stage);
 void rt_stage_free(const MTLDevice *device, RtStage *stage);

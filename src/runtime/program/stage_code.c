@@ -10,6 +10,7 @@
 #include "runtime/program/archive.h"
 #include "runtime/program/link.h"
 #include "runtime/program/render_pipeline.h"
+#include "os/thread.h"
 
 typedef struct BetterJob {
     MTLRenderPipelineState *state; // retained: the owner of the stage
@@ -79,15 +80,15 @@ static DevCode *make(const MTLDevice *device, const RtStage *stage, const RtKern
 }
 
 // As for kernels (pipeline.c): nothing is made in a hurry that will be kept or is to be looked at.
+static bool may_be_quick(const MTLDevice *device, const RtKernelRequest *request) {
+    return !request->record && !request->archived_only && !request->validate && !request->width &&
+           !device->sync_specialise && *device->facts.target;
+}
+
 // True: stage->code is set, or *wrong.
 static bool make_quickly(const MTLDevice *device, RtStage *stage, RtKernelRequest request,
                          MTLError **wrong) {
-    if (request.record || request.archived_only || request.validate || request.width ||
-        device->sync_specialise || !*device->facts.target)
-        return false;
-    request.cached_only = true;
-    if ((stage->code = make(device, stage, &request, NULL))) return true;
-    request.cached_only = false;
+    if (!may_be_quick(device, &request)) return false;
     request.quick = true;
     DevCode *code = make(device, stage, &request, wrong);
     if (!code) return true;
@@ -103,29 +104,67 @@ static bool make_quickly(const MTLDevice *device, RtStage *stage, RtKernelReques
     return true;
 }
 
-MTLError *rt_render_compile(const MTLDevice *device, RtStage *stage,
-                            const MTLRenderPipelineDescriptor *d, const RtRenderExtra *extra,
-                            const MslVertexDescriptor *descriptor, Archive *record) {
+typedef struct Work { // of one function
+    const MTLDevice *device;
+    RtStageWish *wish;
+    RtKernelRequest request;
+} Work;
+
+static void *compile(void *context) {
+    const Work *w = context;
+    RtStageWish *wish = w->wish;
+    if (!make_quickly(w->device, wish->stage, w->request, &wish->wrong))
+        wish->stage->code = make(w->device, wish->stage, &w->request, &wish->wrong);
+    return NULL;
+}
+
+// Everything but the code, which may be there already. False: nothing is left to do.
+static bool begin(Work *w, const RtRenderExtra *extra) {
+    RtStage *stage = w->wish->stage;
     const RfFunction *f = stage->function->function;
-    Archive *archives[16];
-    size_t n_archives = 0;
-    MTLError *wrong = NULL;
-    for (size_t i = 0; d->binary_archives && i < d->binary_archive_count && n_archives < 16; i++)
-        if (d->binary_archives[i]) archives[n_archives++] = d->binary_archives[i]->content;
     stage->constants = rt_function_constants(stage->function, &stage->n_constants);
     stage->arg_use = rt_alloc(f->n_args ? f->n_args : 1);
-    if (!stage->constants || !stage->arg_use) return NULL;
+    if (!stage->constants || !stage->arg_use) return false;
     for (uint32_t i = 0; i < f->n_args; i++)
         stage->arg_use[i] = (unsigned char)rt_condition_use(stage->function, f->args[i].condition);
     stage->validate = extra->validate;
-    RtKernelRequest request = stage_request(device, stage, descriptor);
-    request.archives = archives;
-    request.n_archives = n_archives;
-    request.archived_only = extra->options & MTLPipelineOptionFailOnBinaryArchiveMiss;
-    request.record = record;
-    if (!make_quickly(device, stage, request, &wrong))
-        stage->code = make(device, stage, &request, &wrong);
-    return wrong;
+    w->request.constants = stage->constants;
+    w->request.n_constants = stage->n_constants;
+    w->request.validate = stage->validate;
+    if (!may_be_quick(w->device, &w->request)) return true;
+    RtKernelRequest made = w->request;
+    made.cached_only = true;
+    return !(stage->code = make(w->device, stage, &made, NULL));
+}
+
+// Functions that need the compiler have a process of it each, as far as there are any: this thread
+// waits for the first, others for the rest. What goes into an archive goes there in order.
+void rt_render_compile(const MTLDevice *device, RtStageWish *wishes, size_t n,
+                       const MTLRenderPipelineDescriptor *d, const RtRenderExtra *extra,
+                       Archive *record) {
+    Archive *archives[16];
+    size_t n_archives = 0, n_left = 0;
+    Work left[RT_MAX_STAGES];
+    pthread_t threads[RT_MAX_STAGES];
+    bool started[RT_MAX_STAGES] = {0};
+    for (size_t i = 0; d->binary_archives && i < d->binary_archive_count && n_archives < 16; i++)
+        if (d->binary_archives[i]) archives[n_archives++] = d->binary_archives[i]->content;
+    for (size_t i = 0; i < n; i++) {
+        Work *w = &left[n_left];
+        *w = (Work){device, &wishes[i],
+                    stage_request(device, wishes[i].stage, wishes[i].descriptor)};
+        w->request.archives = archives;
+        w->request.n_archives = n_archives;
+        w->request.archived_only = extra->options & MTLPipelineOptionFailOnBinaryArchiveMiss;
+        w->request.record = record;
+        n_left += begin(w, extra);
+    }
+    for (size_t i = 1; i < n_left && !record && *device->facts.target; i++)
+        started[i] = os_thread_start(&threads[i], compile, &left[i]);
+    for (size_t i = 0; i < n_left; i++)
+        if (!started[i]) compile(&left[i]);
+    for (size_t i = 0; i < n_left; i++)
+        if (started[i]) pthread_join(threads[i], NULL);
 }
 
 static void run_better_job(void *context) {

@@ -126,7 +126,9 @@ static MTLRenderPipelineState *create(MTLDevice *device, const MTLTileRenderPipe
                              d->preloaded_library_count, d->max_call_stack_depth,
                              d->support_adding_binary_functions};
     if ((wrong = rt_stage_link(state, &state->vertex, &wish))) goto fail;
-    wrong = rt_render_compile(device, &state->vertex, &common, &extra, NULL, record);
+    RtStageWish compiled = {.stage = &state->vertex};
+    rt_render_compile(device, &compiled, 1, &common, &extra, record);
+    wrong = compiled.wrong;
     if (!state->vertex.code || (wrong = set_tile(state, d))) goto fail;
     return state;
 
