@@ -189,6 +189,36 @@ static Place find_place(Cg *cg, const MslVertexAttribute *a, uint32_t point, uns
                    .inside = LLVMBuildICmp(cx->builder, LLVMIntULE, end, length, "")};
 }
 
+// Words of the attribute from the given one on, as many as one access has. Two or four whole ones
+// are one vector: the vectoriser reads it at once for each lane.
+static unsigned read_words(Cg *cg, const MslVertexAttribute *a, LLVMValueRef address, unsigned from,
+                           unsigned bytes, LLVMValueRef *words) {
+    MslContext *cx = &cg->cx;
+    uint32_t stride = cg->request->vertex->layouts[a->buffer].stride; // dynamic: odd
+    unsigned left = bytes - 4 * from, n = left >= 16 ? 4 : left >= 8 ? 2 : 1;
+    LLVMTypeRef i32 = msl_int(cx, 32);
+    LLVMValueRef word = NULL;
+    if (left >= 4) {
+        word = LLVMBuildLoad2(cx->builder, n > 1 ? LLVMVectorType(i32, n) : i32,
+                              msl_stage_offset(cg, address, 4 * from), "");
+        LLVMSetAlignment(word, 1);
+    }
+    // Attributes of two bytes are aligned to two (Metal's rule); others byte by byte.
+    unsigned piece = left == 2 ? 2 : 1;
+    for (unsigned k = 0; left < 4 && k < left; k += piece) {
+        LLVMValueRef part = LLVMBuildLoad2(cx->builder, msl_int(cx, piece * 8),
+                                           msl_stage_offset(cg, address, 4 * from + k), "");
+        LLVMSetAlignment(part, piece == 2 && a->offset % 2 == 0 && stride % 2 == 0 ? 2 : 1);
+        part = LLVMBuildZExt(cx->builder, part, i32, "");
+        part = LLVMBuildShl(cx->builder, part, msl_const(cx, 32, 8 * k), "");
+        word = word ? LLVMBuildOr(cx->builder, word, part, "") : part;
+    }
+    words[0] = word;
+    for (unsigned i = 0; n > 1 && i < n; i++)
+        words[i] = LLVMBuildExtractElement(cx->builder, word, msl_const(cx, 32, i), "");
+    return n;
+}
+
 // The attribute's bytes as words, the last one perhaps shorter; 0 where it is not in its buffer.
 static unsigned load_words(Cg *cg, const MslVertexAttribute *a, uint32_t point, unsigned bytes,
                            LLVMValueRef *words) {
@@ -205,28 +235,8 @@ static unsigned load_words(Cg *cg, const MslVertexAttribute *a, uint32_t point, 
         LLVMPositionBuilderAtEnd(cx->builder, in);
     }
     LLVMBasicBlockRef in = LLVMGetInsertBlock(cx->builder);
-    unsigned n = (bytes + 3) / 4;
-    uint32_t stride = cg->request->vertex->layouts[a->buffer].stride; // dynamic: odd
-    for (unsigned i = 0; i < n; i++) {
-        unsigned left = bytes - 4 * i;
-        LLVMValueRef word = NULL;
-        if (left >= 4) {
-            word = LLVMBuildLoad2(cx->builder, msl_int(cx, 32),
-                                  msl_stage_offset(cg, p.address, 4 * i), "");
-            LLVMSetAlignment(word, 1);
-        }
-        // Attributes of two bytes are aligned to two (Metal's rule); others byte by byte.
-        unsigned piece = left == 2 ? 2 : 1;
-        for (unsigned k = 0; left < 4 && k < left; k += piece) {
-            LLVMValueRef part = LLVMBuildLoad2(cx->builder, msl_int(cx, piece * 8),
-                                               msl_stage_offset(cg, p.address, 4 * i + k), "");
-            LLVMSetAlignment(part, piece == 2 && a->offset % 2 == 0 && stride % 2 == 0 ? 2 : 1);
-            part = LLVMBuildZExt(cx->builder, part, msl_int(cx, 32), "");
-            part = LLVMBuildShl(cx->builder, part, msl_const(cx, 32, 8 * k), "");
-            word = word ? LLVMBuildOr(cx->builder, word, part, "") : part;
-        }
-        words[i] = word;
-    }
+    unsigned n = (bytes + 3) / 4, read = 0;
+    while (read < n) read += read_words(cg, a, p.address, read, bytes, words + read);
     LLVMBuildBr(cx->builder, join);
     LLVMPositionBuilderAtEnd(cx->builder, join);
     for (unsigned i = 0; i < n; i++) {
