@@ -11,7 +11,7 @@
 Operations are recorded and run when a value is needed; a chain of element-wise ones is one kernel.
 Values never change: what looks like a change in place gives the tensor a new value, and views of
 the old one keep it. ingot.nn has networks and losses, ingot.optim optimisers and learning rates,
-ingot.fused fused operations by name.
+ingot.fused fused operations by name, ingot.linalg linear algebra.
 """
 
 from . import _tensor
@@ -23,7 +23,7 @@ from ._tensor import (  # noqa: F401
 from . import _methods
 from ._methods import *  # noqa: F401,F403
 
-from . import _numpy, backend, fused, nn, optim  # noqa: E402,F401
+from . import _numpy, backend, fused, linalg, nn, optim  # noqa: E402,F401
 
 __version__ = _tensor.__version__
 try:
@@ -39,4 +39,4 @@ __all__ = sorted({name for name in vars(_tensor) if not name.startswith("_")}
                  - {"Optimizer", "MetalBackend", "MetalOps", "MetalBuffer", "MetalPipeline",
                     "UserKernel"}
                  | set(_methods.__all__)
-                 | {"backend", "fused", "nn", "optim", "e", "inf", "nan", "newaxis", "pi"})
+                 | {"backend", "fused", "linalg", "nn", "optim", "e", "inf", "nan", "newaxis", "pi"})

@@ -13,7 +13,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from . import _methods, _tensor
+from . import _methods, _tensor, linalg
 from ._tensor import Tensor
 
 # ---- Universal functions ----
@@ -207,6 +207,9 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "array_equal": lambda a1, a2: _methods.array_equal(a1, a2),
     "zeros_like": _like("zeros_like"), "ones_like": _like("ones_like"),
     "full_like": _like("full_like"), "empty_like": _like("zeros_like"),
+    **{f"linalg.{name}": getattr(linalg, name) for name in
+       ("solve", "inv", "det", "slogdet", "cholesky", "qr", "svd", "eigh", "eigvalsh", "lstsq",
+        "norm", "matrix_rank", "pinv", "matrix_power")},
     "shape": lambda a: a.shape, "ndim": lambda a: a.ndim, "size": lambda a: a.size,
     "copy": lambda a: a.clone(),
 }

@@ -144,10 +144,11 @@ bool to_shape(PyObject *o, int *rank, int64_t shape[IG_MAX_RANK]);
 
 extern const Op *const ops_create[],
     *const ops_elementwise[],
-        *const ops_reduce[], *const ops_shape[], *const ops_nn[], *const ops_grad[],
-                                                                      *const ops_device[],
-                                                                          *const ops_array[],
-                                                                              *const ops_files[];
+        *const ops_reduce[],
+            *const ops_shape[], *const ops_nn[], *const ops_grad[], *const ops_device[],
+                                                                        *const ops_array[],
+                                                                            *const ops_files[],
+                                                                                *const ops_linalg[];
 
 // ---- Errors (error.c) ----
 
@@ -165,6 +166,8 @@ void states_add(State *state);
 void states_remove(State *state);
 // Takes the tensor over, or raises the error.
 PyObject *wrap(State *state, IgTensor *t, MTLError *error);
+// A tuple of them, all taken over; not ok: raises the error.
+PyObject *several(State *state, bool ok, int n, IgTensor **t, MTLError *error);
 IgTensor *unwrap(PyObject *tensor); // borrowed
 // Waits until the values are there; signals are heard. False: an exception.
 bool wait_for(State *state, IgTensor *t);

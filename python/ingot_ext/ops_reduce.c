@@ -112,13 +112,7 @@ OBJECT_OP(AS_FUNCTION, _unique, "tuple[Tensor, Tensor, Tensor]",
     MTLError *error = NULL;
     IgTensor *t[3];
     WITHOUT_GIL(t[0] = ig_unique(a[0].t, &t[1], &t[2], &error));
-    if (!t[0]) return raise_error(state, error);
-    PyObject *all = PyTuple_New(3);
-    for (int i = 0; i < 3; i++) {
-        PyObject *one = wrap(state, t[i], NULL);
-        if (!one || !all || PyTuple_SetItem(all, i, one) < 0) Py_CLEAR(all);
-    }
-    return all;
+    return several(state, t[0] != NULL, 3, t, error);
 }
 
 // ---- Along an axis ----
@@ -140,31 +134,23 @@ SCAN(cumprod, "Products of all elements up to each, along an axis, or of all in 
 ALONG(softmax, "Exponentials that sum to 1 along an axis.", AXIS_OR(-1))
 ALONG(log_softmax, "The logarithm of softmax(), without overflow.", AXIS_OR(-1))
 
-static PyObject *pair(State *state, bool ok, IgTensor *values, IgTensor *indices, MTLError *error) {
-    if (!ok) return raise_error(state, error);
-    PyObject *v = wrap(state, values, NULL), *i = wrap(state, indices, NULL);
-    PyObject *both = v && i ? PyTuple_Pack(2, v, i) : NULL;
-    Py_XDECREF(v);
-    Py_XDECREF(i);
-    return both;
-}
 OBJECT_OP(AS_FUNCTION | AS_METHOD, sort, "tuple[Tensor, Tensor]",
           "In order along an axis, and where each came from. Equal elements keep their order.", X,
           AXIS_OR(-1), BOOL_OR("descending", false)) {
     MTLError *error = NULL;
-    IgTensor *values = NULL, *indices = NULL;
+    IgTensor *t[2] = {NULL, NULL};
     bool ok;
-    WITHOUT_GIL(ok = ig_sort(a[0].t, a[1].axis, a[2].b, &values, &indices, &error));
-    return pair(state, ok, values, indices, error);
+    WITHOUT_GIL(ok = ig_sort(a[0].t, a[1].axis, a[2].b, &t[0], &t[1], &error));
+    return several(state, ok, 2, t, error);
 }
 OBJECT_OP(AS_FUNCTION | AS_METHOD, topk, "tuple[Tensor, Tensor]",
           "The k largest (or smallest) along an axis in order, and where they are.", X, INT("k"),
           AXIS_OR(-1), BOOL_OR("largest", true)) {
     MTLError *error = NULL;
-    IgTensor *values = NULL, *indices = NULL;
+    IgTensor *t[2] = {NULL, NULL};
     bool ok;
-    WITHOUT_GIL(ok = ig_topk(a[0].t, a[1].i, a[2].axis, a[3].b, &values, &indices, &error));
-    return pair(state, ok, values, indices, error);
+    WITHOUT_GIL(ok = ig_topk(a[0].t, a[1].i, a[2].axis, a[3].b, &t[0], &t[1], &error));
+    return several(state, ok, 2, t, error);
 }
 TENSOR_OP_AS(AS_FUNCTION | AS_METHOD | WAITS, argsort, "Where the elements are, in order.", X,
              AXIS_OR(-1), BOOL_OR("descending", false)) {

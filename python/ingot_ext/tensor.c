@@ -54,6 +54,16 @@ PyObject *wrap(State *state, IgTensor *t, MTLError *error) {
     return wrap_as(state, state->tensor, t, error);
 }
 
+PyObject *several(State *state, bool ok, int n, IgTensor **t, MTLError *error) {
+    if (!ok) return raise_error(state, error);
+    PyObject *all = PyTuple_New(n);
+    for (int i = 0; i < n; i++) {
+        PyObject *one = wrap(state, t[i], NULL);
+        if (!one || !all || PyTuple_SetItem(all, i, one) < 0) Py_CLEAR(all);
+    }
+    return all;
+}
+
 // ---- Waiting ----
 
 static int64_t now_ns(void) {
