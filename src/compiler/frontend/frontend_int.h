@@ -87,6 +87,8 @@ void reflect_variable(ReflectBuilder *b, BridgeJob *job, const BridgeDecl *decl)
 // A parameter of f, or a variable at program scope, as an argument: what it is, where it is bound.
 void reflect_argument(ReflectBuilder *b, BridgeJob *job, RfFunction *f, RfArg *arg,
                       const BridgeDecl *p, uint32_t ordinal);
+const char *reflect_stage_word(uint8_t stage);          // "vertex"
+bool reflect_builtin_in(int builtin, uint8_t stage);    // whether functions of a stage have it
 bool reflect_takes_index(const RfArg *a, uint8_t kind); // of RF_ARG_BUFFER, TEXTURE, ...
 void reflect_function(ReflectBuilder *b, BridgeJob *job, const BridgeFunction *f);
 void reflect_end(ReflectBuilder *b); // frees what is not lib

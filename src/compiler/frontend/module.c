@@ -283,6 +283,14 @@ static bool variable_is_used(LLVMValueRef f) {
     return false;
 }
 
+// The built-in at program scope that a function of the headers stands for, or -1: of
+// __builtin_at<T, BUILTIN> (token_globals.c) the last argument.
+static int builtin_of(const char *symbol) {
+    const char *at = strstr(symbol, "__builtin_atI"), *last = NULL;
+    while (at && (at = strstr(at, "Lj"))) last = at += 2;
+    return last ? (int)strtol(last, NULL, 10) : -1;
+}
+
 static uint8_t stages_of(const char *symbol) {
     enum { NOT_VERTEX = 1 << RF_KERNEL | 1 << RF_FRAGMENT | 1 << RF_OBJECT | 1 << RF_MESH };
     static const struct {
@@ -297,7 +305,11 @@ static uint8_t stages_of(const char *symbol) {
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (strncmp(symbol, table[i].symbol, strlen(table[i].symbol)) == 0) return table[i].only_in;
-    return 0;
+    uint8_t stages = 0;
+    const int builtin = builtin_of(symbol);
+    for (uint8_t stage = 0; builtin >= 0 && stage <= RF_MESH; stage++)
+        if (reflect_builtin_in(builtin, stage)) stages |= (uint8_t)(1 << stage);
+    return stages;
 }
 
 // Marks what the checks below look for; false: there is nothing of it in the module.
@@ -320,7 +332,9 @@ static bool mark_limited(Graph *g) {
 }
 
 static const char *plain_name(const char *symbol) {
-    return strstr(symbol, "discard")   ? "discard_fragment"
+    const int builtin = builtin_of(symbol);
+    return builtin >= 0                ? rf_builtin_name((unsigned)builtin)
+           : strstr(symbol, "discard") ? "discard_fragment"
            : strstr(symbol, "barrier") ? "threadgroup_barrier"
            : strstr(symbol, "dfdx")    ? "dfdx"
            : strstr(symbol, "dfdy")    ? "dfdy"
@@ -344,9 +358,12 @@ static bool check_entry(Graph *g, LLVMModuleRef m, const Report *to, const RfFun
         size_t length;
         bytes += n->bytes;
         if (n->only_in && !(n->only_in >> f->stage & 1)) {
+            const char *symbol = LLVMGetValueName2(n->value, &length);
             snprintf(text, sizeof text,
-                     "'%s' cannot be called by '%%s', a function of another stage",
-                     plain_name(LLVMGetValueName2(n->value, &length)));
+                     builtin_of(symbol) < 0
+                         ? "'%s' cannot be called by '%%s', a function of another stage"
+                         : "'%s' at program scope cannot be read by '%%s': a %s function has none",
+                     plain_name(symbol), reflect_stage_word(f->stage));
             complain(to, v, text);
             ok = false;
             continue;

@@ -154,7 +154,7 @@ static void set_binding(BridgeJob *job, RfArg *arg, const BridgeAttr *a) {
         arg->index = (uint32_t)a->args[0].value;
 }
 
-static const char *stage_word(uint8_t stage) {
+const char *reflect_stage_word(uint8_t stage) {
     return stage == RF_VERTEX         ? "vertex"
            : stage == RF_FRAGMENT     ? "fragment"
            : stage == RF_OBJECT       ? "object"
@@ -169,7 +169,7 @@ static bool builtin_in_stages(int builtin) {
            builtin == RF_THREADS_PER_SIMDGROUP || builtin == RF_THREAD_EXECUTION_WIDTH;
 }
 
-static bool builtin_in(int builtin, uint8_t stage) {
+bool reflect_builtin_in(int builtin, uint8_t stage) {
     if (builtin == RF_VIEW || builtin == RF_N_VIEWS) return stage == RF_OBJECT || stage == RF_MESH;
     return stage == RF_KERNEL || stage == RF_OBJECT || stage == RF_MESH ||
            (stage == RF_FRAGMENT && builtin_in_stages(builtin));
@@ -200,7 +200,7 @@ void reflect_argument(ReflectBuilder *b, BridgeJob *job, RfFunction *f, RfArg *a
             reflect_report(job, a->location,
                            "parameter '%s' has more than one attribute that says what it is",
                            p->name);
-        if (which >= 0 && builtin_in(which, stage))
+        if (which >= 0 && reflect_builtin_in(which, stage))
             builtin = which, builtin_at = a->location;
         else if (place)
             binding = a;
@@ -213,7 +213,7 @@ void reflect_argument(ReflectBuilder *b, BridgeJob *job, RfFunction *f, RfArg *a
             reflect_report(job, a->location,
                            "'%s' attribute cannot be applied to a parameter of %s %s function",
                            a->name, stage == RF_OBJECT || stage == RF_INTERSECTION ? "an" : "a",
-                           stage_word(stage));
+                           reflect_stage_word(stage));
             refused = true;
         }
     }
@@ -230,7 +230,7 @@ void reflect_argument(ReflectBuilder *b, BridgeJob *job, RfFunction *f, RfArg *a
     if ((stage == RF_VERTEX || stage == RF_INTERSECTION) && arg->kind == RF_ARG_THREADGROUP)
         reflect_report(job, p->location,
                        "parameter '%s' of a %s function cannot be in the threadgroup address space",
-                       p->name, stage_word(stage));
+                       p->name, reflect_stage_word(stage));
     if (stage == RF_INTERSECTION && !refused && arg->kind != RF_ARG_BUFFER &&
         arg->kind != RF_ARG_THREADGROUP && arg->kind != RF_ARG_FUNCTION_TABLE)
         reflect_report(job, p->location,
@@ -476,7 +476,7 @@ void reflect_function(ReflectBuilder *b, BridgeJob *job, const BridgeFunction *f
         reflect_kernel_inputs(b, job, f, from);
     if (compute && b->infos[from->decl.type].kind != BRIDGE_TYPE_VOID)
         reflect_report(job, from->decl.location, "%s function '%s' must have void return type",
-                       stage_word(f->stage), f->name);
+                       reflect_stage_word(f->stage), f->name);
     for (uint32_t i = 0; i < from->n_params; i++)
         if (intersection ? !reflect_is_intersection_input(&from->params[i])
                          : !reflect_is_stage_input(b, f, &from->params[i]))

@@ -1,4 +1,4 @@
-// Resources bound to variables at program scope, where they are wrong.
+// Variables at program scope bound to resources or built-ins, where they are wrong.
 #include <metal_stdlib>
 using namespace metal;
 // ====
@@ -66,3 +66,20 @@ kernel void k(device float *a [[buffer(1)]]) { b = a; } // expect-error: cannot 
 device float *constant b; // expect-error: variable in constant address space must be initialized
 // ====
 texture2d<float> t; // expect-error: program scope variable must reside in constant address space
+// ==== a built-in that the stage does not have
+uint2 gid [[thread_position_in_grid]];
+static float f() { return gid.x; }
+kernel void k(device float *a) { a[0] = f(); }
+vertex float4 v() { return f(); } // expect-error: 'thread_position_in_grid' at program scope cannot be read by 'v': a vertex function has none
+// ====
+ushort lane [[thread_index_in_simdgroup]];
+vertex float4 v() { return lane; } // expect-error: 'thread_index_in_simdgroup' at program scope cannot be read by 'v': a vertex function has none
+fragment float4 f() { return lane; }
+// ====
+uint i [[thread_index_in_threadgroup]];
+template <typename T> T twice() { return T(2 * i); }
+fragment float4 f() { return twice<float>(); } // expect-error: 'thread_index_in_threadgroup' at program scope cannot be read by 'f': a fragment function has none
+[[object]] void o(device float *a) { a[0] = twice<float>(); }
+// ====
+ushort2 gid [[thread_position_in_grid]];
+vertex float4 v(uint gid [[vertex_id]]) { return gid; }
