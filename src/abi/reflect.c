@@ -421,7 +421,8 @@ static bool imageblock_valid(const RfFunction *f) {
     }
     for (uint32_t i = 0; f->stage == RF_FRAGMENT && i < f->n_inputs + f->n_outputs; i++) {
         const RfValue *v = i < f->n_inputs ? &f->inputs[i] : &f->outputs[i - f->n_inputs];
-        if (v->role == RF_IMAGEBLOCK && v->stride > f->imageblock_bytes) return false;
+        if (v->role == RF_IMAGEBLOCK && (uint64_t)v->row + v->stride > f->imageblock_bytes)
+            return false;
     }
     return true;
 }

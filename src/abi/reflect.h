@@ -155,8 +155,10 @@ typedef enum RfRole { // stored: never renumber
     RF_POSITION_IN_PATCH,
     RF_CULLED,         // primitive_culled
     RF_CONTROL_POINTS, // a patch_control_point<T>; the values of T follow, with points
-    RF_IMAGEBLOCK,     // fragment functions: [[imageblock_data]], a structure of `stride` bytes
-    RF_PIXEL_IN_TILE,  // pixel_position_in_tile
+    // Fragment functions: [[imageblock_data]], `stride` bytes of the pixel from byte `row` on. With
+    // `source` a member of a view: the rest of the pixel stays as it is.
+    RF_IMAGEBLOCK,
+    RF_PIXEL_IN_TILE, // pixel_position_in_tile
     RF_PIXELS_PER_TILE,
     RF_TILE_INDEX,
     // Of intersection functions: `row` is a word of the candidate (abi/candidate.h).

@@ -249,8 +249,10 @@ static LLVMValueRef scaled(Cg *cg, LLVMValueRef n, uint64_t stride_field) {
     return LLVMBuildZExt(cx->builder, product, msl_int(cx, 64), "");
 }
 
+// Bytes that are copied at once: no more than are left, and as the pixel's address allows.
 static unsigned piece(const RfValue *v, uint32_t at) {
-    return v->stride - at >= 4 ? 4 : v->stride - at >= 2 ? 2 : 1;
+    uint32_t left = v->stride - at, from = v->row + at;
+    return left >= 4 && from % 4 == 0 ? 4 : left >= 2 && from % 2 == 0 ? 2 : 1;
 }
 
 static void load_pixel(Cg *cg, const RfValue *v, LLVMValueRef memory) {
@@ -268,7 +270,7 @@ static void load_pixel(Cg *cg, const RfValue *v, LLVMValueRef memory) {
     // In pieces: a structure in memory of the thread goes away if it is copied so.
     for (uint32_t at = 0, n; at < v->stride; at += n) {
         n = piece(v, at);
-        LLVMValueRef from = msl_stage_offset(cg, pixel, at);
+        LLVMValueRef from = msl_stage_offset(cg, pixel, v->row + at);
         LLVMValueRef word = LLVMBuildLoad2(cx->builder, msl_int(cx, n * 8), from, "");
         LLVMSetAlignment(word, n);
         LLVMValueRef to = msl_stage_offset(cg, memory, v->offset + at);
@@ -293,6 +295,28 @@ static void store_pixel(Cg *cg, const RfValue *v, LLVMValueRef memory) {
         }
         LLVMSetAlignment(LLVMBuildStore(cx->builder, word, msl_stage_row(cg, rows, at / 4)), 4);
     }
+}
+
+// The members of a view go into the pixel as it was when the function began.
+static void store_view(Cg *cg, LLVMValueRef memory) {
+    MslContext *cx = &cg->cx;
+    const RfValue whole = {.stride = cg->fn->imageblock_bytes};
+    LLVMValueRef pixel =
+        LLVMBuildAlloca(cx->builder, LLVMArrayType2(msl_int(cx, 8), cg->fn->imageblock_bytes), "");
+    LLVMSetAlignment(pixel, 16);
+    load_pixel(cg, &whole, pixel);
+    for (uint32_t i = 0; i < cg->fn->n_outputs; i++) {
+        const RfValue *v = &cg->fn->outputs[i];
+        for (uint32_t at = 0, n; v->role == RF_IMAGEBLOCK && at < v->stride; at += n) {
+            n = piece(v, at);
+            LLVMValueRef part = LLVMBuildLoad2(cx->builder, msl_int(cx, n * 8),
+                                               msl_stage_offset(cg, memory, v->offset + at), "");
+            LLVMSetAlignment(part, 1);
+            LLVMSetAlignment(
+                LLVMBuildStore(cx->builder, part, msl_stage_offset(cg, pixel, v->row + at)), 1);
+        }
+    }
+    store_pixel(cg, &whole, pixel);
 }
 
 // One component of an input of a fragment function, before it takes the program's type.
@@ -493,7 +517,12 @@ static void store_output(Cg *cg, const RfValue *v, LLVMValueRef memory) {
 }
 
 void msl_store_stage_outputs(Cg *cg, LLVMValueRef memory) {
-    for (uint32_t i = 0; i < cg->fn->n_outputs; i++)
-        if (msl_condition_holds(cg, cg->fn->outputs[i].condition))
-            store_output(cg, &cg->fn->outputs[i], memory);
+    bool view = false;
+    for (uint32_t i = 0; i < cg->fn->n_outputs; i++) {
+        const RfValue *v = &cg->fn->outputs[i];
+        bool of_view = v->role == RF_IMAGEBLOCK && v->source;
+        view |= of_view;
+        if (!of_view && msl_condition_holds(cg, v->condition)) store_output(cg, v, memory);
+    }
+    if (view) store_view(cg, memory);
 }

@@ -427,7 +427,8 @@ static void describe_value(const RfFunction *f, const RfValue *v, AbiStageInfo *
     case RF_BARYCENTRIC: info->flags |= ABI_STAGE_READS_BARYCENTRIC; break;
     case RF_IMAGEBLOCK:
         info->flags |= out ? ABI_STAGE_IMAGEBLOCK_OUT : ABI_STAGE_IMAGEBLOCK_IN;
-        if (out) info->imageblock_words = (v->stride + 3) / 4;
+        if (out && v->source) info->flags |= ABI_STAGE_IMAGEBLOCK_IN; // what the view leaves
+        if (out) info->imageblock_words = ((v->source ? f->imageblock_bytes : v->stride) + 3) / 4;
         break;
     case RF_SAMPLE_ID: info->flags |= ABI_STAGE_PER_SAMPLE; break;
     default: break;

@@ -596,10 +596,15 @@ struct Reflector {
             for (Expr *e : a->args()) {
                 if (b.n_args == 4) break;
                 auto &arg = b.args[b.n_args++];
+                arg.type = UINT32_MAX;
                 if (auto *c = dyn_cast<ConstantExpr>(e)) e = c->getSubExpr();
                 Expr::EvalResult r;
                 if (auto *s = dyn_cast<StringLiteral>(e->IgnoreParenCasts()))
                     arg.is_string = true, arg.text = job.keep(s->getString().str());
+                else if (QualType t = e->getType()->getPointeeType();
+                         !t.isNull() && t->isRecordType() &&
+                         job.ci->getSema().isCompleteType(a->getLocation(), t))
+                    arg.type = type(t);
                 else if (!e->isValueDependent() && e->EvaluateAsInt(r, ctx))
                     arg.value = r.Val.getInt().getExtValue();
                 else

@@ -85,6 +85,7 @@ typedef struct BridgeAttr { // [[name(args...)]]
         bool is_string;
         int64_t value;
         const char *text;
+        uint32_t type; // of `(T *)0`: T, as numbered by the client; else UINT32_MAX
     } args[4];
 } BridgeAttr;
 

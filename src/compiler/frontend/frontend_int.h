@@ -145,9 +145,15 @@ void reflect_imageblock_values(ReflectBuilder *b, BridgeJob *job, RfFunction *f,
 // The imageblock of a kernel. False: it is something else.
 bool reflect_imageblock_argument(ReflectBuilder *b, BridgeJob *job, RfFunction *f, RfArg *arg,
                                  const BridgeDecl *p);
-// A value with the attribute [[imageblock_data]].
-void reflect_imageblock_data(ReflectBuilder *b, BridgeJob *job, RfFunction *f, RfValue *v,
-                             uint32_t type, const BridgeAttr *said, uint32_t at);
+// A value with the attribute [[imageblock_data]]: which bytes of the pixel it is made of, one piece
+// for all or, of a view, one for each member. Gives the number of them, at least 1.
+#define IMAGEBLOCK_MAX_PIECES 64
+typedef struct ImageblockPiece {
+    uint32_t offset, from, bytes; // in the value, in the pixel
+    bool view;
+} ImageblockPiece;
+uint32_t reflect_imageblock_data(ReflectBuilder *b, BridgeJob *job, RfFunction *f, uint32_t type,
+                                 const BridgeAttr *said, ImageblockPiece *pieces, uint32_t at);
 
 // reflect_mesh.c
 // Arguments that only object and mesh functions have: payload, mesh grid, mesh. False: none.

@@ -2,7 +2,7 @@
 // module.c: the last step of the front end, on the module Clang made, through LLVM-C. Checks that
 // need the call graph (recursion, calls of entry points, functions without a body), finds the
 // function constants and bindings each entry point can reach, removes what only served reflection,
-// writes bitcode. Requires: reflection is complete. Breaks: the module's calling conventions become C.
+// writes bitcode. Requires: reflection is complete. Breaks: calling conventions become C's.
 // Linking objects (merge.c) ends with the same checks, without a source to point to.
 #include "compiler/frontend/frontend_int.h"
 #include "compiler/frontend/call_graph.h"

@@ -263,6 +263,23 @@ static void take_color(Side *s, RfValue *v, uint32_t at) {
                        s->f->name, ABI_MAX_COLORS);
 }
 
+// A structure of an imageblock, or the members of a view of one.
+static void add_pieces(Side *s, RfValue *v, uint32_t type, const BridgeAttr *said, uint32_t at) {
+    ImageblockPiece pieces[IMAGEBLOCK_MAX_PIECES];
+    const uint32_t n = reflect_imageblock_data(s->b, s->job, s->f, type, said, pieces, at);
+    const RfValue whole = *v;
+    for (uint32_t i = 0; i < n && s->n < MAX_VALUES; i++) {
+        RfValue *piece = i ? &s->values[s->n++] : v;
+        *piece = whole;
+        if (i) piece->name = strdup(whole.name), piece->condition = strdup(whole.condition);
+        s->b->failed |= !piece->name || !piece->condition;
+        piece->data_type = DT_UINT, piece->n = 1;
+        piece->offset += pieces[i].offset;
+        piece->row = pieces[i].from, piece->stride = pieces[i].bytes;
+        piece->source = pieces[i].view;
+    }
+}
+
 // One scalar or vector (or array of clip distances) becomes a value.
 static void add_leaf(Side *s, const BridgeDecl *d, uint32_t type, uint32_t param, uint32_t offset,
                      const char *name, uint8_t bare) {
@@ -330,8 +347,8 @@ static void add_leaf(Side *s, const BridgeDecl *d, uint32_t type, uint32_t param
         return;
     }
     if (v->role == RF_IMAGEBLOCK) {
-        reflect_imageblock_data(s->b, s->job, s->f, v, type, said, at);
         check_twice(s, v, said ? said->location : at, role_name);
+        add_pieces(s, v, type, said, at);
         return;
     }
     check_hints(s, d, v, scalar);

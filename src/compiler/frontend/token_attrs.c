@@ -67,6 +67,16 @@ void tp_annotate(TokenPass *p, const char *name, uint32_t at) {
     close_annotation(p, at);
 }
 
+// A further argument, of which only the type is looked at: `(T *)0`.
+static void type_argument(TokenPass *p, size_t from, size_t to) {
+    uint32_t at = p->in[from].location;
+    tp_punct(p, T_comma, at), tp_punct(p, T_l_paren, at);
+    tp_word(p, "__private", at);
+    tp_copy(p, from, to);
+    tp_punct(p, T_star, at), tp_punct(p, T_r_paren, at);
+    tp_number(p, 0, at);
+}
+
 // One attribute, in[from, to) without its comma.
 static void annotate(TokenPass *p, size_t from, size_t to, bool as_text) {
     const MslToken *t = &p->in[from];
@@ -86,6 +96,7 @@ static void annotate(TokenPass *p, size_t from, size_t to, bool as_text) {
             tp_string(p, spell(p, k, end), at);
         else
             tp_copy(p, k, end);
+        if (tp_is_word(p, from, "imageblock_data")) type_argument(p, k, end);
         k = end + 1;
     }
     close_annotation(p, at);

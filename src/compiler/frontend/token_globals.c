@@ -16,14 +16,6 @@ static bool is_qualifier(const MslToken *t) {
             (!strcmp(t->text, "__constant") || !strcmp(t->text, "constant")));
 }
 
-static void push_number(TokenPass *p, int number, uint32_t at) {
-    char *text = arena_format(p->arena, "%d", number);
-    p->failed |= !text;
-    if (text)
-        token_list_push(p->out,
-                        (MslToken){T_numeric_constant, 0, at, (uint32_t)strlen(text), text});
-}
-
 size_t tp_global_builtin(TokenPass *p, size_t i) {
     bool one = tp_is(p, i + 2, T_identifier) && tp_is(p, i + 3, T_r_square) &&
                tp_is(p, i + 4, T_r_square) && tp_is(p, i + 5, T_semi);
@@ -54,7 +46,7 @@ size_t tp_global_builtin(TokenPass *p, size_t i) {
         tp_punct(p, T_coloncolon, name.location), tp_word(p, "__builtin_at", name.location);
         tp_punct(p, T_less, name.location);
         for (size_t k = 0; k < type.n; k++) token_list_push(p->out, type.at[k]);
-        tp_punct(p, T_comma, name.location), push_number(p, builtin, name.location);
+        tp_punct(p, T_comma, name.location), tp_number(p, builtin, name.location);
         tp_punct(p, T_greater, name.location);
         tp_punct(p, T_l_paren, name.location), tp_punct(p, T_r_paren, name.location);
         tp_punct(p, T_semi, name.location), tp_punct(p, T_r_brace, name.location);

@@ -33,6 +33,14 @@ void tp_string(TokenPass *p, const char *text, uint32_t location) {
                     (MslToken){T_string_literal, 0, location, (uint32_t)strlen(text), text});
 }
 
+void tp_number(TokenPass *p, int number, uint32_t location) {
+    char *text = arena_format(p->arena, "%d", number);
+    p->failed |= !text;
+    if (text)
+        token_list_push(p->out,
+                        (MslToken){T_numeric_constant, 0, location, (uint32_t)strlen(text), text});
+}
+
 void tp_report(TokenPass *p, size_t i, const char *format, ...) {
     va_list args;
     va_start(args, format);

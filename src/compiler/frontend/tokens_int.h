@@ -74,6 +74,7 @@ void tp_word(TokenPass *p, const char *word,
              uint32_t location); // identifier or keyword; word must live on
 void tp_punct(TokenPass *p, unsigned kind, uint32_t location);
 void tp_string(TokenPass *p, const char *text, uint32_t location);
+void tp_number(TokenPass *p, int number, uint32_t location);
 size_t tp_declaration_start(const TokenPass *p); // in out
 
 // `[[...]]` at in[i]; the index of its last token, or 0 if it is no attribute list.

@@ -47,4 +47,8 @@ fragment Out both(G g [[imageblock_data]], half4 c [[color(0), raster_order_grou
     m[p.x % n.x] = t;
     return {g, c};
 }
+namespace deep { template <typename T> struct Master { T a [[user(first)]]; float b; }; using H = Master<half4>; }
+struct View { half4 x [[user(first)]]; };
+struct ViewOut { View v [[imageblock_data(deep::Master<half4>)]]; };
+fragment ViewOut viewed(View v [[imageblock_data(deep::H)]]) { return {v}; }
 fragment half4 named(G g [[imageblock_data(G)]]) { return g.a; }
