@@ -25,9 +25,9 @@ import pymetal as pm  # noqa: E402
 HEAD = '''# SPDX-License-Identifier: Apache-2.0
 # Made by python/pymetal_stubs.py from the module's docstrings: change those instead.
 '''
-SUBMODULES = ("advanced", "compute", "enums", "exceptions", "graphics", "shader", "types")
+SUBMODULES = ("advanced", "compute", "enums", "exceptions", "graphics", "metal4", "shader", "types")
 # CPython 3.11 does not show the buffer protocol as a method.
-BUFFERS = ("Buffer", "BufferView")
+BUFFERS = ("Buffer", "BufferView", "Tensor")
 
 
 def public(names):

@@ -10,7 +10,7 @@
 #include "../dlpack.h"
 #include "object.h"
 
-enum { DL_BFLOAT = 4, DL_CPU_PINNED = 3, DL_READ_ONLY = 1, DL_IS_COPIED = 2 };
+enum { DL_CPU_PINNED = 3, DL_READ_ONLY = 1, DL_IS_COPIED = 2 };
 typedef struct DLManagedTensorVersioned {
     struct {
         uint32_t major, minor;

@@ -22,7 +22,7 @@
     commands.commit()
     commands.wait_until_completed()
 
-Every public name of the extension stands here; enums, types, compute, graphics, advanced,
+Every public name of the extension stands here; enums, types, compute, graphics, advanced, metal4,
 exceptions and shader hold the same objects by subject. Descriptors come from static methods
 (TextureDescriptor.texture2d_descriptor(...)), everything else from a Device.
 """
@@ -37,12 +37,13 @@ _names = sorted(name for name, value in vars(_pymetal).items()
                 if not name.startswith("_") and not isinstance(value, _enum.Enum))
 globals().update({name: getattr(_pymetal, name) for name in _names})
 
-from . import advanced, compute, enums, exceptions, graphics, shader, types  # noqa: E402
+from . import advanced, compute, enums, exceptions, graphics, metal4, shader, types  # noqa: E402
 
 __version__ = _pymetal.__version__
 try:
     import ingot_metal as _  # of a wheel: it warns of another package of this name
 except ImportError:
     pass
-__all__ = _names + ["advanced", "compute", "enums", "exceptions", "graphics", "shader", "types"]
+__all__ = _names + ["advanced", "compute", "enums", "exceptions", "graphics", "metal4", "shader",
+                    "types"]
 del _names

@@ -61,6 +61,8 @@ DEFINE_CLASS(BinaryArchive, "Pipelines with their machine code, for a file.",
 #define CAPTURE_SCOPE_PROPS(RO, RW)                                                                \
     RO(CaptureScope, command_queue, "CommandQueue | None", "The queue it is for.",                 \
        wrap(state, C_CommandQueue, mtl_capture_scope_command_queue(self->native)))                 \
+    RO(CaptureScope, mtl4_command_queue, "MTL4CommandQueue | None", "The queue of Metal 4.",       \
+       wrap(state, C_MTL4CommandQueue, mtl_capture_scope_mtl4_command_queue(self->native)))        \
     DEVICE(RO, CaptureScope, capture_scope)                                                        \
     LABEL(RW, CaptureScope, capture_scope)
 PROPS(CaptureScope, CAPTURE_SCOPE_PROPS);
@@ -112,6 +114,13 @@ METHOD(CaptureManager, new_capture_scope_with_command_queue, "CaptureScope",
        "A scope for one queue.", OBJECT("queue", CommandQueue)) {
     return wrap_new(state, C_CaptureScope,
                     mtl_capture_manager_new_capture_scope_with_command_queue(self->native, a[0].p));
+}
+
+METHOD(CaptureManager, new_capture_scope_with_mtl4_command_queue, "CaptureScope",
+       "A scope for one queue of Metal 4.", OBJECT("queue", MTL4CommandQueue)) {
+    return wrap_new(
+        state, C_CaptureScope,
+        mtl_capture_manager_new_capture_scope_with_mtl4_command_queue(self->native, a[0].p));
 }
 
 METHOD(CaptureManager, start_capture_with_scope, "None",
@@ -168,6 +177,7 @@ METHOD(CaptureManager, supports_destination, "bool", "Whether captures can go th
 static const Method *const CaptureManager_methods[] = {
     &CaptureManager_new_capture_scope_with_device,
     &CaptureManager_new_capture_scope_with_command_queue,
+    &CaptureManager_new_capture_scope_with_mtl4_command_queue,
     &CaptureManager_start_capture_with_scope,
     &CaptureManager_start_capture_with_device,
     &CaptureManager_start_capture_with_command_queue,

@@ -6,8 +6,6 @@
 #include <string.h>
 #include "object.h"
 
-#define MAX_ARGS 16
-
 void describe_type(const ArgSpec *spec, char *text, size_t n_bytes) {
     const char *or_none = spec->or_none ? " | None" : "";
     switch (spec->kind) {
@@ -34,8 +32,12 @@ void describe_type(const ArgSpec *spec, char *text, size_t n_bytes) {
         break;
     case K_STRINGS: snprintf(text, n_bytes, "Sequence[str]%s", or_none); break;
     case K_CAPTURED:
-        snprintf(text, n_bytes, "Device | CommandQueue | CaptureScope%s", or_none);
+        snprintf(text, n_bytes, "Device | CommandQueue | MTL4CommandQueue | CaptureScope%s",
+                 or_none);
         break;
+    case K_EVENT: snprintf(text, n_bytes, "Event | SharedEvent%s", or_none); break;
+    case K_GRID: snprintf(text, n_bytes, "Size | int | Sequence[int]%s", or_none); break;
+    case K_EXTENTS: snprintf(text, n_bytes, "int | Sequence[int]%s", or_none); break;
     case K_ANY: snprintf(text, n_bytes, "Any"); break;
     }
 }
@@ -93,6 +95,22 @@ static bool is_strings(PyObject *o) {
         if (!good) return PyErr_Clear(), false;
     }
     return true;
+}
+
+// A whole number, or between n and `most` of them; none is negative.
+static bool is_numbers(PyObject *o, Py_ssize_t n, Py_ssize_t most) {
+    uint64_t value;
+    if (PyIndex_Check(o)) return convert_int(o, INT64_MAX, &value);
+    if (PyUnicode_Check(o) || PyBytes_Check(o) || !PySequence_Check(o)) return false;
+    Py_ssize_t length = PySequence_Size(o);
+    bool good = length >= n && length <= most;
+    for (Py_ssize_t i = 0; good && i < length; i++) {
+        PyObject *item = PySequence_GetItem(o, i);
+        good = item && convert_int(item, INT64_MAX, &value);
+        Py_XDECREF(item);
+    }
+    PyErr_Clear();
+    return good;
 }
 
 static bool convert_path(PyObject *o, Arg *out) {
@@ -159,7 +177,14 @@ bool convert_arg(State *state, const ArgSpec *spec, PyObject *o, Arg *out) {
     case K_CAPTURED:
         out->o = (Object *)o;
         return object_is(state, o, C_Device) || object_is(state, o, C_CommandQueue) ||
-               object_is(state, o, C_CaptureScope);
+               object_is(state, o, C_MTL4CommandQueue) || object_is(state, o, C_CaptureScope);
+    case K_EVENT:
+        if (!object_is(state, o, C_Event) && !object_is(state, o, C_SharedEvent)) return false;
+        out->o = (Object *)o;
+        out->p = out->o->native;
+        return true;
+    case K_GRID: return object_is(state, o, C_Size) || is_numbers(o, 1, 3);
+    case K_EXTENTS: return is_numbers(o, 0, MTL_TENSOR_MAX_RANK);
     case K_ANY: return true;
     }
     return false;

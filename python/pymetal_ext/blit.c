@@ -84,6 +84,15 @@ METHOD(
     return none(state);
 }
 
+METHOD(BlitCommandEncoder, copy_from_tensor, "None",
+       "Copies a slice of one tensor to a slice of another of the same type and size.",
+       TENSOR_COPY_ARGS) {
+    TensorCopy c = tensor_copy(a);
+    mtl_blit_command_encoder_copy_from_tensor(self->native, a[0].p, &c.from, &c.from_size, a[3].p,
+                                              &c.to, &c.to_size);
+    return none(state);
+}
+
 METHOD(BlitCommandEncoder, generate_mipmaps, "None", "Fills the levels below the first.",
        OBJECT("texture", Texture)) {
     mtl_blit_command_encoder_generate_mipmaps(self->native, a[0].p);
@@ -177,6 +186,7 @@ static const Method *const BlitCommandEncoder_methods[] = {
     &BlitCommandEncoder_copy_from_texture_to_texture,
     &BlitCommandEncoder_copy_whole_texture,
     &BlitCommandEncoder_generate_mipmaps,
+    &BlitCommandEncoder_copy_from_tensor,
     &BlitCommandEncoder_synchronize_resource,
     &BlitCommandEncoder_synchronize_texture,
     &BlitCommandEncoder_optimize_contents_for_gpu_access,

@@ -90,20 +90,21 @@ static void dl_capsule_free(PyObject *capsule) {
     tensor->deleter(tensor);
 }
 
-static PyObject *to_dlpack(PyObject *owner, void *data, int type, int n, const Py_ssize_t *shape) {
+PyObject *to_dlpack(PyObject *owner, void *data, uint8_t code, uint8_t bytes, int n,
+                    const Py_ssize_t *shape, const Py_ssize_t *strides) {
     DLManagedTensor *tensor = calloc(1, sizeof *tensor + (size_t)n * 2 * sizeof(int64_t));
     if (!tensor) return PyErr_NoMemory();
     int64_t *numbers = (int64_t *)(tensor + 1);
     uint64_t stride = 1;
     for (int i = n - 1; i >= 0; i--) {
         numbers[i] = shape[i];
-        numbers[n + i] = (int64_t)stride;
+        numbers[n + i] = strides ? strides[i] : (int64_t)stride;
         stride *= (uint64_t)shape[i];
     }
     tensor->dl_tensor = (DLTensor){.data = data,
                                    .device = {DL_CPU, 0},
                                    .ndim = n,
-                                   .dtype = {types[type].code, (uint8_t)(8 * types[type].bytes), 1},
+                                   .dtype = {code, (uint8_t)(8 * bytes), 1},
                                    .shape = numbers,
                                    .strides = numbers + n};
     tensor->manager = Py_NewRef(owner);
@@ -113,7 +114,7 @@ static PyObject *to_dlpack(PyObject *owner, void *data, int type, int n, const P
     return capsule;
 }
 
-static bool dl_options(State *state, const Arg *a) {
+bool dlpack_options(State *state, const Arg *a) {
     if (a[0].py && a[0].py != Py_None) {
         PyErr_SetString(PyExc_BufferError, "__dlpack__: CPU memory has no streams");
         return false;
@@ -266,16 +267,15 @@ METHOD0(Buffer, make_aliasable, "None",
     return none(state);
 }
 
-#define DLPACK_ARGS ANY_OR("stream"), ANY_OR("max_version"), ANY_OR("dl_device"), ANY_OR("copy")
 METHOD(Buffer, __dlpack__, "Any", "The bytes as a DLPack capsule, without a copy.", DLPACK_ARGS) {
     void *contents = mtl_buffer_contents(self->native);
-    if (!dl_options(state, a)) return NULL;
+    if (!dlpack_options(state, a)) return NULL;
     if (!contents) {
         PyErr_SetString(PyExc_BufferError, "a private buffer has no memory for the CPU");
         return NULL;
     }
     Py_ssize_t shape = (Py_ssize_t)mtl_buffer_length(self->native);
-    return to_dlpack((PyObject *)self, contents, 0, 1, &shape);
+    return to_dlpack((PyObject *)self, contents, DL_UINT, 1, 1, &shape, NULL);
 }
 
 METHOD0(Buffer, __dlpack_device__, "tuple[int, int]", "(1, 0): memory of the CPU.") {
@@ -305,6 +305,7 @@ static const Method *const Buffer_methods[] = {
     &Buffer_contents,    &Buffer_did_modify_range,    &Buffer_view,
     &Buffer_new_texture, &Buffer_set_purgeable_state, &Buffer_make_aliasable,
     &Buffer___dlpack__,  &Buffer___dlpack_device__,   NULL};
+static const Method *const *const Buffer_more[] = {buffer_tensor_methods, NULL};
 static const PyType_Slot Buffer_slots[] = {
     {Py_bf_getbuffer, (void *)(uintptr_t)buffer_get},
     {0, NULL},
@@ -312,7 +313,8 @@ static const PyType_Slot Buffer_slots[] = {
 DEFINE_CLASS(Buffer,
              "Memory that kernels and Python share. It has the buffer "
              "protocol: memoryview(buffer) is its bytes.",
-             .methods = Buffer_methods, .props = Buffer_props, .slots = Buffer_slots);
+             .methods = Buffer_methods, .more = Buffer_more, .props = Buffer_props,
+             .slots = Buffer_slots);
 
 // ---- BufferView ----
 
@@ -337,9 +339,10 @@ PROPS(BufferView, BUFFER_VIEW_PROPS);
 METHOD(BufferView, __dlpack__, "Any", "The array as a DLPack capsule, without a copy.",
        DLPACK_ARGS) {
     View *v = self->aux;
-    if (!dl_options(state, a)) return NULL;
+    if (!dlpack_options(state, a)) return NULL;
     char *contents = (char *)mtl_buffer_contents(view_buffer((PyObject *)self)) + v->offset;
-    return to_dlpack((PyObject *)self, contents, v->type, v->n, v->shape);
+    return to_dlpack((PyObject *)self, contents, types[v->type].code, types[v->type].bytes, v->n,
+                     v->shape, NULL);
 }
 
 METHOD0(BufferView, __dlpack_device__, "tuple[int, int]", "(1, 0): memory of the CPU.") {

@@ -11,7 +11,7 @@
 #include "object.h"
 #include <structmember.h>
 
-#define MAX_ARGS 16
+#define MAX_METHODS 96
 
 static const Class *const classes[N_CLASSES] = {
 #define CLASS(name) &class_##name,
@@ -38,6 +38,7 @@ PyObject *call_method(PyObject *self, const Method *method, PyObject *const *arg
         return NULL;
     misuse_begin();
     PyObject *result = method->body(object, state, a);
+    if (result && object && object->cls->called) object->cls->called(object, method, a);
     drop_args(method->args, method->n_args, a);
     return misuse_end(state, method->name, result);
 }
@@ -118,6 +119,7 @@ static PyObject *keep(State *state, const ArgSpec *spec, PyObject *value, const 
     case K_OBJECT: return is_struct(spec) ? copy_struct(value) : Py_NewRef(value);
     case K_MACROS: return PyDict_Copy(value);
     case K_STRINGS: return PySequence_Tuple(value);
+    case K_EXTENTS: return PyIndex_Check(value) ? PyTuple_Pack(1, value) : PySequence_Tuple(value);
     default: return Py_NewRef(value);
     }
 }
@@ -215,12 +217,16 @@ static char *text_of(const char *format, ...) {
 }
 
 static PyMethodDef *method_defs(const Class *cls) {
+    const Method *all[MAX_METHODS];
     size_t n = 0;
-    while (cls->methods && cls->methods[n]) n++;
+    for (size_t i = 0; cls->methods && cls->methods[i] && n < MAX_METHODS; i++)
+        all[n++] = cls->methods[i];
+    for (size_t k = 0; cls->more && cls->more[k]; k++)
+        for (size_t i = 0; cls->more[k][i] && n < MAX_METHODS; i++) all[n++] = cls->more[k][i];
     PyMethodDef *defs = calloc(n + 2, sizeof *defs);
     if (!defs) return NULL;
     for (size_t i = 0; i < n; i++) {
-        const Method *m = cls->methods[i];
+        const Method *m = all[i];
         char plain[512], typed[768];
         const char *name = strchr(m->name, '.') + 1;
         describe_args(m->args, m->n_args, false, plain, sizeof plain);
@@ -283,7 +289,7 @@ PyTypeObject *class_make(State *state, ClassId id) {
     char *doc = (char *)(uintptr_t)cls->doc;
     if (cls->constructible) {
         ArgSpec specs[MAX_ARGS];
-        char plain[512];
+        char plain[2048];
         int n_specs = 0;
         for (; cls->fields && cls->fields[n_specs].arg.name && n_specs < MAX_ARGS; n_specs++)
             specs[n_specs] = cls->fields[n_specs].arg;

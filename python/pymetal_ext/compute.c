@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "library.h"
+#include "metal4.h"
 
 // ---- ComputePipelineDescriptor ----
 
@@ -125,8 +126,11 @@ METHOD(ComputePipelineState, new_intersection_function_table, "IntersectionFunct
 static const Method *const ComputePipelineState_methods[] = {
     &ComputePipelineState_function_handle, &ComputePipelineState_new_visible_function_table,
     &ComputePipelineState_new_intersection_function_table, NULL};
+static const Method *const *const ComputePipelineState_more[] = {compute_pipeline_metal4_methods,
+                                                                 NULL};
 DEFINE_CLASS(ComputePipelineState, "A kernel compiled for the device.",
-             .methods = ComputePipelineState_methods, .props = ComputePipelineState_props);
+             .methods = ComputePipelineState_methods, .more = ComputePipelineState_more,
+             .props = ComputePipelineState_props);
 
 // ---- ComputeCommandEncoder: state ----
 
@@ -238,24 +242,6 @@ METHOD(ComputeCommandEncoder, set_imageblock_width, "None",
 }
 
 // ---- Resources behind pointers ----
-
-// A Buffer, Texture, or another of these. NULL: TypeError.
-static MTLResource *to_resource(State *state, PyObject *o, const char *name) {
-    static const ClassId kinds[] = {C_Buffer,
-                                    C_Texture,
-                                    C_IndirectCommandBuffer,
-                                    C_VisibleFunctionTable,
-                                    C_AccelerationStructure,
-                                    C_IntersectionFunctionTable};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (object_is(state, o, kinds[i])) return ((Object *)o)->native;
-    PyErr_Format(PyExc_TypeError,
-                 "%s(): incompatible function arguments: %R is not a resource (Buffer, Texture, "
-                 "IndirectCommandBuffer, VisibleFunctionTable, AccelerationStructure, "
-                 "IntersectionFunctionTable)",
-                 name, o);
-    return NULL;
-}
 
 METHOD(ComputeCommandEncoder, use_resource, "None",
        "Says that kernels reach a resource through pointers, and whether they write it.",

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "buffer.h"
 #include "library.h"
+#include "metal4.h"
 #include "queue.h"
 #include "rays.h"
 #include "render.h"
@@ -403,5 +404,7 @@ static const Method *const Device_methods[] = {
     &Device_new_binary_archive,
     NULL,
 };
+static const Method *const *const Device_more[] = {device_tensor_methods, device_metal4_methods,
+                                                   device_compiler_methods, NULL};
 DEFINE_CLASS(Device, "What runs kernels; everything is made by it.", .methods = Device_methods,
-             .props = Device_props);
+             .more = Device_more, .props = Device_props);

@@ -11,7 +11,7 @@
 static _Thread_local struct {
     unsigned depth;
     bool told;
-    char text[1024];
+    char rule[64], text[1024];
 } misuse;
 
 static void hear(const MTLDeviceMessage *message, void *context) {
@@ -30,6 +30,7 @@ static void hear(const MTLDeviceMessage *message, void *context) {
     size_t n = strlen(message->call);
     if (!strncmp(text, message->call, n) && !strncmp(text + n, ": ", 2)) text += n + 2;
     snprintf(misuse.text, sizeof misuse.text, "%s", text);
+    snprintf(misuse.rule, sizeof misuse.rule, "%s", message->rule);
 }
 
 void misuse_listen(MTLDevice *device) { mtl_device_set_log_callback(device, hear, NULL); }
@@ -40,6 +41,10 @@ void misuse_begin(void) {
 }
 
 void misuse_forget(void) { misuse.told = false; }
+
+bool misuse_is(const char *prefix) {
+    return misuse.told && !strncmp(misuse.rule, prefix, strlen(prefix));
+}
 
 PyObject *misuse_end(State *state, const char *name, PyObject *result) {
     misuse.depth--;
@@ -59,6 +64,15 @@ PyObject *raise_error(State *state, ErrorId id, const char *prefix, MTLError *er
     if (message) PyErr_SetObject(state->errors[id], message);
     Py_XDECREF(message);
     return NULL;
+}
+
+PyObject *error_object(State *state, MTLError *error) {
+    if (!error) return none(state);
+    PyObject *text = from_str(mtl_error_localized_description(error));
+    PyObject *object =
+        text ? PyObject_CallFunctionObjArgs(state->errors[ERROR_METAL], text, NULL) : NULL;
+    Py_XDECREF(text);
+    return object;
 }
 
 PyObject *raise_text(State *state, ErrorId id, const char *format, ...) {

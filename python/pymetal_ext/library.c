@@ -26,14 +26,7 @@ static const Field CompileOptions_fields[] = {
 DEFINE_CLASS(CompileOptions, "How source is compiled.", .fields = CompileOptions_fields,
              .factory = "compile_options", .constructible = true);
 
-typedef struct Strings { // texts that a descriptor points to
-    PyObject *kept, *values;
-    MTLPreprocessorMacro *macros;
-    const char **paths;
-    size_t n_macros, n_paths;
-} Strings;
-
-static void strings_free(Strings *s) {
+void strings_free(Strings *s) {
     Py_XDECREF(s->kept);
     Py_XDECREF(s->values);
     free(s->macros);
@@ -82,37 +75,40 @@ static bool strings_of(const Object *o, Strings *s) {
     return true;
 }
 
+bool compile_options(const Object *o, Strings *strings, MTLCompileOptions *options) {
+    if (!strings_of(o, strings)) {
+        strings_free(strings);
+        return false;
+    }
+    *options = (MTLCompileOptions){
+        .preprocessor_macros = strings->macros,
+        .preprocessor_macro_count = strings->n_macros,
+        .include_paths = strings->paths,
+        .include_path_count = strings->n_paths,
+        .language_version = (MTLLanguageVersion)field_u(o, "language_version"),
+        .math_mode_is_set = true,
+        .math_mode = field_b(o, "fast_math_enabled") ? (MTLMathMode)field_u(o, "math_mode")
+                                                     : MTLMathModeSafe,
+        .math_floating_point_functions =
+            (MTLMathFloatingPointFunctions)field_u(o, "math_floating_point_functions"),
+        .library_type = (MTLLibraryType)field_u(o, "library_type"),
+        .install_name = field_s(o, "install_name"),
+        .optimization_level = (MTLLibraryOptimizationLevel)field_u(o, "optimization_level"),
+        .preserve_invariance = field_b(o, "preserve_invariance"),
+        .warnings_as_errors = field_b(o, "warnings_as_errors"),
+        .enable_logging = field_b(o, "enable_logging"),
+        .max_total_threads_per_threadgroup = field_u(o, "max_total_threads_per_threadgroup"),
+    };
+    return true;
+}
+
 PyObject *library_with_source(State *state, Object *device, const Arg *a) {
     MTLCompileOptions options = {0};
     Strings strings = {0};
     const Object *o = a[1].py && a[1].py != Py_None ? a[1].o : NULL;
     MTLError *error = NULL;
     MTLLibrary *library;
-    if (o) {
-        if (!strings_of(o, &strings)) {
-            strings_free(&strings);
-            return NULL;
-        }
-        options = (MTLCompileOptions){
-            .preprocessor_macros = strings.macros,
-            .preprocessor_macro_count = strings.n_macros,
-            .include_paths = strings.paths,
-            .include_path_count = strings.n_paths,
-            .language_version = (MTLLanguageVersion)field_u(o, "language_version"),
-            .math_mode_is_set = true,
-            .math_mode = field_b(o, "fast_math_enabled") ? (MTLMathMode)field_u(o, "math_mode")
-                                                         : MTLMathModeSafe,
-            .math_floating_point_functions =
-                (MTLMathFloatingPointFunctions)field_u(o, "math_floating_point_functions"),
-            .library_type = (MTLLibraryType)field_u(o, "library_type"),
-            .install_name = field_s(o, "install_name"),
-            .optimization_level = (MTLLibraryOptimizationLevel)field_u(o, "optimization_level"),
-            .preserve_invariance = field_b(o, "preserve_invariance"),
-            .warnings_as_errors = field_b(o, "warnings_as_errors"),
-            .enable_logging = field_b(o, "enable_logging"),
-            .max_total_threads_per_threadgroup = field_u(o, "max_total_threads_per_threadgroup"),
-        };
-    }
+    if (o && !compile_options(o, &strings, &options)) return NULL;
     WITHOUT_GIL(library = mtl_device_new_library_with_source_bytes(
                     device->native, a[0].s, (size_t)a[0].n, o ? &options : NULL, &error));
     strings_free(&strings);

@@ -7,6 +7,16 @@
 // Arguments: source, CompileOptions or None.
 PyObject *library_with_source(State *state, Object *device, const Arg *a);
 
+typedef struct Strings { // texts that compile options point to
+    PyObject *kept, *values;
+    MTLPreprocessorMacro *macros;
+    const char **paths;
+    size_t n_macros, n_paths;
+} Strings;
+// Of a CompileOptions object. {0} is a valid start of strings. False: an exception.
+bool compile_options(const Object *o, Strings *strings, MTLCompileOptions *options);
+void strings_free(Strings *strings);
+
 // A MTLComputePipelineDescriptor that points into the Python object and `parts`.
 typedef struct PipelineParts {
     MTLLinkedFunctions linked;

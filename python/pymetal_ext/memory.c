@@ -76,17 +76,31 @@ DEFINE_CLASS(Heap, "Memory from which buffers and textures are made.", .methods 
     DEVICE(RO, ResidencySet, residency_set)
 PROPS(ResidencySet, RESIDENCY_SET_PROPS);
 
-// A Buffer, Texture or Heap. NULL: TypeError.
-static MTLAllocation *to_allocation(State *state, PyObject *o) {
-    if (object_is(state, o, C_Buffer) || object_is(state, o, C_Texture) ||
-        object_is(state, o, C_Heap))
-        return ((Object *)o)->native;
+MTLResource *to_resource(State *state, PyObject *o, const char *name) {
+    static const ClassId kinds[] = {C_Buffer,
+                                    C_Texture,
+                                    C_Tensor,
+                                    C_IndirectCommandBuffer,
+                                    C_VisibleFunctionTable,
+                                    C_AccelerationStructure,
+                                    C_IntersectionFunctionTable};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (object_is(state, o, kinds[i])) return ((Object *)o)->native;
     PyErr_Format(PyExc_TypeError,
-                 "incompatible function arguments: %R is not a Buffer, Texture or Heap", o);
+                 "%s(): incompatible function arguments: %R is not a resource (Buffer, Texture, "
+                 "Tensor, IndirectCommandBuffer, VisibleFunctionTable, AccelerationStructure, "
+                 "IntersectionFunctionTable)",
+                 name, o);
     return NULL;
 }
 
-METHOD(ResidencySet, add_allocation, "None", "Adds a Buffer, Texture or Heap, from commit on.",
+// A resource or a heap. NULL: TypeError.
+static MTLAllocation *to_allocation(State *state, PyObject *o) {
+    if (object_is(state, o, C_Heap)) return ((Object *)o)->native;
+    return (MTLAllocation *)to_resource(state, o, "ResidencySet");
+}
+
+METHOD(ResidencySet, add_allocation, "None", "Adds a resource or a Heap, from commit on.",
        ANY("allocation")) {
     MTLAllocation *allocation = to_allocation(state, a[0].py);
     if (!allocation) return NULL;

@@ -80,6 +80,7 @@ static PyObject *default_value(State *state, const ArgSpec *spec) {
             return (PyObject *)object_new(state, (ClassId)spec->id, NULL);
         return Py_NewRef(Py_None);
     case K_LIST: return PyTuple_New(0);
+    case K_EXTENTS: return Py_BuildValue("(i)", (int)spec->value);
     case K_U8:
     case K_U32:
     case K_U64: return PyLong_FromUnsignedLongLong((unsigned long long)spec->value);
@@ -132,6 +133,13 @@ PyObject *wrap_owned_by(State *state, ClassId id, void *native, Object *owner) {
     if (o && o != Py_None && !((Object *)o)->owner)
         ((Object *)o)->owner = Py_NewRef((PyObject *)owner);
     return o;
+}
+
+void object_let_go(Object *o) {
+    if (!o->native) return;
+    map_remove(o->state, o);
+    mtl_release(o->native);
+    o->native = NULL;
 }
 
 void object_dealloc(PyObject *self) {

@@ -50,6 +50,8 @@ typedef enum ErrorId {
 
 // ---- Tables ----
 
+#define MAX_ARGS 32 // of a method, and fields of a class with a constructor
+
 typedef struct State State;
 typedef struct Object Object;
 typedef struct Class Class;
@@ -71,7 +73,10 @@ typedef enum Kind {
     K_CALLABLE, // Arg.py
     K_MACROS,   // Arg.py: dict of str to str, int, float, bool or None
     K_STRINGS,  // Arg.py: list or tuple of str
-    K_CAPTURED, // Arg.o: Device, CommandQueue or CaptureScope
+    K_CAPTURED, // Arg.o: Device, CommandQueue, MTL4CommandQueue or CaptureScope
+    K_EVENT,    // Arg.o: Event or SharedEvent, and its library object in Arg.p
+    K_GRID,     // Arg.py: Size, a number, or one to three of them; to_grid
+    K_EXTENTS,  // Arg.py: one number for each dimension of a tensor; to_extents
     K_ANY,      // Arg.py
 } Kind;
 
@@ -126,14 +131,17 @@ typedef struct Field { // a property that is a Python value of the object
 
 struct Class {
     const char *name, *doc;
-    const Method *const *methods; // to NULL
-    const Prop *props;            // to a NULL name
-    const Field *fields;          // to a NULL name
-    const char *factory;          // name of the class method that makes one with its defaults
-    bool constructible;           // Class(field, ...) works
-    bool subclassed;              // others derive from it
-    int base;                     // ClassId + 1, 0: object
-    const PyType_Slot *slots;     // more slots, to {0}
+    const Method *const *methods;     // to NULL
+    const Method *const *const *more; // such tables of other files, to NULL
+    const Prop *props;                // to a NULL name
+    const Field *fields;              // to a NULL name
+    const char *factory;              // name of the class method that makes one with its defaults
+    bool constructible;               // Class(field, ...) works
+    bool subclassed;                  // others derive from it
+    // Told of the arguments of a method that did not raise; NULL: nobody.
+    void (*called)(Object *self, const Method *method, const Arg *a);
+    int base;                 // ClassId + 1, 0: object
+    const PyType_Slot *slots; // more slots, to {0}
     void (*free_aux)(void *aux);
 };
 
@@ -188,10 +196,14 @@ Object *object_new(State *state, ClassId id, void *native);
 PyObject *wrap_new(State *state, ClassId id, void *native); // takes over a reference
 PyObject *wrap(State *state, ClassId id, void *native);     // adds its own
 PyObject *wrap_owned_by(State *state, ClassId id, void *native, Object *owner);
+// It stands for no library object any more: whatever is asked of it is an error.
+void object_let_go(Object *o);
 void object_dealloc(PyObject *self);
 PyObject *object_repr(PyObject *self);
 bool object_is(State *state, PyObject *o, ClassId id);
 void map_clear(State *state);
+// The library object of a Buffer, Texture or another resource. NULL: TypeError (memory.c).
+MTLResource *to_resource(State *state, PyObject *o, const char *name);
 // Natives of a list or tuple of objects of a class, to be freed with free(); *array is NULL if the
 // list is empty. False: an exception is set.
 bool list_natives(State *state, PyObject *list, ClassId id, const char *what, void ***array,
@@ -226,11 +238,13 @@ void describe_args(const ArgSpec *specs, int n_specs, bool types, char *text, si
 void misuse_begin(void);
 PyObject *misuse_end(State *state, const char *name, PyObject *result);
 void misuse_forget(void);
+bool misuse_is(const char *prefix); // was there one, of a rule whose name begins so?
 void misuse_listen(MTLDevice *device);
 // "prefix" and the description of the error, which is released. Returns NULL.
 PyObject *raise_error(State *state, ErrorId id, const char *prefix, MTLError *error);
 PyObject *raise_text(State *state, ErrorId id, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+PyObject *error_object(State *state, MTLError *error); // a MetalError, or None without one
 bool check_index(State *state, const char *name, const char *what, uint64_t index, unsigned most);
 // Calls a Python function from any thread; what it raises goes to sys.unraisablehook.
 void call_from_library(PyObject *function, PyObject *args);
@@ -249,6 +263,19 @@ PyObject *from_size3(State *state, MTLSize size);
 MTLSize to_size(const Object *o);
 MTLOrigin to_origin(const Object *o);
 MTLRange to_range(const Object *o);
+// Of arguments that were accepted as such.
+MTLSize to_grid(PyObject *o);
+bool to_extents(PyObject *o, MTLTensorExtents *extents); // False: it is none; no exception
+PyObject *from_extents(const MTLTensorExtents *extents); // a tuple
+// Copies between tensors: their arguments, and what those say.
+#define TENSOR_COPY_ARGS                                                                           \
+    OBJECT("source", Tensor), EXTENTS("source_origin"), EXTENTS("source_dimensions"),              \
+        OBJECT("destination", Tensor), EXTENTS("destination_origin"),                              \
+        EXTENTS("destination_dimensions")
+typedef struct TensorCopy {
+    MTLTensorExtents from, from_size, to, to_size;
+} TensorCopy;
+TensorCopy tensor_copy(const Arg *a);
 
 // ---- Conversions ----
 
@@ -282,6 +309,9 @@ static inline PyObject *from_str(const char *s) {
 #define LIST(name, type) {name, K_LIST, C_##type, NULL, 0, false}
 #define CALLABLE(name) {name, K_CALLABLE, 0, NULL, 0, false}
 #define ANY(name) {name, K_ANY, 0, NULL, 0, false}
+#define EVENT(name) {name, K_EVENT, 0, NULL, 0, false}
+#define GRID(name) {name, K_GRID, 0, NULL, 0, false}
+#define EXTENTS(name) {name, K_EXTENTS, 0, NULL, 0, false}
 // With a default.
 #define SIZE_OR(name, value) {name, K_U64, 0, #value, value, false}
 #define U32_OR(name, value) {name, K_U32, 0, #value, value, false}
@@ -340,32 +370,42 @@ static inline PyObject *from_str(const char *s) {
     list(PROP_RO_DEFINE, PROP_RW_DEFINE) static const Prop cls##_props[] = {                       \
         list(PROP_RO_ENTRY, PROP_RW_ENTRY){NULL, NULL, NULL, NULL, NULL, ANY(NULL)}}
 
-#define LABEL(RW, cls, object)                                                                     \
+// What most objects have. The first of each pair takes the name in the library's functions, the
+// second all of it up to the last word: mtl4_command_queue.
+#define LABEL(RW, cls, object) LABEL_OF(RW, cls, mtl_##object)
+#define LABEL_OF(RW, cls, prefix)                                                                  \
     RW(cls, label, "str", "A name for messages and traces, \"\" if there is none.",                \
-       from_str(mtl_##object##_label(self->native)), STR("label"),                                 \
-       mtl_##object##_set_label(self->native, v->s))
-#define DEVICE(RO, cls, object)                                                                    \
+       from_str(prefix##_label(self->native)), STR("label"),                                       \
+       prefix##_set_label(self->native, v->s))
+#define DEVICE(RO, cls, object) DEVICE_OF(RO, cls, mtl_##object)
+#define DEVICE_OF(RO, cls, prefix)                                                                 \
     RO(cls, device, "Device", "The device it belongs to.",                                         \
-       wrap(state, C_Device, mtl_##object##_device(self->native)))
+       wrap(state, C_Device, prefix##_device(self->native)))
+// The label of what got it from its descriptor.
+#define FIXED_LABEL_OF(RO, cls, prefix)                                                            \
+    RO(cls, label, "str", "Its descriptor's label.", from_str(prefix##_label(self->native)))
 
 // A property that is a whole number of the library.
-#define NUMBER(RO, cls, object, name, doc)                                                         \
-    RO(cls, name, "int", doc, from_u64(mtl_##object##_##name(self->native)))
+#define NUMBER(RO, cls, object, name, doc) NUMBER_OF(RO, cls, mtl_##object, name, doc)
+#define NUMBER_OF(RO, cls, prefix, name, doc)                                                      \
+    RO(cls, name, "int", doc, from_u64(prefix##_##name(self->native)))
 
 // What can be said to traces while commands are recorded.
-#define DEBUG_SIGNPOST(cls, object)                                                                \
+#define DEBUG_SIGNPOST(cls, object) DEBUG_SIGNPOST_OF(cls, mtl_##object)
+#define DEBUG_SIGNPOST_OF(cls, prefix)                                                             \
     METHOD(cls, insert_debug_signpost, "None", "A mark in traces.", STR("name")) {                 \
-        mtl_##object##_insert_debug_signpost(self->native, a[0].s);                                \
+        prefix##_insert_debug_signpost(self->native, a[0].s);                                      \
         return none(state);                                                                        \
     }
-#define DEBUG_GROUPS(cls, object)                                                                  \
+#define DEBUG_GROUPS(cls, object) DEBUG_GROUPS_OF(cls, mtl_##object)
+#define DEBUG_GROUPS_OF(cls, prefix)                                                               \
     METHOD(cls, push_debug_group, "None", "Opens a named group of commands.", STR("name")) {       \
-        mtl_##object##_push_debug_group(self->native, a[0].s);                                     \
+        prefix##_push_debug_group(self->native, a[0].s);                                           \
         return none(state);                                                                        \
     }                                                                                              \
     METHOD0(cls, pop_debug_group, "None", "Closes the last group.") {                              \
         (void)a;                                                                                   \
-        mtl_##object##_pop_debug_group(self->native);                                              \
+        prefix##_pop_debug_group(self->native);                                                    \
         return none(state);                                                                        \
     }
 

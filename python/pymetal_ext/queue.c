@@ -220,16 +220,6 @@ DEFINE_CLASS(CommandQueueDescriptor, "How a command queue is made.",
 
 // ---- CommandBuffer ----
 
-static PyObject *buffer_error(State *state, Object *self) {
-    MTLError *error = mtl_command_buffer_error(self->native);
-    if (!error) return none(state);
-    PyObject *text = from_str(mtl_error_localized_description(error));
-    PyObject *object =
-        text ? PyObject_CallFunctionObjArgs(state->errors[ERROR_METAL], text, NULL) : NULL;
-    Py_XDECREF(text);
-    return object;
-}
-
 static PyObject *buffer_logs(State *state, Object *self) {
     (void)state;
     PyObject *list = PyList_New(0);
@@ -247,7 +237,7 @@ static PyObject *buffer_logs(State *state, Object *self) {
        from_enum(state, E_CommandBufferStatus, mtl_command_buffer_status(self->native)))           \
     RO(CommandBuffer, error, "MetalError | None",                                                  \
        "What went wrong, once the status is Error; None before and otherwise.",                    \
-       buffer_error(state, self))                                                                  \
+       error_object(state, mtl_command_buffer_error(self->native)))                                \
     RO(CommandBuffer, logs, "list[str]", "What shader validation found.",                          \
        buffer_logs(state, self))                                                                   \
     RO(CommandBuffer, command_queue, "CommandQueue", "The queue it came from.",                    \
@@ -371,32 +361,17 @@ METHOD(CommandBuffer, add_scheduled_handler, "None",
     return add_handler(state, self, a[0].py, false, "CommandBuffer.add_scheduled_handler");
 }
 
-// An Event or a SharedEvent, which is one natively.
-static MTLEvent *to_event(State *state, PyObject *o, const char *name) {
-    if (object_is(state, o, C_Event) || object_is(state, o, C_SharedEvent))
-        return ((Object *)o)->native;
-    PyErr_Format(PyExc_TypeError,
-                 "%s(): incompatible function arguments: 'event' must be Event or SharedEvent, "
-                 "not %R",
-                 name, o);
-    return NULL;
-}
-
 METHOD(CommandBuffer, encode_signal_event, "None",
        "Raises an event (Event or SharedEvent) to a value after what was encoded so far.",
-       ANY("event"), SIZE("value")) {
-    MTLEvent *event = to_event(state, a[0].py, "encode_signal_event");
-    if (!event) return NULL;
-    mtl_command_buffer_encode_signal_event(self->native, event, a[1].u);
+       EVENT("event"), SIZE("value")) {
+    mtl_command_buffer_encode_signal_event(self->native, a[0].p, a[1].u);
     return none(state);
 }
 
 METHOD(CommandBuffer, encode_wait_for_event, "None",
        "What is encoded from here on waits until an event (Event or SharedEvent) has a value.",
-       ANY("event"), SIZE("value")) {
-    MTLEvent *event = to_event(state, a[0].py, "encode_wait_for_event");
-    if (!event) return NULL;
-    mtl_command_buffer_encode_wait_for_event(self->native, event, a[1].u);
+       EVENT("event"), SIZE("value")) {
+    mtl_command_buffer_encode_wait_for_event(self->native, a[0].p, a[1].u);
     return none(state);
 }
 

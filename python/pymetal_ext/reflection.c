@@ -21,6 +21,11 @@ PROPS(ComputePipelineReflection, COMPUTE_PIPELINE_REFLECTION_PROPS);
 DEFINE_CLASS(ComputePipelineReflection, "What a kernel's arguments are.",
              .props = ComputePipelineReflection_props);
 
+static PyObject *dimensions_of(const Object *self) {
+    MTLTensorExtents extents = mtl_binding_dimensions(self->native);
+    return from_extents(&extents);
+}
+
 #define BINDING_PROPS(RO, RW)                                                                      \
     RO(Binding, name, "str", "The parameter's name.", from_str(mtl_binding_name(self->native)))    \
     RO(Binding, type, "BindingType", "Buffer, texture, ...",                                       \
@@ -50,7 +55,11 @@ DEFINE_CLASS(ComputePipelineReflection, "What a kernel's arguments are.",
     RO(Binding, texture_data_type, "DataType", "Of a texture's component.",                        \
        from_enum(state, E_DataType, mtl_binding_texture_data_type(self->native)))                  \
     RO(Binding, is_depth_texture, "bool", "Whether it is a depth texture.",                        \
-       from_bool(mtl_binding_is_depth_texture(self->native)))
+       from_bool(mtl_binding_is_depth_texture(self->native)))                                      \
+    RO(Binding, tensor_data_type, "TensorDataType", "Of a tensor's element.",                      \
+       from_enum(state, E_TensorDataType, mtl_binding_tensor_data_type(self->native)))             \
+    RO(Binding, dimensions, "tuple[int, ...]",                                                     \
+       "Of a tensor, the innermost first; -1: only the tensor knows.", dimensions_of(self))
 PROPS(Binding, BINDING_PROPS);
 DEFINE_CLASS(Binding, "An argument of a kernel.", .props = Binding_props);
 

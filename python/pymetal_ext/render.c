@@ -8,7 +8,6 @@
 
 #define N_ATTRIBUTES 31
 #define N_LAYOUTS 31
-#define N_COLORS 8
 
 static const Field VertexAttributeDescriptor_fields[] = {
     {ENUM_OR("format", VertexFormat, Invalid, 0), "The attribute's type.", false},
@@ -30,8 +29,8 @@ DEFINE_CLASS(VertexBufferLayoutDescriptor, "How vertices lie in a buffer.",
 
 // Element `index` of the tuple of objects that `owner` keeps, made on first use: the same object
 // each time, as in Metal.
-static PyObject *element(State *state, Object *self, const char *name, PyObject **list, ClassId id,
-                         uint64_t index, unsigned n) {
+PyObject *descriptor_element(State *state, const char *name, PyObject **list, ClassId id,
+                             uint64_t index, unsigned n) {
     if (index >= n)
         return raise_text(state, ERROR_VALIDATION, "%s: index %llu exceeds maximum (%u)", name,
                           (unsigned long long)index, n - 1);
@@ -44,13 +43,12 @@ static PyObject *element(State *state, Object *self, const char *name, PyObject 
         o = (PyObject *)object_new(state, id, NULL);
         if (o && PyDict_SetItem(*list, key, o) < 0) Py_CLEAR(o);
     }
-    (void)self;
     Py_XDECREF(key);
     return o;
 }
 
-// The one of `element` that there is already, by its key; NULL: none, so it has the defaults.
-static const Object *existing(const Object *owner, unsigned key) {
+// The one of these that there is already, by its key; NULL: none, so it has the defaults.
+const Object *descriptor_existing(const Object *owner, unsigned key) {
     PyObject *number = owner->owner ? PyLong_FromUnsignedLong(key) : NULL;
     PyObject *found = number ? PyDict_GetItemWithError(owner->owner, number) : NULL;
     Py_XDECREF(number);
@@ -59,14 +57,14 @@ static const Object *existing(const Object *owner, unsigned key) {
 
 METHOD(VertexDescriptor, attribute, "VertexAttributeDescriptor", "The attribute of an index.",
        U32("index")) {
-    return element(state, self, "VertexDescriptor.attribute", &self->owner,
-                   C_VertexAttributeDescriptor, a[0].u, N_ATTRIBUTES);
+    return descriptor_element(state, "VertexDescriptor.attribute", &self->owner,
+                              C_VertexAttributeDescriptor, a[0].u, N_ATTRIBUTES);
 }
 
 METHOD(VertexDescriptor, layout, "VertexBufferLayoutDescriptor", "The layout of a buffer index.",
        U32("index")) {
-    return element(state, self, "VertexDescriptor.layout", &self->owner,
-                   C_VertexBufferLayoutDescriptor, a[0].u, N_LAYOUTS);
+    return descriptor_element(state, "VertexDescriptor.layout", &self->owner,
+                              C_VertexBufferLayoutDescriptor, a[0].u, N_LAYOUTS);
 }
 
 METHOD0(VertexDescriptor, reset, "None", "Back to the defaults.") {
@@ -110,8 +108,8 @@ static const Field RenderPipelineDescriptor_fields[] = {
 
 METHOD(RenderPipelineDescriptor, color_attachment, "RenderPipelineColorAttachmentDescriptor",
        "The colour attachment of an index.", U32("index")) {
-    return element(state, self, "RenderPipelineDescriptor.color_attachment", &self->owner,
-                   C_RenderPipelineColorAttachmentDescriptor, a[0].u, N_COLORS);
+    return descriptor_element(state, "RenderPipelineDescriptor.color_attachment", &self->owner,
+                              C_RenderPipelineColorAttachmentDescriptor, a[0].u, N_COLORS);
 }
 
 static const Method *const RenderPipelineDescriptor_methods[] = {
@@ -128,9 +126,10 @@ PROPS(RenderPipelineState, RENDER_PIPELINE_STATE_PROPS);
 DEFINE_CLASS(RenderPipelineState, "Vertex and fragment functions, ready to draw.",
              .props = RenderPipelineState_props);
 
-static void set_vertices(const Object *from, MTLVertexDescriptor *to) {
+void vertex_descriptor_of(const Object *from, MTLVertexDescriptor *to) {
     for (unsigned i = 0; i < N_ATTRIBUTES; i++) {
-        const Object *a = existing(from, 2 * i), *l = existing(from, 2 * i + 1);
+        const Object *a = descriptor_existing(from, 2 * i),
+                     *l = descriptor_existing(from, 2 * i + 1);
         if (a)
             to->attributes[i] =
                 (MTLVertexAttributeDescriptor){.format = (MTLVertexFormat)field_u(a, "format"),
@@ -176,9 +175,9 @@ PyObject *render_pipeline_new(State *state, Object *device, const Object *descri
             (MTLPixelFormat)field_u(descriptor, "stencil_attachment_pixel_format")};
     if (!d.vertex_function)
         return raise_text(state, ERROR_PIPELINE, "%sno vertex function", prefix);
-    if (v) set_vertices(v, &vertices);
+    if (v) vertex_descriptor_of(v, &vertices);
     for (unsigned i = 0; i < N_COLORS; i++) {
-        const Object *c = existing(descriptor, 2 * i);
+        const Object *c = descriptor_existing(descriptor, 2 * i);
         if (c) set_color(c, &d.color_attachments[i]);
     }
     MTLError *error = NULL;
@@ -305,8 +304,8 @@ static const Field RenderPassDescriptor_fields[] = {
 
 METHOD(RenderPassDescriptor, color_attachment, "RenderPassColorAttachmentDescriptor",
        "The colour attachment of an index.", U32("index")) {
-    return element(state, self, "RenderPassDescriptor.color_attachment", &self->owner,
-                   C_RenderPassColorAttachmentDescriptor, a[0].u, N_COLORS);
+    return descriptor_element(state, "RenderPassDescriptor.color_attachment", &self->owner,
+                              C_RenderPassColorAttachmentDescriptor, a[0].u, N_COLORS);
 }
 
 static const Method *const RenderPassDescriptor_methods[] = {&RenderPassDescriptor_color_attachment,
@@ -325,7 +324,7 @@ DEFINE_CLASS(RenderPassDescriptor, "What a render pass draws into.",
 MTLRenderPassDescriptor render_pass_of(const Object *descriptor) {
     MTLRenderPassDescriptor d = mtl_render_pass_descriptor_make();
     for (unsigned i = 0; i < N_COLORS; i++) {
-        const Object *o = existing(descriptor, 2 * i);
+        const Object *o = descriptor_existing(descriptor, 2 * i);
         if (!o) continue;
         const Object *clear = field_o(o, "clear_color");
         SET_ATTACHMENT(d.color_attachments[i], o);

@@ -6,6 +6,13 @@
 
 PyObject *render_pipeline_new(State *state, Object *device, const Object *descriptor);
 PyObject *depth_stencil_new(State *state, Object *device, const Object *descriptor);
+void vertex_descriptor_of(const Object *o, MTLVertexDescriptor *d);
+// Elements of a list of descriptors, which the owner keeps as a dictionary by 2 * index: the object
+// of an index, made on first use, the same each time; and the one that there is, or NULL.
+#define N_COLORS 8
+PyObject *descriptor_element(State *state, const char *name, PyObject **list, ClassId id,
+                             uint64_t index, unsigned n);
+const Object *descriptor_existing(const Object *owner, unsigned key);
 // Borrows what the descriptor's fields hold.
 MTLRenderPassDescriptor render_pass_of(const Object *descriptor);
 #endif

@@ -64,4 +64,50 @@ MTLOrigin to_origin(const Object *o) {
     return (MTLOrigin){number(o, 0), number(o, 1), number(o, 2)};
 }
 
+// Up to n numbers of a sequence or of the one that stands for it; how many there were, or -1.
+static int numbers(PyObject *o, int n, ptrdiff_t *values) {
+    PyObject *tuple = PyIndex_Check(o) ? PyTuple_Pack(1, o) : PySequence_Tuple(o);
+    int count = tuple && PyTuple_Size(tuple) <= n ? (int)PyTuple_Size(tuple) : -1;
+    for (int i = 0; i < count; i++) {
+        PyObject *number = PyNumber_Index(PyTuple_GetItem(tuple, i));
+        values[i] = number ? PyLong_AsSsize_t(number) : -1;
+        Py_XDECREF(number);
+    }
+    Py_XDECREF(tuple);
+    if (!PyErr_Occurred()) return count;
+    PyErr_Clear();
+    return -1;
+}
+
+MTLSize to_grid(PyObject *o) {
+    if (!PyIndex_Check(o) && !PySequence_Check(o)) return to_size((Object *)o);
+    ptrdiff_t values[3] = {1, 1, 1};
+    if (numbers(o, 3, values) < 0) return (MTLSize){0, 0, 0};
+    return (MTLSize){(size_t)values[0], (size_t)values[1], (size_t)values[2]};
+}
+
+bool to_extents(PyObject *o, MTLTensorExtents *extents) {
+    *extents = (MTLTensorExtents){0};
+    int rank = numbers(o, MTL_TENSOR_MAX_RANK, extents->extents);
+    if (rank < 0) return false;
+    extents->rank = (size_t)rank;
+    return true;
+}
+
+TensorCopy tensor_copy(const Arg *a) {
+    TensorCopy c;
+    to_extents(a[1].py, &c.from);
+    to_extents(a[2].py, &c.from_size);
+    to_extents(a[4].py, &c.to);
+    to_extents(a[5].py, &c.to_size);
+    return c;
+}
+
+PyObject *from_extents(const MTLTensorExtents *extents) {
+    PyObject *tuple = PyTuple_New((Py_ssize_t)extents->rank);
+    for (size_t i = 0; tuple && i < extents->rank; i++)
+        PyTuple_SetItem(tuple, (Py_ssize_t)i, PyLong_FromSsize_t(extents->extents[i]));
+    return tuple;
+}
+
 MTLRange to_range(const Object *o) { return (MTLRange){number(o, 0), number(o, 1)}; }

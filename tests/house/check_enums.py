@@ -75,13 +75,14 @@ class Check:
     def python(self) -> None:
         path = ROOT / "python/pymetal_ext/enums.def"
         for name, body in re.findall(r"^ENUM\((\w+), \"[^\"]*\",(.*?)\)\)$", path.read_text(), re.S | re.M):
+            ours, name = name, re.sub("^MTL(?=4)", "", name)  # those of Metal 4 have Apple's whole name
             there = self.enums.get("MTL" + name, {})
             stem = re.sub(r"[A-Z][a-z]+$", "", name)  # Type2D of TextureType is MTLTextureType2D
             found = set()
             for member, full in re.findall(r"MEMBER\((\w+), (\w+)\)", body + ")"):
                 self.n += 1
                 if full not in (f"MTL{name}{member}", f"MTL{stem}{member}") or full not in there:
-                    self.wrong.append(f"{path.name}: {name}.{member} is not {full}")
+                    self.wrong.append(f"{path.name}: {ours}.{member} is not {full}")
                 found.add(full)
             for missing in sorted(set(there) - found):
                 if not NOT_IN_PYTHON.search(missing):

@@ -99,3 +99,70 @@ def python(program, *arguments, timeout=120, check=True, **environment):
         assert done.returncode == 0, done.stderr[-4000:]
         return done.stdout.rstrip("\n")
     return done
+
+
+class Metal4:
+    """A queue of Metal 4 with everything it takes to run something and wait for it."""
+
+    def __init__(self, device):
+        self.device = device
+        self.queue = device.new_mtl4_command_queue()
+        self.allocator = device.new_command_allocator()
+        self.commands = device.new_command_buffer()
+        self.event = device.new_shared_event()
+        self.set = device.new_residency_set("all")
+        self.queue.add_residency_set(self.set)
+        self.compiler = device.new_compiler()
+
+    def resident(self, *allocations):
+        for allocation in allocations:
+            self.set.add_allocation(allocation)
+        self.set.commit()
+
+    def begin(self):
+        self.commands.begin_command_buffer(self.allocator)
+        return self.commands
+
+    def finish(self, options=None):
+        self.commands.end_command_buffer()
+        self.queue.commit([self.commands], options)
+        value = self.event.signaled_value + 1
+        self.queue.signal_event(self.event, value)
+        assert self.event.wait_until_signaled_value(value, 60000)
+
+    def pipeline(self, source, name, **options):
+        library = self.compiler.new_library(pm.MTL4LibraryDescriptor(source))
+        function = pm.MTL4LibraryFunctionDescriptor(name, library)
+        return self.compiler.new_compute_pipeline_state(
+            pm.MTL4ComputePipelineDescriptor(function, **options))
+
+    def table(self, *addresses):
+        table = self.device.new_argument_table(
+            pm.MTL4ArgumentTableDescriptor(max_buffer_bind_count=max(len(addresses), 1)))
+        for index, address in enumerate(addresses):
+            table.set_address(address, index)
+        return table
+
+    def dispatch(self, state, table, grid, group, options=None):
+        encoder = self.begin().compute_command_encoder()
+        encoder.set_compute_pipeline_state(state)
+        encoder.set_argument_table(table)
+        encoder.dispatch_threads(grid, group)
+        encoder.end_encoding()
+        self.finish(options)
+
+
+def texels_of(texture):
+    """The texels of a small RGBA8 texture."""
+    out = np.zeros((texture.height, texture.width, 4), np.uint8)
+    device = texture.device
+    buffer = device.new_buffer(out.nbytes, SHARED)
+    commands = device.new_command_queue().command_buffer()
+    blit = commands.blit_command_encoder()
+    blit.copy_from_texture_to_buffer(texture, 0, 0, pm.Origin(), pm.Size(texture.width, texture.height),
+                                     buffer, 0, texture.width * 4, out.nbytes)
+    blit.end_encoding()
+    commands.commit()
+    commands.wait_until_completed()
+    out.reshape(-1)[:] = buffer.contents()
+    return out

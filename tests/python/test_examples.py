@@ -33,6 +33,11 @@ def numbers(pattern, text, count):
     return found
 
 
+def test_metal4():
+    text = example("07_metal4_tensors.py")
+    assert len(re.findall(r"turn \d: 300 x 500 results, largest error \S+e-0\d", text)) == 3
+
+
 def test_blur():
     pytest.importorskip("scipy")
     text = example("01_image_blur.py", "--quick")

@@ -16,7 +16,7 @@ VALUES = {"Origin", "Size", "Range", "ClearColor"}
 OURS = {"AccelerationStructureDescriptor", "AccelerationStructureGeometryDescriptor",
         "CaptureDescriptor", "CommandQueueDescriptor", "CompileOptions",
         "ComputePipelineDescriptor", "FunctionConstantValues", "MotionKeyframeData",
-        "SharedEventListener"}
+        "SharedEventListener", "TensorDescriptor"}
 
 
 class TestExceptions:
@@ -177,7 +177,7 @@ class TestForeign:
 @pytest.mark.parametrize("name", CLASSES)
 def test_no_constructor(name):
     kind = getattr(pm, name)
-    if name in VALUES | OURS:
+    if name in VALUES | OURS or name.startswith("MTL4") and kind.__text_signature__:
         return
     with pytest.raises(TypeError, match="no constructor defined"):
         kind()
