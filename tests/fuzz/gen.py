@@ -4,7 +4,7 @@
 
 Nested loops with break and continue, early returns, switches, gotos (also irreducible), private
 arrays and structs, float2/3/4, half words and bytes, 64-bit words that paths only convert to and from, clamps,
-guarded divisions, atomics, uniform, linear, row-wise and scattered accesses. With `together`: SIMD-group and quad-group functions at any depth, with
+guarded divisions, atomics, uniform, linear, row-wise and scattered accesses, lanes dealt out to blocks. With `together`: SIMD-group and quad-group functions at any depth, with
 the positions the reference needs. With `exits` (msl_fuzz.py) also on paths that leave a loop or the kernel. Every loop ends by its own trip count or by fuel. A thread writes only
 its own places; shared places only by atomic additions."""
 import random
@@ -67,7 +67,25 @@ class Gen:
             (3, lambda: '(unsigned)((const long *)p)[(unsigned short)(ty * 16 + tx)]'),
             (10, lambda: 'arr[%s & 7u]' % self.iexpr(1) if self.array else '(unsigned)p[(unsigned)id + 1u]'),
             (5, lambda: '(unsigned)st[%s & 3u].%s' % (self.iexpr(1), r.choice('abc')) if self.structs else '(unsigned)p[(unsigned long)(unsigned)x * 2u]'),
+            (6, lambda: '(unsigned)((const %s *)p)[%s * %d + %s]' % (r.choice(['int', 'unsigned char', 'short']), counter, r.choice([17, 32]), self.dealt())),
             (8, lambda: '(unsigned)p[%s & 4095u]' % self.iexpr(1)))
+
+    def dealt(self):
+        """A constant of the lane: which block it takes, and where in it."""
+        r, lane = self.r, self.r.choice(['LANE()', 'LANE()', 'QUAD_LANE()'])
+        by = r.choice([2, 4, 8, 16])
+        return '(%s / %d * %d + %s %% %d * %d%s)' % (lane, by, r.choice([1, 9, 17, 34]), lane, by, r.choice([0, 1, 2, 8]),
+                                                      r.choice(['', '', ' + (LANE() & 1) * 3', ' + SIMDGROUP() * 5']))
+
+    def blocks(self):
+        """Quantised blocks as libraries read them: several lanes a block, bytes in a row and a number for all."""
+        r, j, v, by = self.r, 'j%d' % self.tmp, self.r.choice(self.ints), self.r.choice([2, 4, 8])
+        self.tmp += 1
+        kind, n = r.choice([('unsigned char', 8), ('signed char', 4), ('signed char', 16), ('short', 8), ('unsigned short', 4), ('int', 4)])
+        taken = ' '.join('%s %s= (unsigned)s_[%d];' % (v, r.choice('+^-'), k) for k in range(n))
+        start = r.choice(['LANE() / %d' % by, 'LANE() / %d + SIMDGROUP()' % by, 'tx / %d' % by])
+        return 'for (int %s = %s; %s < (int)(%s & 31u); %s += %d) { const %s *s_ = (const %s *)p + %s * %d + LANE() %% %d * %d; %s %s *= (unsigned)s_[-%s]; }' % (
+            j, start, j, r.choice(['(unsigned)h', '(unsigned)n', self.iexpr(0)]), j, 32 // by, kind, kind, j, by * n + 2, by, n, taken, v, 'LANE() %% %d * %d' % (by, n))
 
     def iexpr(self, d=None):
         r = self.r
@@ -125,6 +143,9 @@ class Gen:
             (4, lambda: '((short *)(q + 45056))[id] = (short)%s;' % self.iexpr(1)),
             (3, lambda: '((unsigned char *)(q + 49152))[3 * id + %d] = (unsigned char)%s;' % (r.randint(0, 2), self.iexpr(1))),
             (5, self.atomic),
+            (5, self.blocks),
+            (4, lambda: 'q[id * 8 + LANE() %% 4 * 2 + %d] = (int)%s;' % (r.randint(0, 1), self.iexpr(1))),
+            (2, lambda: '((short *)q)[id * 16 + LANE() / 4 * 2 + %d] = (short)%s;' % (r.randint(0, 1), self.iexpr(1))),
             (10, lambda: 'arr[%s & 7u] %s= %s;' % (self.iexpr(1), r.choice(['', '+']), self.iexpr()) if self.array else '%s += 1u;' % r.choice(self.ints)),
             (6, lambda: 'vec%s = %s;' % self.r.choice([('.x', self.fexpr()), ('.yz', 'vec.zy'), ('[%s & 3u]' % self.iexpr(1), self.fexpr()), ('', 'vec * 0.5f + %s' % r.choice(self.floats)), ('', '((const f4 *)a)[id & 1023] - vec')]) if self.vector else '%s -= 3u;' % r.choice(self.ints)),
             (6, lambda: self.records() if self.vector else '%s ^= 5u;' % r.choice(self.ints)),

@@ -27,6 +27,8 @@ int __ingot_position(int builtin, int dim) PURE;
 #define ROW(y) ((GID(2) * __ingot_position(6, 1) + (y)) * __ingot_position(6, 0))
 #define ATOMIC(op, at, v) __atomic_fetch_##op(&q[at], (int)(v), __ATOMIC_RELAXED)
 #define LANE() __ingot_position(10, 0)
+#define SIMDGROUP() __ingot_position(11, 0)
+#define QUAD_LANE() __ingot_position(16, 0)
 // clang-format off: lists of macros
 #define EACH_INT(X, name) \
     X(name, i32, int) X(name, u32, unsigned) X(name, i64, long) X(name, u64, unsigned long)

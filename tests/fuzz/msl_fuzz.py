@@ -31,6 +31,8 @@ struct Sizes { int n, w, h; };
 #define GID(i) (int)gid[i]
 #define TID(i) (int)tid[i]
 #define LANE() (int)lane
+#define SIMDGROUP() (int)group
+#define QUAD_LANE() (int)corner
 #define ATOMIC(op, at, v) atomic_fetch_##op##_explicit((device atomic_int *)(q + (at)), (int)(v), memory_order_relaxed)
 #define ROW(y) (((int)gid.z * (int)grid.y + (y)) * (int)grid.x)
 static int clampi(int v, int lo, int hi) { return v < lo ? lo : v > hi ? hi : v; }
@@ -38,11 +40,13 @@ static int clampi(int v, int lo, int hi) { return v < lo ? lo : v > hi ? hi : v;
 SIGNATURE = '''kernel void %s(device const float *a [[buffer(0)]], device const float *b [[buffer(1)]], device float *c [[buffer(2)]],
     device int *p [[buffer(3)]], device int *q [[buffer(4)]], constant Sizes &sizes [[buffer(5)]], uint3 gid [[thread_position_in_grid]],
     uint3 tid [[thread_position_in_threadgroup]], uint3 grid [[threads_per_grid]], uint3 size [[threads_per_threadgroup]],
-    uint index [[thread_index_in_threadgroup]], uint lane [[thread_index_in_simdgroup]]) {
-int n = sizes.n, w = sizes.w, h = sizes.h; (void)n; (void)w; (void)h; (void)lane;
+    uint index [[thread_index_in_threadgroup]], uint lane [[thread_index_in_simdgroup]],
+    uint group [[simdgroup_index_in_threadgroup]], uint corner [[thread_index_in_quadgroup]]) {
+int n = sizes.n, w = sizes.w, h = sizes.h; (void)n; (void)w; (void)h; (void)lane; (void)group; (void)corner;
 '''
 REWRITE = [(r'\(const unsigned char \*\)', '(device const uchar *)'), (r'\(unsigned char \*\)', '(device uchar *)'),
-           (r'\(const (short|long) \*\)', r'(device const \1 *)'), (r'\((short|int) \*\)', r'(device \1 *)'),
+           (r'\bconst ((?:unsigned |signed )?(?:char|short|int)) \*s_', r'device const \1 *s_'),
+           (r'\(const (short|long|int|signed char|unsigned short) \*\)', r'(device const \1 *)'), (r'\((short|int) \*\)', r'(device \1 *)'),
            (r'\(const f(\d) \*\)', r'(device const float\1 *)'), (r'\(f(\d) \*\)', r'(device float\1 *)'), (r'\bf4 vec\b', 'float4 vec'),
            (r'__builtin_convertvector\(\(\(const u4 \*\)p\)\[(\w+)\], f4\)', r'float4(((device const uchar4 *)p)[\1])'),
            (r'__builtin_f(min|max|abs)f', r'f\1'), (r'__builtin_popcount', 'popcount'), (r'unsigned long', 'ulong'), (r'\bsigned char', 'char'),

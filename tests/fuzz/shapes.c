@@ -428,3 +428,37 @@ void k_wrapped_when_inactive(KARGS) {
     }
     c[id] = s;
 }
+// Lanes dealt out to blocks of 34 bytes: four of them read eight bytes each, and all the first two.
+void k_blocks(KARGS) {
+    X;
+    const unsigned char *bytes = (const unsigned char *)p;
+    int lane = LANE(), sum = 0;
+    for (int block = lane / 4; block < n; block += 8) {
+        const unsigned char *at = bytes + block * 34, *own = at + 2 + lane % 4 * 8;
+        int part = 0;
+        for (int k = 0; k < 8; k++) part += (signed char)own[k] * (k + 1);
+        sum += part * *(const short *)at;
+    }
+    q[id] = sum;
+}
+void k_blocks_of_words(KARGS) {
+    X;
+    float s = 0;
+    for (int j = LANE() / 8; j < w; j += 4)
+        s += a[j * 40 + LANE() % 8 * 4] * b[j * 5 + LANE() % 8 / 4] + a[j + SIMDGROUP()];
+    c[id] = s;
+}
+void k_dealt_stores(KARGS) {
+    X;
+    q[id * 8 + LANE() % 4 * 2] = x;
+    if (LANE() % 8 < 5) q[id * 8 + LANE() % 4 * 2 + 1] = y;
+    ((short *)(q + 49152))[id * 4 + QUAD_LANE()] = (short)(x + y);
+}
+// The first lanes would wrap; they are not there.
+void k_wrapped_shape(KARGS) {
+    X;
+    unsigned i = (unsigned)(LANE() / 4);
+    float s = 0;
+    if (i >= 5u) s = a[(unsigned long)(i - 5u) * 4u] + a[i - 3u];
+    c[id] = s;
+}

@@ -2,7 +2,7 @@
 // divergence.c: which values are uniform, linear in the lane, or varying; which branches diverge.
 // Requires: cfg.c, private.c, position.c's plan. Changes nothing but Val.c, Blk.divergent,
 // Blk.mask_id and Loop.divergent. A forward data-flow analysis to a fixed point from optimistic
-// TOP; classes only descend: TOP, linear, linear in segments, varying. Three kinds of divergence:
+// TOP; classes only descend: TOP, linear, linear in segments or shaped, varying. Three kinds of divergence:
 //   data       an operand differs between lanes
 //   control    a phi joins paths that different lanes took (their masks differ)
 //   temporal   a value leaves a loop that lanes leave in different iterations
@@ -10,12 +10,12 @@
 // class of that value, otherwise every loop counter would become varying.
 #include "compiler/passes/passes_int.h"
 
-static const Class uniform_class = {LINEAR, false, true, true, 0, UINT64_MAX, false, false, 0};
-static const Class varying_class = {VARYING, false, false, false, 0, UINT64_MAX, false, false, 0};
+static const Class uniform_class = {LINEAR, .nsw = true, .nuw = true, .max = UINT64_MAX};
+static const Class varying_class = {VARYING, .max = UINT64_MAX};
 
 Class msl_linear(int64_t stride, bool nsw, bool nuw) {
-    return (Class){LINEAR, false, nsw || !stride, nuw || !stride, stride, UINT64_MAX, false,
-                   false,  0};
+    return (Class){LINEAR, .nsw = nsw || !stride, .nuw = nuw || !stride, .stride = stride,
+                   .max = UINT64_MAX};
 }
 
 Val *msl_val(const Vec *x, Value v) {
@@ -42,6 +42,8 @@ bool msl_uniform(const Vec *x, Value v) {
 static bool flat_class(Class c) {
     return c.kind == LINEAR && c.stride == 0;
 } // uniform in a segment
+
+static bool has_base(Class c) { return c.kind == LINEAR || c.kind == SHAPED; }
 
 static uint64_t greater(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
@@ -75,10 +77,13 @@ static Class join(const Vec *x, Class a, Class b) {
     Class r = varying_class;
     if (a.kind == LINEAR && b.kind == LINEAR && a.stride == b.stride) {
         int64_t p, q;
-        r = (Class){LINEAR, false, a.nsw && b.nsw, a.nuw && b.nuw, a.stride, 0, a.sure && b.sure,
-                    false,  0};
+        r = (Class){LINEAR, .nsw = a.nsw && b.nsw, .nuw = a.nuw && b.nuw, .stride = a.stride,
+                    .sure = a.sure && b.sure};
         set_segments(x, &r, a, b, row_of(x, a, &p) && row_of(x, b, &q) && p == q ? first_of : NULL);
     }
+    if (a.kind == SHAPED && b.kind == SHAPED && a.shape == b.shape)
+        r = (Class){SHAPED, .nsw = a.nsw && b.nsw, .nuw = a.nuw && b.nuw, .sure = a.sure && b.sure,
+                    .shape = a.shape};
     r.max = greater(a.max, b.max);
     return r;
 }
@@ -86,7 +91,7 @@ static Class join(const Vec *x, Class a, Class b) {
 static bool same(Class a, Class b) {
     return a.kind == b.kind && a.segmented == b.segmented && a.nsw == b.nsw && a.nuw == b.nuw &&
            a.stride == b.stride && a.max == b.max && a.sure == b.sure && a.rows == b.rows &&
-           a.row == b.row;
+           a.row == b.row && a.shape == b.shape;
 }
 
 static uint64_t type_max(Type t) {
@@ -99,7 +104,7 @@ static Class settle(Class c, Type t) {
     uint64_t top = type_max(t);
     if (c.max > top) c.max = top;
     if (c.max > (1u << 30)) c.sure = false; // wide of any wrap
-    if (c.kind == LINEAR && c.stride && top != UINT64_MAX && c.max <= top / 2)
+    if (has_base(c) && !flat_class(c) && top != UINT64_MAX && c.max <= top / 2)
         c.nsw = c.nuw = c.nsw || c.nuw;
     return c;
 }
@@ -139,10 +144,26 @@ static Class arithmetic(const Vec *x, Value i, Class a, Class c, int64_t stride,
     return r;
 }
 
+// Without segments, as far as the promises hold for all lanes.
+static Class unsegmented(Class c) {
+    if (c.segmented) c.nsw = c.nuw = c.sure;
+    c.segmented = c.rows = false;
+    return c;
+}
+
+static Class class_of_shapes(Vec *x, Value i, Class a, Class c, bool minus, uint64_t exact) {
+    int64_t p[MAX_WIDTH * MAX_PARTS], q[MAX_WIDTH * MAX_PARTS];
+    if (!msl_shape_of(x, a, p) || !msl_shape_of(x, c, q)) return varying_class;
+    Class r = arithmetic(x, i, unsegmented(a), unsegmented(c), 1, exact);
+    for (unsigned l = 0; l < x->lanes; l++) p[l] = minus ? difference(p[l], q[l]) : sum(p[l], q[l]);
+    msl_set_shape(x, &r, p);
+    return r;
+}
+
 static Class class_of_sum(Vec *x, Value i, LLVMOpcode op) {
     Class a = msl_class(x, operand(i, 0)), c = msl_class(x, operand(i, 1));
     if (a.kind == VARYING || c.kind == VARYING ||
-        (op == LLVMOr && !LLVMGetIsDisjoint(i) && (a.stride || c.stride))) {
+        (op == LLVMOr && !LLVMGetIsDisjoint(i) && !(flat_class(a) && flat_class(c)))) {
         Class r = varying_class;
         uint64_t both = add_max(a.max, c.max);
         if (op == LLVMSub)
@@ -151,6 +172,9 @@ static Class class_of_sum(Vec *x, Value i, LLVMOpcode op) {
             r.max = both;
         return r;
     }
+    if (a.kind == SHAPED || c.kind == SHAPED)
+        return class_of_shapes(x, i, a, c, op == LLVMSub,
+                               op == LLVMSub ? UINT64_MAX : add_max(a.max, c.max));
     if (op == LLVMSub) {
         Class r = arithmetic(x, i, a, c, a.stride - c.stride, UINT64_MAX);
         if (LLVMGetNUW(i) && !r.stride) r.max = a.max;
@@ -178,10 +202,17 @@ static Class class_of_product(Vec *x, Value i, LLVMOpcode op) {
     if (!constant || !shift_ok)
         return flat_class(a) && flat_class(c) ? arithmetic(x, i, a, c, 0, most) : vary;
     int64_t row, factor = op == LLVMShl ? (int64_t)(1ull << k) : k;
-    Class r = arithmetic(x, i, a, c, (int64_t)((uint64_t)a.stride * (uint64_t)factor), most);
+    int64_t stride = a.kind == SHAPED ? 1 : (int64_t)((uint64_t)a.stride * (uint64_t)factor);
+    Class r = arithmetic(x, i, a, c, stride, most);
     if (r.segmented && row_of(x, a, &row)) {
         r.rows = true;
         r.row = (int64_t)((uint64_t)row * (uint64_t)factor);
+    }
+    if (a.kind == SHAPED) {
+        int64_t at[MAX_WIDTH * MAX_PARTS];
+        for (unsigned l = 0; l < x->lanes; l++)
+            at[l] = (int64_t)((uint64_t)a.shape[l] * (uint64_t)factor);
+        msl_set_shape(x, &r, at);
     }
     if (op == LLVMMul && k < 0) r.nuw = false; // as an unsigned factor it is another number
     if (op == LLVMShl && k == (int64_t)int_bits(LLVMTypeOf(i)) - 1) r.nsw = false;
@@ -193,7 +224,13 @@ static Class class_of_extension(Vec *x, Value i, LLVMOpcode op) {
     Class r = varying_class;
     uint64_t sign = type_max(LLVMTypeOf(operand(i, 0))) / 2;
     bool keeps_max = op == LLVMZExt || a.max <= sign;
-    if (a.kind == LINEAR) {
+    if (a.kind == SHAPED) {
+        bool keeps = op == LLVMSExt ? a.nsw : a.nuw || (LLVMGetNNeg(i) && a.nsw);
+        if (keeps || msl_map_get(&x->sunk, i) >= 0)
+            r = (Class){
+                SHAPED,         .nsw = true,      .nuw = !keeps || op == LLVMZExt || keeps_max,
+                .sure = a.sure, .shape = a.shape, .max = UINT64_MAX};
+    } else if (a.kind == LINEAR) {
         if (!a.stride || msl_map_get(&x->sunk, i) >= 0) {
             r = msl_linear(a.stride, true, true);
         } else if (op == LLVMSExt ? a.nsw : a.nuw || (LLVMGetNNeg(i) && a.nsw)) {
@@ -214,16 +251,42 @@ static Class class_of_extension(Vec *x, Value i, LLVMOpcode op) {
 static Class class_of_trunc(Vec *x, Value i) {
     Class a = msl_class(x, operand(i, 0));
     bool fits = a.max <= type_max(LLVMTypeOf(i));
-    if (a.kind == LINEAR) {
-        a.nuw = (a.nuw && fits) || !a.stride;
-        a.nsw = (a.nsw && a.max <= type_max(LLVMTypeOf(i)) / 2) || !a.stride;
+    if (has_base(a)) {
+        a.nuw = (a.nuw && fits) || flat_class(a);
+        a.nsw = (a.nsw && a.max <= type_max(LLVMTypeOf(i)) / 2) || flat_class(a);
     }
     if (!fits) a.max = UINT64_MAX;
     a.sure = a.sure && fits;
     return a;
 }
 
+// An address of which a part is shaped.
+static Class class_of_shaped_gep(Vec *x, Value g) {
+    int64_t at[MAX_WIDTH * MAX_PARTS], part[MAX_WIDTH * MAX_PARTS],
+        scale = msl_is_soa(x, g) ? (int64_t)x->lanes : 1;
+    if (!msl_shape_of(x, msl_class(x, operand(g, 0)), at)) return varying_class;
+    Type t = LLVMGetGEPSourceElementType(g);
+    for (int k = 1; k < LLVMGetNumOperands(g); k++) {
+        Value ix = operand(g, k);
+        if (k > 1 && LLVMGetTypeKind(t) == LLVMStructTypeKind) {
+            t = LLVMStructGetTypeAtIndex(t, (unsigned)LLVMConstIntGetZExtValue(ix));
+            continue;
+        }
+        if (k > 1) t = LLVMGetElementType(t);
+        Class c = msl_class(x, ix);
+        if (!msl_shape_of(x, c, part) || (!flat_class(c) && int_bits(LLVMTypeOf(ix)) < 64))
+            return varying_class;
+        int64_t size = (int64_t)LLVMABISizeOfType(x->dl, t) * scale;
+        for (unsigned l = 0; l < x->lanes; l++) at[l] += part[l] * size;
+    }
+    Class r = msl_linear(1, true, true);
+    msl_set_shape(x, &r, at);
+    return r;
+}
+
 static Class class_of_gep(Vec *x, Value g) {
+    for (int k = 0; k < LLVMGetNumOperands(g); k++)
+        if (msl_class(x, operand(g, k)).kind == SHAPED) return class_of_shaped_gep(x, g);
     Class r = msl_class(x, operand(g, 0));
     if (r.kind != LINEAR) return r;
     int64_t stride = r.stride, scale = msl_is_soa(x, g) ? (int64_t)x->lanes : 1, row, total_row;
@@ -335,7 +398,7 @@ static Class class_by_operands(Vec *x, Value i) {
         Value v = operand(i, o);
         if (LLVMValueIsBasicBlock(v)) continue;
         Class c = msl_class(x, v);
-        if (c.kind == VARYING || (c.kind == LINEAR && c.stride)) return varying_class;
+        if (c.kind != TOP && !flat_class(c)) return varying_class;
         segmented |= c.segmented;
         top |= c.kind == TOP;
     }
@@ -355,7 +418,7 @@ int msl_kept_operand(Vec *x, Value i) {
         (m & (m + 1)))
         return 0;
     Class a = msl_class(x, operand(i, 0));
-    return a.kind == LINEAR && a.stride && a.max <= (uint64_t)m ? 1 : 0;
+    return has_base(a) && !flat_class(a) && a.max <= (uint64_t)m ? 1 : 0;
 }
 
 // An upper bound from the operation, whatever the class.
@@ -409,6 +472,15 @@ static Class class_of_call(Vec *x, Value i) {
     return class_by_operands(x, i);
 }
 
+static Class class_of_known(Vec *x, const int64_t *at) {
+    Class r = msl_linear(1, true, true);
+    msl_set_shape(x, &r, at);
+    r.max = 0;
+    r.sure = true;
+    for (unsigned l = 0; l < x->lanes; l++) r.max = greater(r.max, (uint64_t)at[l]);
+    return r;
+}
+
 static Class transfer(Vec *x, Value i, int b) {
     LLVMOpcode op = LLVMGetInstructionOpcode(i);
     bool scalar = is_integer(LLVMTypeOf(i)) && int_bits(LLVMTypeOf(i)) <= 64;
@@ -417,6 +489,8 @@ static Class transfer(Vec *x, Value i, int b) {
          o++) // not before all operands are known
         if (!LLVMValueIsBasicBlock(operand(i, o)) && msl_class(x, operand(i, o)).kind == TOP)
             return (Class){0};
+    int64_t known[MAX_WIDTH * MAX_PARTS];
+    if (scalar && op != LLVMCall && msl_known(x, i, known)) return class_of_known(x, known);
     switch (op) {
     case LLVMAlloca: return msl_linear(msl_private_stride(x, i), true, true);
     case LLVMPHI: return class_of_phi(x, i, b);
@@ -433,7 +507,7 @@ static Class transfer(Vec *x, Value i, int b) {
     case LLVMIntToPtr:
     case LLVMFreeze:
         r = msl_class(x, operand(i, 0));
-        if (r.kind == LINEAR && r.stride) {
+        if (has_base(r) && !flat_class(r)) {
             if (op != LLVMFreeze) r.nsw = r.nuw = false;
             return r;
         }
@@ -495,8 +569,8 @@ static bool visit(Vec *x, Value i, int b) {
     Val *v = msl_val(x, i);
     if (!v) return false;
     Class c = transfer(x, i, b);
-    if (c.kind == LINEAR) {
-        if (c.stride && !may_be_linear(i)) c = varying_class;
+    if (has_base(c)) {
+        if (!flat_class(c) && !may_be_linear(i)) c = varying_class;
         // a segmented value of another type may only be a load: there each segment costs one access
         if (c.segmented && !may_be_linear(i) && !LLVMIsALoadInst(i) && !LLVMIsAPHINode(i) &&
             !LLVMIsAExtractElementInst(i) && !LLVMIsAICmpInst(i))
@@ -535,7 +609,7 @@ static void reach_fixpoint(Vec *x) {
             Value t = LLVMGetBasicBlockTerminator(k->old);
             if (k->n_succ != 2 || k->divergent) continue;
             Class c = msl_class(x, LLVMGetCondition(t));
-            if (c.kind == VARYING || (c.kind == LINEAR && c.segmented)) {
+            if (c.kind == VARYING || c.kind == SHAPED || c.segmented) {
                 k->divergent = changed = true;
                 if (k->latch >= 0) x->loops[k->latch].divergent = true;
             }

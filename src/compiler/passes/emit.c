@@ -102,10 +102,12 @@ unsigned msl_n_bases(const Vec *x, Class c) { return c.segmented && !c.rows ? x-
 Value msl_scalar_of(Vec *x, Value v, unsigned segment) {
     Val *k = msl_val(x, v);
     if (!k) return v;
-    if (k->c.kind != LINEAR || !k->base[0]) msl_fail_at(x, "no scalar form", v);
+    if (k->c.kind == VARYING || !k->base[0]) msl_fail_at(x, "no scalar form", v);
     if (msl_n_bases(x, k->c) > 1) return k->base[segment];
     int64_t offset =
-        (int64_t)segment * (k->c.segmented ? k->c.row : k->c.stride * (int64_t)x->segment);
+        k->c.kind == SHAPED
+            ? k->c.shape[segment * x->segment]
+            : (int64_t)segment * (k->c.segmented ? k->c.row : k->c.stride * (int64_t)x->segment);
     if (!offset) return k->base[0];
     Type t = LLVMTypeOf(v);
     if (!is_pointer(t)) return LLVMBuildAdd(x->b, k->base[0], const_int(t, offset), "");
@@ -146,6 +148,13 @@ Value msl_vector(Vec *x, Value v, int leaf) {
         Value r = k->all[(int)x->part * k->n + leaf];
         if (!r) msl_fail_at(x, "no vector form", v);
         return r;
+    }
+    if (k && k->c.kind == SHAPED) {
+        if (!is_pointer(t))
+            return LLVMBuildAdd(x->b, msl_splat(x, msl_scalar(x, v)), msl_shape_vector(x, k->c, t),
+                                "");
+        Value o = msl_shape_vector(x, k->c, x->i64);
+        return LLVMBuildGEP2(x->b, x->i8, msl_scalar(x, v), &o, 1, "");
     }
     bool many = is_vector(t) || is_aggregate(t);
     if (!k || !k->c.segmented) {
@@ -192,14 +201,13 @@ Value msl_last_lane(Vec *x, Value mask) {
 // Exact whenever the class says that active lanes lie on one line (nsw for sext, nuw for zext), and
 // in addresses by the argument in prepare.c. For a full mask the optimiser removes all but the
 // cast.
-static Value extend_from(Vec *x, LLVMOpcode op, Value base, int64_t stride, Value mask_bits,
-                         Type to) {
-    if (!stride) return LLVMBuildCast(x->b, op, base, to, "");
+static Value extend_from(Vec *x, LLVMOpcode op, Value base, Class c, Value mask_bits, Type to) {
     Type bits = LLVMTypeOf(mask_bits);
     Value a[] = {mask_bits, const_int(x->i1, 0)};
     Value first = msl_intrinsic(x, "llvm.cttz", &bits, 1, a, 2);
-    Value ahead =
-        LLVMBuildMul(x->b, LLVMBuildIntCast2(x->b, first, to, 0, ""), const_int(to, stride), "");
+    Value ahead = c.kind == SHAPED ? LLVMBuildIntCast2(x->b, msl_shape_at(x, c, first), to, 1, "")
+                                   : LLVMBuildMul(x->b, LLVMBuildIntCast2(x->b, first, to, 0, ""),
+                                                  const_int(to, c.stride), "");
     Value v = LLVMBuildAdd(x->b, base, LLVMBuildTrunc(x->b, ahead, LLVMTypeOf(base), ""), "");
     return LLVMBuildSub(x->b, LLVMBuildCast(x->b, op, v, to, ""), ahead, "");
 }
@@ -226,11 +234,12 @@ static Value extend_segment(Vec *x, Value i, unsigned segment, bool segmented) {
     bool exact = which.op == OP_POSITION; // never wraps, not even in inactive lanes
     if (op == LLVMZExt && !c.nuw && c.nsw && LLVMGetNNeg(i)) op = LLVMSExt;
     Value base = msl_scalar_of(x, a, segment);
-    if (exact || !c.stride) return LLVMBuildCast(x->b, op, base, LLVMTypeOf(i), "");
+    if (exact || (c.kind == LINEAR && !c.stride))
+        return LLVMBuildCast(x->b, op, base, LLVMTypeOf(i), "");
     Type bits = LLVMIntTypeInContext(x->llvm, x->segment);
     Value on =
         segmented ? LLVMBuildBitCast(x->b, msl_segment_mask(x, segment), bits, "") : all_bits(x);
-    return extend_from(x, op, base, c.stride, on, LLVMTypeOf(i));
+    return extend_from(x, op, base, c, on, LLVMTypeOf(i));
 }
 
 // ---- scalar copies ----

@@ -129,7 +129,7 @@ static Value edge_value(Vec *x, Value i, Val *o, int b, int p, int c, unsigned g
         if (LLVMGetIncomingBlock(i, q) == bl[p].old) v = LLVMGetIncomingValue(i, q);
     bool join = up >= 0 && k->header < 0 && bl[up].mask_id != bl[p].mask_id;
     if (join && LLVMIsUndef(v)) return edge_value(x, i, o, b, up, c, g);
-    if (o->c.kind == LINEAR) return msl_scalar_of(x, v, g);
+    if (o->c.kind != VARYING) return msl_scalar_of(x, v, g);
     if (!join) return msl_vector(x, v, c);
     Value before = edge_value(x, i, o, b, up, c, g);
     return LLVMBuildSelect(x->b, bl[p].mask[x->part], msl_vector(x, v, c), before, "");
@@ -138,7 +138,7 @@ static Value edge_value(Vec *x, Value i, Val *o, int b, int p, int c, unsigned g
 static void finish_phi(Vec *x, Value i, int b) {
     Val *o = msl_val(x, i);
     const Blk *k = &x->blocks[b];
-    bool scalar = o->c.kind == LINEAR;
+    bool scalar = o->c.kind != VARYING;
     int n = scalar ? (int)msl_n_bases(x, o->c) : o->n * (int)x->parts;
     for (int p = 0; p < k->n_pred; p++) {
         Blk *q = &x->blocks[k->pred[p]];

@@ -328,9 +328,15 @@ static void emit_scalar(Vec *x, Value i, Val *o) {
         msl_emit_load(x, i, o);
         return;
     }
-    int clamp = o->c.stride ? msl_assumed_clamp(x, i) : 0;
-    if (o->c.stride && !clamp) clamp = msl_kept_operand(x, i);
-    bool strip = o->c.stride != 0 || o->c.segmented; // also: a uniform difference of linear values
+    int64_t known[MAX_WIDTH * MAX_PARTS];
+    if (is_integer(LLVMTypeOf(i)) && op != LLVMCall && msl_known(x, i, known)) {
+        o->base[0] = const_int(LLVMTypeOf(i), known[0]);
+        return;
+    }
+    bool apart = o->c.stride != 0 || o->c.kind == SHAPED;
+    int clamp = apart ? msl_assumed_clamp(x, i) : 0;
+    if (apart && !clamp) clamp = msl_kept_operand(x, i);
+    bool strip = apart || o->c.segmented; // also: a uniform difference of linear values
     for (int k = 0; k < LLVMGetNumOperands(i); k++)
         if (!LLVMValueIsBasicBlock(operand(i, k))) strip |= !msl_uniform(x, operand(i, k));
     if ((op == LLVMUDiv || op == LLVMSDiv || op == LLVMURem || op == LLVMSRem) && !strip &&
@@ -442,7 +448,7 @@ void msl_emit_instruction(Vec *x, Value i) {
         return;
     }
     if (which.op == OP_BARRIER || which.op == OP_SIMD_BARRIER || which.op >= OP_TENSOR_MATMUL ||
-        (which.op != OP_NONE && o->c.kind == LINEAR)) {
+        (which.op != OP_NONE && o->c.kind != VARYING)) {
         if (which.op == OP_POSITION)
             msl_emit_position(x, i, o);
         else
@@ -462,7 +468,7 @@ void msl_emit_instruction(Vec *x, Value i) {
         return;
     }
     if (!o && op != LLVMCall) msl_fail_at(x, "unsupported instruction", i);
-    if (o && o->c.kind == LINEAR) {
+    if (o && o->c.kind != VARYING) {
         emit_scalar(x, i, o);
         return;
     }

@@ -242,20 +242,31 @@ static Value gather_narrow(Vec *x, const Access *access, Value p, Value mask, Ty
     return LLVMBuildBitCast(x->b, v, t, "");
 }
 
-// Whole records, a lane at a time; false: their components.
+static bool seldom_cut(const Vec *x) {
+    return !LLVMIsConstant(x->mask) || x->mask == msl_full_mask(x);
+}
+
+// Whole records, a lane or a run of lanes at a time; false: their components.
 static bool access_whole(Vec *x, const Access *a) {
-    int n = a->n == 1 || a->soa || a->array || x->covered || is_pointer(a->element)
-                ? 0
-                : msl_record_size(x, a->n, a->bytes, a->whole_align, a->from != NULL);
+    // a mask of constants that is not full: a gather of just those lanes
+    bool shaped = x->cx->split && msl_class(x, a->p).kind == SHAPED && seldom_cut(x),
+         one = a->n == 1;
+    int n = (one && !shaped) || a->soa || a->array || x->covered || is_pointer(a->element) ? 0
+            : one ? 1
+                  : msl_record_size(x, a->n, a->bytes, a->whole_align, a->from != NULL);
     if (!n) return false;
     if (a->from) {
-        Value w = msl_packed(x, a->from), v[MAX_RECORD];
+        Value w = one ? msl_vector(x, a->from, 0) : msl_packed(x, a->from), v[MAX_RECORD];
         for (int k = 0; !w && k < n; k++) v[k] = msl_vector(x, a->from, k);
         msl_store_records(x, w ? w : interleave(x, v, n, n, (int)x->width), a->p, (unsigned)n,
                           a->align);
         return true;
     }
     Value w = msl_load_records(x, a->p, a->element, (unsigned)n, a->align), leaves[MAX_RECORD];
+    if (one) {
+        a->to->v[0] = w;
+        return true;
+    }
     msl_unpack(x, w, n, leaves);
     for (int k = 0; k < a->n; k++) a->to->v[k] = leaves[k];
     if (n == a->n) msl_set_packed(x, a->to, w);

@@ -90,7 +90,7 @@ void msl_set_packed(Vec *x, Val *o, Value w) {
 Value msl_packed(Vec *x, Value v) {
     const Val *k = msl_val(x, v);
     if (k && k->c.kind == VARYING) return k->packed ? k->packed[x->part] : NULL;
-    if (k && (k->c.stride || k->c.segmented)) return NULL;
+    if (k && !msl_uniform(x, v)) return NULL;
     int ix[MAX_WIDE], n = msl_leaves(LLVMTypeOf(v));
     for (int i = 0; i < n * (int)x->width; i++) ix[i] = i % n;
     return msl_shuffle(x, msl_scalar(x, v), LLVMGetPoison(LLVMTypeOf(v)), ix,

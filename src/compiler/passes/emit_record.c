@@ -3,6 +3,8 @@
 //   records   half4, float4, char4 at addresses without an order: a gather for each component
 //             would read each address n times. One of 8 or 16 bytes is one access for each lane,
 //             one of 4 bytes an element of one gather; they come out packed (emit_packed.c).
+//   shaped    anything at one address plus constants of the lanes (shape.c): lanes that lie in a
+//             row, or at one place, are one access
 //   narrow    bytes and halfwords under a mask, which AVX2 has no instruction for
 // With a full mask that is a plain access for each lane, or one for all. Otherwise a loop over the
 // lanes that are on copies through memory on the stack; split.c sees to it that this is seldom.
@@ -47,19 +49,55 @@ static Ways begin(Vec *x, Type element, unsigned n, unsigned align) {
     return w;
 }
 
-static Value ahead(Vec *x, Value p, Value lane, int64_t stride) {
-    Value o =
-        LLVMBuildMul(x->b, LLVMBuildZExt(x->b, lane, x->i64, ""), const_int(x->i64, stride), "");
-    return LLVMBuildGEP2(x->b, x->i8, p, &o, 1, "");
+// Where the lanes' records are: addresses, or that of lane 0 and a class that says how the others
+// follow.
+typedef struct Places {
+    Value p;
+    Class c;
+} Places;
+
+static Places places(Vec *x, Value p) {
+    Places s = {.c = msl_class(x, p)};
+    s.p = s.c.kind == VARYING || s.c.segmented ? msl_vector(x, p, 0)
+          : s.c.kind == SHAPED                 ? msl_scalar(x, p)
+                                               : msl_part_base(x, p);
+    return s;
 }
 
-// For each lane that is on: from memory to the buffer, or back. `p`: addresses, or that of lane 0,
-// the others `stride` behind each other.
-static void copy_lanes(Vec *x, const Ways *w, Value p, int64_t stride, bool load) {
+static Places in_a_row(Value p, unsigned bytes) {
+    return (Places){.p = p, .c = msl_linear(bytes, true, true)};
+}
+
+static Value behind(Vec *x, Value p, Value bytes) {
+    return LLVMBuildGEP2(x->b, x->i8, p, &bytes, 1, "");
+}
+
+static Value times(Vec *x, Value lane, int64_t stride) {
+    return LLVMBuildMul(x->b, LLVMBuildZExt(x->b, lane, x->i64, ""), const_int(x->i64, stride), "");
+}
+
+static Value place_of(Vec *x, const Places *s, unsigned lane) {
+    if (is_vector(LLVMTypeOf(s->p)))
+        return LLVMBuildExtractElement(x->b, s->p, const_int(x->i32, lane), "");
+    int64_t o =
+        s->c.kind == SHAPED ? s->c.shape[x->part * x->width + lane] : (int64_t)lane * s->c.stride;
+    return behind(x, s->p, const_int(x->i64, o));
+}
+
+// The same for a lane that is not a constant.
+static Value place_at(Vec *x, const Places *s, Value lane) {
+    if (is_vector(LLVMTypeOf(s->p))) return LLVMBuildExtractElement(x->b, s->p, lane, "");
+    if (s->c.kind != SHAPED) return behind(x, s->p, times(x, lane, s->c.stride));
+    Value of_step = LLVMBuildAdd(x->b, LLVMBuildZExt(x->b, lane, x->i64, ""),
+                                 const_int(x->i64, x->part * x->width), "");
+    return behind(x, s->p, msl_shape_at(x, s->c, of_step));
+}
+
+// For each lane that is on: from memory to the buffer, or back.
+static void copy_lanes(Vec *x, const Ways *w, const Places *s, bool load) {
     Lanes l = msl_begin_lanes(x);
-    Value lane = msl_lane_number(x, &l), place = ahead(x, w->buffer, lane, w->bytes);
-    Value at = is_vector(LLVMTypeOf(p)) ? LLVMBuildExtractElement(x->b, p, lane, "")
-                                        : ahead(x, p, lane, stride);
+    Value lane = msl_lane_number(x, &l), place = behind(x, w->buffer, times(x, lane, w->bytes));
+    Value at = place_at(x, s, lane);
     Value v = LLVMBuildLoad2(x->b, w->lane, load ? at : place, "");
     LLVMSetAlignment(v, load ? w->align : 1);
     LLVMSetAlignment(LLVMBuildStore(x->b, v, load ? place : at), load ? 1 : w->align);
@@ -67,11 +105,11 @@ static void copy_lanes(Vec *x, const Ways *w, Value p, int64_t stride, bool load
 }
 
 // The way of some lanes, and the end of both. `full`: what the other way loaded, in its last block.
-static Value end_load(Vec *x, const Ways *w, Value full, Value p, int64_t stride) {
+static Value end_load(Vec *x, const Ways *w, Value full, const Places *s) {
     Block last = LLVMGetInsertBlock(x->b);
     LLVMBuildBr(x->b, w->join);
     LLVMPositionBuilderAtEnd(x->b, w->some);
-    copy_lanes(x, w, p, stride, true);
+    copy_lanes(x, w, s, true);
     Value some = LLVMBuildLoad2(x->b, w->all, w->buffer, "");
     LLVMSetAlignment(some, 64);
     Block other = LLVMGetInsertBlock(x->b);
@@ -82,11 +120,11 @@ static Value end_load(Vec *x, const Ways *w, Value full, Value p, int64_t stride
     return v;
 }
 
-static void end_store(Vec *x, const Ways *w, Value v, Value p, int64_t stride) {
+static void end_store(Vec *x, const Ways *w, Value v, const Places *s) {
     LLVMBuildBr(x->b, w->join);
     LLVMPositionBuilderAtEnd(x->b, w->some);
     LLVMSetAlignment(LLVMBuildStore(x->b, v, w->buffer), 64);
-    copy_lanes(x, w, p, stride, false);
+    copy_lanes(x, w, s, false);
     LLVMBuildBr(x->b, w->join);
     LLVMPositionBuilderAtEnd(x->b, w->join);
 }
@@ -102,42 +140,58 @@ static Value gather_words(Vec *x, Value p, Type element, unsigned n, unsigned al
     return LLVMBuildBitCast(x->b, w, LLVMVectorType(element, n * x->width), "");
 }
 
-// Addresses that have one distance: that of lane 0; else all of them.
-static Value places(Vec *x, Value p, int64_t *stride) {
-    Class c = msl_class(x, p);
-    *stride = c.stride;
-    return c.kind == LINEAR && !c.segmented ? msl_part_base(x, p) : msl_vector(x, p, 0);
-}
-
-static Value place_of(Vec *x, Value places, int64_t stride, unsigned lane) {
-    if (is_vector(LLVMTypeOf(places)))
-        return LLVMBuildExtractElement(x->b, places, const_int(x->i32, lane), "");
-    Value o = const_int(x->i64, (int64_t)lane * stride);
-    return LLVMBuildGEP2(x->b, x->i8, places, &o, 1, "");
+// All lanes, `run` of them at a time: they lie in a row, or all at one place.
+static Value load_runs(Vec *x, const Ways *w, const Places *s, unsigned n, unsigned run,
+                       bool same) {
+    Type element = LLVMGetElementType(w->all);
+    Value all[MAX_WIDTH];
+    unsigned runs = x->width / run, each = n * (same ? 1 : run);
+    for (unsigned r = 0; r < runs; r++) {
+        Type t = each > 1 ? LLVMVectorType(element, each) : element;
+        all[r] = LLVMBuildLoad2(x->b, t, place_of(x, s, r * run), "");
+        LLVMSetAlignment(all[r], w->align);
+    }
+    if (each == 1) {
+        Value v = LLVMGetPoison(LLVMVectorType(element, runs));
+        for (unsigned r = 0; r < runs; r++)
+            v = LLVMBuildInsertElement(x->b, v, all[r], const_int(x->i32, r), "");
+        all[0] = v;
+    } else {
+        msl_concat(x, all, runs);
+    }
+    if (!same || run == 1) return all[0];
+    int ix[MAX_WIDE];
+    for (unsigned i = 0; i < x->width * n; i++) ix[i] = (int)(i / n / run * n + i % n);
+    return msl_shuffle(x, all[0], LLVMGetPoison(LLVMTypeOf(all[0])), ix, x->width * n);
 }
 
 Value msl_load_records(Vec *x, Value p, Type element, unsigned n, unsigned align) {
-    if (n * LLVMABISizeOfType(x->dl, element) == 4) return gather_words(x, p, element, n, align);
-    int64_t stride;
-    Value at = places(x, p, &stride), all[MAX_WIDTH];
+    unsigned bytes = n * (unsigned)LLVMABISizeOfType(x->dl, element), run = 1, same = 1;
+    Places s = places(x, p);
+    if (s.c.kind == SHAPED) {
+        run = msl_shape_run(x, s.c, bytes);
+        same = msl_shape_run(x, s.c, 0);
+    }
+    bool few = run == 1 && same == 1;
+    if (bytes == 4 && few && (s.c.kind != SHAPED || x->cx->avx512))
+        return gather_words(x, p, element, n, align);
     Ways w = begin(x, element, n, align);
     LLVMPositionBuilderAtEnd(x->b, w.full);
-    for (unsigned l = 0; l < x->width; l++) {
-        all[l] = LLVMBuildLoad2(x->b, w.lane, place_of(x, at, stride, l), "");
-        LLVMSetAlignment(all[l], align);
-    }
-    return end_load(x, &w, msl_concat(x, all, x->width), at, stride);
+    Value full = load_runs(x, &w, &s, n, run > same ? run : same, same > run);
+    return end_load(x, &w, full, &s);
 }
 
 void msl_store_records(Vec *x, Value packed, Value p, unsigned n, unsigned align) {
-    int64_t stride;
-    Value at = places(x, p, &stride);
+    Places s = places(x, p);
     Ways w = begin(x, LLVMGetElementType(LLVMTypeOf(packed)), n, align);
+    unsigned run = s.c.kind == SHAPED ? msl_shape_run(x, s.c, w.bytes) : 1, each = run * n;
     LLVMPositionBuilderAtEnd(x->b, w.full);
-    for (unsigned l = 0; l < x->width; l++) // in the order of the lanes
-        LLVMSetAlignment(
-            LLVMBuildStore(x->b, msl_part(x, packed, l * n, n), place_of(x, at, stride, l)), align);
-    end_store(x, &w, packed, at, stride);
+    for (unsigned l = 0; l < x->width; l += run) { // in the order of the lanes
+        Value v = each > 1 ? msl_part(x, packed, l * n, each)
+                           : LLVMBuildExtractElement(x->b, packed, const_int(x->i32, l), "");
+        LLVMSetAlignment(LLVMBuildStore(x->b, v, place_of(x, &s, l)), align);
+    }
+    end_store(x, &w, packed, &s);
 }
 
 // ---- narrow elements that lie one behind the other, n of each lane ----
@@ -147,12 +201,14 @@ Value msl_load_narrow(Vec *x, Value p, Type element, unsigned n, unsigned align)
     LLVMPositionBuilderAtEnd(x->b, w.full);
     Value full = LLVMBuildLoad2(x->b, w.all, p, "");
     LLVMSetAlignment(full, align);
-    return end_load(x, &w, full, p, w.bytes);
+    Places s = in_a_row(p, w.bytes);
+    return end_load(x, &w, full, &s);
 }
 
 void msl_store_narrow(Vec *x, Value v, Value p, unsigned n, unsigned align) {
     Ways w = begin(x, LLVMGetElementType(LLVMTypeOf(v)), n, align);
     LLVMPositionBuilderAtEnd(x->b, w.full);
     LLVMSetAlignment(LLVMBuildStore(x->b, v, p), align);
-    end_store(x, &w, v, p, w.bytes);
+    Places s = in_a_row(p, w.bytes);
+    end_store(x, &w, v, &s);
 }

@@ -5,10 +5,12 @@
 //             (emit_record.c) is one access
 //   requires  classes: neighbours that all lanes share, or that lie beside those of the next lane,
 //             are better left alone
-// Loads of one block with nothing between them that may write; two or four of them.
+// Loads of one block with nothing between them that may write; as many as fill one access. Bytes
+// and halfwords that are more than four are loaded as words and shifted out of them: to extend an
+// element to a word then costs no shuffle.
 #include "compiler/passes/passes_int.h"
 
-enum { MAX_LOADS = 64 };
+enum { MAX_LOADS = 64, MAX_RUN = 16, WORD = 4, SAME_DEPTH = 8 };
 
 typedef struct Piece {
     Value load, base;
@@ -29,6 +31,21 @@ static Value base_of(Vec *x, Value p, int64_t *offset) {
     return p;
 }
 
+// Computed alike: addresses are cloned for each access (prepare.c).
+static bool is_same(Value a, Value b, int depth) {
+    if (a == b) return true;
+    if (!depth || !LLVMIsAInstruction(a) || !LLVMIsAInstruction(b) ||
+        LLVMGetInstructionOpcode(a) != LLVMGetInstructionOpcode(b) ||
+        LLVMTypeOf(a) != LLVMTypeOf(b) || LLVMGetNumOperands(a) != LLVMGetNumOperands(b))
+        return false;
+    bool gep = LLVMIsAGetElementPtrInst(a);
+    if (!gep && !LLVMIsABinaryOperator(a) && !LLVMIsACastInst(a)) return false;
+    if (gep && LLVMGetGEPSourceElementType(a) != LLVMGetGEPSourceElementType(b)) return false;
+    for (int k = 0; k < LLVMGetNumOperands(a); k++)
+        if (!is_same(operand(a, k), operand(b, k), depth - 1)) return false;
+    return true;
+}
+
 static bool is_plain(Vec *x, Value i) {
     Type t = LLVMTypeOf(i);
     LLVMTypeKind k = LLVMGetTypeKind(t);
@@ -42,9 +59,10 @@ static bool is_plain(Vec *x, Value i) {
 // Whether n loads from p on are worth one access.
 static bool is_worth(Vec *x, Value p, int n, int64_t bytes) {
     Class c = msl_class(x, p);
-    if (c.kind == VARYING) return true;
+    if (c.kind == VARYING || c.kind == SHAPED) return true;
     if (c.kind != LINEAR || c.segmented) return false;
-    return c.stride == n * bytes || c.stride > MAX_RECORD * bytes || c.stride < -bytes;
+    int64_t most = n > MAX_RECORD ? n : MAX_RECORD;
+    return c.stride == n * bytes || c.stride > most * bytes || c.stride < -bytes;
 }
 
 static bool may_write(Value i) {
@@ -55,21 +73,32 @@ static bool may_write(Value i) {
            !msl_is_dropped(callee_of(i)) && msl_builtin_of(i).op != OP_POSITION;
 }
 
+// Element k of what was loaded.
+static Value element_of(Vec *x, Value v, Type t, int k) {
+    if (LLVMGetElementType(LLVMTypeOf(v)) == t)
+        return LLVMBuildExtractElement(x->b, v, const_int(x->i64, k), "");
+    int bytes = (int)LLVMABISizeOfType(x->dl, t), at = k * bytes;
+    Value word = LLVMBuildExtractElement(x->b, v, const_int(x->i64, at / WORD), "");
+    if (at % WORD) word = LLVMBuildLShr(x->b, word, const_int(x->i32, at % WORD * 8), "");
+    Type bits = LLVMIntTypeInContext(x->llvm, (unsigned)bytes * 8);
+    return LLVMBuildBitCast(x->b, LLVMBuildTrunc(x->b, word, bits, ""), t, "");
+}
+
 static bool merge_run(Vec *x, Piece **run, int n) {
-    Type t = LLVMVectorType(run[0]->type, (unsigned)n);
-    Value first = NULL;
+    Type t = run[0]->type, all = LLVMVectorType(t, (unsigned)n);
+    if (n > MAX_RECORD)
+        all = LLVMVectorType(x->i32, (unsigned)n * (unsigned)LLVMABISizeOfType(x->dl, t) / WORD);
+    Piece *first = NULL;
     for (Value i = LLVMGetFirstInstruction(LLVMGetInstructionParent(run[0]->load)); !first;
          i = LLVMGetNextInstruction(i))
         for (int k = 0; k < n; k++)
-            if (run[k]->load == i) first = i;
-    LLVMPositionBuilderBefore(x->b, first);
+            if (run[k]->load == i) first = run[k];
+    LLVMPositionBuilderBefore(x->b, first->load);
     Value o = const_int(x->i64, run[0]->offset);
-    Value p = run[0]->offset ? LLVMBuildGEP2(x->b, x->i8, run[0]->base, &o, 1, "") : run[0]->base;
-    Value v = LLVMBuildLoad2(x->b, t, p, "");
+    Value p = run[0]->offset ? LLVMBuildGEP2(x->b, x->i8, first->base, &o, 1, "") : first->base;
+    Value v = LLVMBuildLoad2(x->b, all, p, "");
     LLVMSetAlignment(v, LLVMGetAlignment(run[0]->load));
-    for (int k = 0; k < n; k++)
-        LLVMReplaceAllUsesWith(run[k]->load,
-                               LLVMBuildExtractElement(x->b, v, const_int(x->i64, k), ""));
+    for (int k = 0; k < n; k++) LLVMReplaceAllUsesWith(run[k]->load, element_of(x, v, t, k));
     for (int k = 0; k < n; k++) {
         LLVMInstructionEraseFromParent(run[k]->load);
         run[k]->load = NULL;
@@ -79,8 +108,8 @@ static bool merge_run(Vec *x, Piece **run, int n) {
 
 static Piece *find(Piece *all, int n, const Piece *like, int64_t offset) {
     for (int k = 0; k < n; k++)
-        if (all[k].load && all[k].base == like->base && all[k].type == like->type &&
-            all[k].offset == offset)
+        if (all[k].load && all[k].type == like->type && all[k].offset == offset &&
+            is_same(all[k].base, like->base, SAME_DEPTH))
             return &all[k];
     return NULL;
 }
@@ -88,16 +117,20 @@ static Piece *find(Piece *all, int n, const Piece *like, int64_t offset) {
 // Merges what it can of loads with nothing between them.
 static bool merge(Vec *x, Piece *all, int n) {
     bool some = false;
-    for (int size = MAX_RECORD; size > 1; size /= 2)
+    for (int size = MAX_RUN; size > 1; size /= 2)
         for (int k = 0; k < n; k++) {
             if (!all[k].load) continue;
             int64_t bytes = (int64_t)LLVMABISizeOfType(x->dl, all[k].type);
-            Piece *run[MAX_RECORD];
+            Piece *run[MAX_RUN];
             int have = 0;
             if (find(all, n, &all[k], all[k].offset - bytes)) continue; // the run begins before it
             while (have < size && (run[have] = find(all, n, &all[k], all[k].offset + have * bytes)))
                 have++;
-            bool fits = msl_record_size(x, size, (int)bytes, LLVMGetAlignment(all[k].load), false);
+            int words = size * (int)bytes / WORD;
+            bool fits = size > MAX_RECORD
+                            ? bytes < WORD && (words == 2 || words == 4)
+                            : msl_record_size(x, size, (int)bytes, LLVMGetAlignment(all[k].load),
+                                              false) != 0;
             if (have == size && fits && is_worth(x, operand(all[k].load, 0), size, bytes)) {
                 some |= merge_run(x, run, size);
                 k = -1; // what follows the run begins another

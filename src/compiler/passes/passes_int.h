@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // passes_int.h: private to passes/. The state of one vectorisation and what its files offer each
 // other. Reading order: vectorise.c (the pipeline), prepare.c, join.c, merge.c, cfg.c, private.c,
-// divergence.c, position.c, emit.c, emit_inst.c, emit_packed.c, emit_memory.c, emit_record.c,
+// divergence.c, shape.c, position.c, emit.c, emit_inst.c, emit_packed.c, emit_memory.c, emit_record.c,
 // emit_helper.c, emit_atomic.c, emit_simd.c, emit_texture.c, emit_tensor.c, fragment.c,
 // emit_fragment.c, emit_control.c, split.c, version.c.
 //
@@ -47,7 +47,8 @@ void msl_map_put(MslContext *cx, Arena *a, Map *m, const void *key, int value);
 //   wrapped. max: no active lane's unsigned value is greater; `sure`: nor that of any other lane,
 //   no wrap anywhere. rows: the bases of a segmented value are `row` apart, so that one stands for
 //   all.
-typedef enum Kind { TOP, LINEAR, VARYING } Kind;
+//   SHAPED: base + a constant of the lane, whatever it is (shape.c). nsw, nuw, max and sure as above.
+typedef enum Kind { TOP, LINEAR, SHAPED, VARYING } Kind;
 typedef struct Class {
     Kind kind;
     bool segmented, nsw, nuw;
@@ -55,6 +56,7 @@ typedef struct Class {
     uint64_t max;
     bool sure, rows;
     int64_t row;
+    const int64_t *shape; // SHAPED: of each lane of the step, from lane 0 on
 } Class;
 
 // A value of the thread function and its forms in the vector function.
@@ -62,7 +64,7 @@ typedef struct Val {
     Value old;
     Class c;
     int n;         // components: scalar leaves of its type
-    Value *base;   // LINEAR: [1] or [n_segments] scalars
+    Value *base;   // LINEAR, SHAPED: [1] or [n_segments] scalars
     Value *v;      // VARYING: [n] vectors of `width` lanes, those of the part being emitted
     Value *all;    // of all parts: [parts][n]
     Value *packed; // of each part: all components in the order of memory, or NULL (emit_packed.c)
@@ -136,6 +138,7 @@ typedef struct Vec {
     int n_outs;
     Map out_ix;
     Spilt *spilt;
+    struct Shape *shapes;
     Map full_tests; // questions for a full mask that split.c answers
 
     Value covered, lengths;                 // emit_helper.c: lanes that count; NULL: all that run
@@ -216,6 +219,15 @@ int msl_kept_operand(
     Vec *x, Value i); // number + 1 of the operand that i is equal to in active lanes; 0: none
 Class msl_linear(int64_t stride, bool nsw, bool nuw);
 
+// shape.c
+void msl_set_shape(Vec *x, Class *c, const int64_t *at); // values of the lanes but for a number
+bool msl_shape_of(const Vec *x, Class c, int64_t *at);   // false: it has none
+Value msl_shape_vector(Vec *x, Class c, Type t);         // of the part being emitted
+Value msl_shape_at(Vec *x, Class c, Value lane);         // i64, of a lane of the step
+// Greatest power of two of lanes whose addresses are `step` apart, wherever one begins.
+unsigned msl_shape_run(const Vec *x, Class c, int64_t step);
+bool msl_known(Vec *x, Value v, int64_t *at); // a constant of the lane alone
+
 // position.c
 typedef enum Op { // the calls the vectoriser itself lowers
     OP_NONE,
@@ -278,6 +290,7 @@ typedef struct Builtin {
 Builtin msl_builtin_of(Value call);
 void msl_plan_positions(Vec *x); // segment, n_segments
 Class msl_position_class(Vec *x, Value call);
+bool msl_known_position(Vec *x, Value call, uint64_t *at); // for msl_known
 void msl_emit_position(Vec *x, Value call, Val *o);
 Value msl_position_base(Vec *x, Value call, unsigned segment); // scalar of the segment's first lane
 

@@ -177,6 +177,29 @@ static Class segmented_class(const Vec *x, int d, Class c) {
     return c;
 }
 
+static int64_t lane_in(unsigned l, unsigned n) { return l % n; }
+static int64_t group_of(unsigned l, unsigned n) { return l / n; }
+
+// The lanes of a step taken apart into groups of n: the number in the group, or of the group.
+static Class shaped(Vec *x, int64_t (*number)(unsigned, unsigned), unsigned n) {
+    int64_t at[MAX_WIDTH * MAX_PARTS];
+    Class c = msl_linear(1, true, true);
+    for (unsigned l = 0; l < x->lanes; l++) at[l] = number(l, n);
+    msl_set_shape(x, &c, at);
+    return c;
+}
+
+bool msl_known_position(Vec *x, Value call, uint64_t *at) {
+    int builtin, d;
+    arguments(x, call, &builtin, &d);
+    unsigned n = builtin == RF_THREAD_INDEX_IN_SIMDGROUP   ? SIMD_LANES
+                 : builtin == RF_THREAD_INDEX_IN_QUADGROUP ? QUAD_LANES
+                                                           : 0;
+    if (!n || x->lanes % n) return false; // a step begins in the middle of a group
+    for (unsigned l = 0; l < x->lanes; l++) at[l] = l % n;
+    return true;
+}
+
 Class msl_position_class(Vec *x, Value call) {
     int builtin, d;
     arguments(x, call, &builtin, &d);
@@ -198,13 +221,15 @@ Class msl_position_class(Vec *x, Value call) {
     }
     case RF_THREAD_INDEX_IN_THREADGROUP: return with_max(lane, MAX_THREADS - 1);
     case RF_THREAD_INDEX_IN_SIMDGROUP:
-        return with_max(x->lanes > SIMD_LANES ? vary : lane, SIMD_LANES - 1);
-    case RF_THREAD_INDEX_IN_QUADGROUP: return with_max(vary, QUAD_LANES - 1);
-    case RF_QUADGROUP_INDEX_IN_THREADGROUP: return with_max(vary, MAX_THREADS / QUAD_LANES - 1);
+        return with_max(shaped(x, lane_in, SIMD_LANES), SIMD_LANES - 1);
+    case RF_THREAD_INDEX_IN_QUADGROUP:
+        return with_max(shaped(x, lane_in, QUAD_LANES), QUAD_LANES - 1);
+    case RF_QUADGROUP_INDEX_IN_THREADGROUP:
+        return with_max(shaped(x, group_of, QUAD_LANES), MAX_THREADS / QUAD_LANES - 1);
     case RF_THREADS_PER_THREADGROUP:
     case RF_DISPATCH_THREADS_PER_THREADGROUP: return with_max(uniform, MAX_THREADS);
     case RF_SIMDGROUP_INDEX_IN_THREADGROUP:
-        return with_max(x->lanes > SIMD_LANES ? vary : uniform, SIMD_LANES - 1);
+        return with_max(shaped(x, group_of, SIMD_LANES), SIMD_LANES - 1);
     case RF_THREADS_PER_SIMDGROUP:
     case RF_THREAD_EXECUTION_WIDTH:
     case RF_SIMDGROUPS_PER_THREADGROUP:
@@ -310,8 +335,11 @@ Value msl_position_base(Vec *x, Value call, unsigned segment) {
     case RF_VIEW: return launch_field(x, offsetof(CpuLaunch, view), 0);
     case RF_N_VIEWS: return launch_field(x, offsetof(CpuLaunch, n_views), 0);
     case RF_THREAD_INDEX_IN_SIMDGROUP:
-        return x->width == SIMD_LANES ? c32(x, 0)
+        return x->lanes >= SIMD_LANES ? c32(x, 0)
                                       : LLVMBuildAnd(x->b, x->first, c32(x, SIMD_LANES - 1), "");
+    case RF_THREAD_INDEX_IN_QUADGROUP: return c32(x, 0);
+    case RF_QUADGROUP_INDEX_IN_THREADGROUP:
+        return LLVMBuildUDiv(x->b, x->first, c32(x, QUAD_LANES), "");
     case RF_SIMDGROUP_INDEX_IN_THREADGROUP:
         return LLVMBuildUDiv(x->b, x->first, c32(x, SIMD_LANES), "");
     case RF_THREADS_PER_SIMDGROUP:
@@ -329,29 +357,16 @@ Value msl_position_base(Vec *x, Value call, unsigned segment) {
 void msl_emit_position(Vec *x, Value call, Val *o) {
     int builtin, d;
     arguments(x, call, &builtin, &d);
-    if (o->c.kind == LINEAR) {
+    if (o->c.kind != VARYING) {
         for (unsigned k = 0; k < msl_n_bases(x, o->c); k++)
             o->base[k] = msl_position_base(x, call, k);
         return;
     }
-    Value lanes = msl_lane_offsets(x, x->i32, 1, x->width);
     switch (builtin) {
     case RF_THREAD_POSITION_IN_GRID:
         o->v[0] = LLVMBuildAdd(x->b, msl_splat(x, in_grid(x, d)), varying_coordinate(x, d), "");
         return;
     case RF_THREAD_POSITION_IN_THREADGROUP: o->v[0] = varying_coordinate(x, d); return;
-    case RF_THREAD_INDEX_IN_SIMDGROUP: // a step of several SIMD-groups
-        o->v[0] = LLVMBuildAnd(x->b, index_vector(x), msl_splat(x, c32(x, SIMD_LANES - 1)), "");
-        return;
-    case RF_SIMDGROUP_INDEX_IN_THREADGROUP:
-        o->v[0] = LLVMBuildLShr(x->b, index_vector(x), msl_splat(x, c32(x, 5)), "");
-        return;
-    case RF_THREAD_INDEX_IN_QUADGROUP:
-        o->v[0] = LLVMBuildAnd(x->b, lanes, msl_splat(x, c32(x, QUAD_LANES - 1)), "");
-        return;
-    case RF_QUADGROUP_INDEX_IN_THREADGROUP:
-        o->v[0] = LLVMBuildLShr(x->b, index_vector(x), msl_splat(x, c32(x, 2)), "");
-        return;
     default: msl_fail_at(x, "unknown thread position", call);
     }
 }
