@@ -26,6 +26,7 @@ enum {
     MAX_RECORD = 4,    // elements of a record read by one wide access
     MAX_WIDE = MAX_WIDTH * MAX_RECORD,
     MATRIX_ELEMENTS = 64, // of a matrix of the SIMD-group
+    MAX_SLOTS = 16,       // vectors that a loop over lanes reads from memory
 };
 
 // map.c: memory of one vectorisation, freed at once; a map from pointers to ints.
@@ -139,7 +140,8 @@ typedef struct Vec {
     Map out_ix;
     Spilt *spilt;
     struct Shape *shapes;
-    Map full_tests; // questions for a full mask that split.c answers
+    Value slots[MAX_SLOTS]; // memory for loops over lanes, one after the other
+    Map full_tests;         // questions for a full mask that split.c answers
 
     Value covered, lengths;                 // emit_helper.c: lanes that count; NULL: all that run
     Value mask;                             // execution mask of the part of the block being emitted
