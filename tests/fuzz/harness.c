@@ -342,19 +342,19 @@ typedef void Step(const Args *, const CpuLaunch *, const uint32_t at[7], const v
 #else
 #define K(name)                                                                                    \
     extern Thread k_##name;                                                                        \
-    extern Step k_##name##_full, k_##name##_edge;
+    extern Step k_##name##_whole, k_##name##_full, k_##name##_edge;
 #endif
 #include "list.h"
 #undef K
 static const struct {
     const char *name;
     Thread *thread;
-    Step *full, *edge;
+    Step *whole, *full, *edge; // all lanes there; full groups; cut ones
 } kernels[] = {
 #ifdef OBJECTS
-#define K(name) {#name, k_##name, NULL, NULL},
+#define K(name) {#name, k_##name, NULL, NULL, NULL},
 #else
-#define K(name) {#name, k_##name, k_##name##_full, k_##name##_edge},
+#define K(name) {#name, k_##name, k_##name##_whole, k_##name##_full, k_##name##_edge},
 #endif
 #include "list.h"
 };
@@ -512,7 +512,9 @@ static void run_step(int k, bool full, const Args *ref, const Args *vec, const u
     running = kernels[k].thread;
     running_args = ref;
     run_reference(mask);
-    (full ? kernels[k].full : kernels[k].edge)(vec, &launch, at, mask);
+    bool whole = full;
+    for (int l = 0; l < WIDTH; l++) whole &= mask[l / 32] >> l % 32 & 1;
+    (whole ? kernels[k].whole : full ? kernels[k].full : kernels[k].edge)(vec, &launch, at, mask);
 }
 
 // mode 0: full groups; 1: groups cut in every dimension; 2: full groups under random masks

@@ -151,13 +151,18 @@ int main(int argc, char **argv) {
             threads[n++] = f;
     double t0 = now_ms();
     for (int k = 0; k < n; k++) {
-        cx.split = true; // as codegen asks for it
+        cx.split = cx.whole = true; // as codegen asks for it
+        LLVMValueRef whole =
+            msl_vectorise_step(&cx, threads[k], cx.shape[0] && cx.shape[1] && cx.shape[2], parts);
+        cx.whole = false;
         LLVMValueRef full =
             msl_vectorise_step(&cx, threads[k], cx.shape[0] && cx.shape[1] && cx.shape[2], parts);
         cx.split = false;
         LLVMValueRef edge = msl_vectorise_step(&cx, threads[k], false, parts);
+        set_target(whole);
         set_target(full);
         set_target(edge);
+        companion(threads[k], whole, "_whole");
         companion(threads[k], full, "_full");
         companion(threads[k], edge, "_edge");
     }

@@ -245,7 +245,7 @@ static void vectorise_versions(Cg *cg, Plan *plan, uint32_t n_threads) {
     if (!plan->shaped) cx->shape[1] = cx->shape[2] = 1; // lines: x runs with the lanes
     plan->full_width = cx->width;
     cx->local = true;
-    cx->split = !cg->request->quick && !cg->request->validate;
+    cx->split = cx->whole = !cg->request->quick && !cg->request->validate;
     if (has_full) plan->full = msl_vectorise(cx, cg->thread, true);
     LLVMValueRef slow = has_full ? cx->slow : NULL;
     unsigned parts = has_full && plan->shaped ? choose_parts(cg, plan->full, n_threads) : 1;
@@ -255,7 +255,7 @@ static void vectorise_versions(Cg *cg, Plan *plan, uint32_t n_threads) {
         slow = NULL;
         plan->full_width = cx->width * parts;
     }
-    cx->split = false;
+    cx->split = cx->whole = false;
     if (!plan->rows) memcpy(cx->shape, cg->request->shape, sizeof cx->shape);
     plan->some = vectorise_some(cg, plan, slow);
     memcpy(cx->shape, cg->request->shape, sizeof cx->shape);

@@ -175,6 +175,7 @@ Value msl_vector(Vec *x, Value v, int leaf) {
 // ---- masks ----
 
 Value msl_mask_and(Vec *x, Value mask, Value condition) {
+    if (mask == msl_full_mask(x)) return condition;
     return LLVMBuildSelect(x->b, mask, condition, msl_zero_mask(x), "");
 }
 Value msl_mask_bits(Vec *x, Value mask) { return LLVMBuildBitCast(x->b, mask, x->bits_type, ""); }
@@ -234,7 +235,7 @@ static Value extend_segment(Vec *x, Value i, unsigned segment, bool segmented) {
     bool exact = which.op == OP_POSITION; // never wraps, not even in inactive lanes
     if (op == LLVMZExt && !c.nuw && c.nsw && LLVMGetNNeg(i)) op = LLVMSExt;
     Value base = msl_scalar_of(x, a, segment);
-    if (exact || (c.kind == LINEAR && !c.stride))
+    if (exact || (c.kind == LINEAR && !c.stride) || (x->lead && !segmented))
         return LLVMBuildCast(x->b, op, base, LLVMTypeOf(i), "");
     Type bits = LLVMIntTypeInContext(x->llvm, x->segment);
     Value on =

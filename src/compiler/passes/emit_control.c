@@ -51,6 +51,7 @@ void msl_find_flat(Vec *x) {
 
 static Value block_mask(Vec *x, int b, unsigned p) {
     const Blk *k = &x->blocks[b], *d = &x->blocks[k->idom];
+    if (b == 0 && x->whole) return msl_full_mask(x);
     if (b == 0) return msl_part(x, LLVMGetLastParam(x->f), p * x->width, x->width);
     if (k->header >= 0 && x->loops[k->header].divergent)
         return LLVMBuildPhi(x->b, x->mask_type, "live");
@@ -73,6 +74,82 @@ static void keep_live_outs(Vec *x, const Loop *l, Value leave) { // of this part
     }
 }
 
+static LLVMIntPredicate opposite(LLVMIntPredicate p) {
+    switch (p) {
+    case LLVMIntULT: return LLVMIntUGE;
+    case LLVMIntULE: return LLVMIntUGT;
+    case LLVMIntUGT: return LLVMIntULE;
+    case LLVMIntUGE: return LLVMIntULT;
+    case LLVMIntSLT: return LLVMIntSGE;
+    case LLVMIntSLE: return LLVMIntSGT;
+    case LLVMIntSGT: return LLVMIntSLE;
+    case LLVMIntSGE: return LLVMIntSLT;
+    default: return p; // of equality nothing is said
+    }
+}
+
+bool msl_line_test(Vec *x, Value c, bool if_true, LineTest *t) {
+    if (!LLVMIsAICmpInst(c)) return false;
+    LLVMIntPredicate p = LLVMGetICmpPredicate(c);
+    if (!if_true) p = opposite(p);
+    if (p == LLVMIntEQ || p == LLVMIntNE) return false;
+    bool less = p == LLVMIntULT || p == LLVMIntULE || p == LLVMIntSLT || p == LLVMIntSLE;
+    Class a = msl_class(x, operand(c, 0));
+    *t = (LineTest){operand(c, 0), operand(c, 1), p, a.stride, (a.stride > 0) == less};
+    return a.kind == LINEAR && a.stride && !a.segmented && (p >= LLVMIntSGT ? a.nsw : a.nuw) &&
+           msl_uniform(x, t->bound);
+}
+
+Value msl_ask_line(Vec *x, const LineTest *t, Value first, Value bound, unsigned lane) {
+    Value ahead = const_int(LLVMTypeOf(first), t->stride * (int64_t)lane);
+    return LLVMBuildICmp(x->b, t->predicate, LLVMBuildAdd(x->b, first, ahead, ""), bound, "");
+}
+
+static bool condition_test(Vec *x, const Blk *k, int to, LineTest *t) {
+    return msl_line_test(x, LLVMGetCondition(LLVMGetBasicBlockTerminator(k->old)), k->succ[0] == to,
+                         t);
+}
+
+// Where a line of numbers is compared with one number and all lanes are there, one lane answers
+// for a part, without a mask. Whether any lane is on the taken side; NULL: it is not so.
+static Value ask_lines(Vec *x, Blk *k, int to) {
+    LineTest t;
+    bool whole = x->whole;
+    for (unsigned p = 0; p < x->parts; p++) {
+        k->any[p] = NULL;
+        whole &= k->mask[p] == msl_full_mask(x);
+    }
+    k->all = NULL;
+    if (!whole || !condition_test(x, k, to, &t)) return NULL;
+    Value first = msl_scalar(x, t.line), bound = msl_scalar(x, t.bound);
+    unsigned last = x->lanes - 1;
+    for (unsigned p = 0; x->parts > 1 && p < x->parts; p++)
+        k->any[p] = msl_ask_line(x, &t, first, bound, p * x->width + (t.rising ? 0 : x->width - 1));
+    k->all = msl_ask_line(x, &t, first, bound, t.rising ? last : 0);
+    return msl_ask_line(x, &t, first, bound, t.rising ? 0 : last);
+}
+
+// Blocks in which lane 0 is active, whenever they run: conditions that hold from the first lane on
+// keep it.
+static void find_leads(Vec *x) {
+    for (int b = 0; b < x->n_blocks; b++) {
+        Blk *k = &x->blocks[b], *d = &x->blocks[k->idom];
+        LineTest t;
+        k->lead = b ? d->lead : x->whole;
+        if (!b) continue;
+        if (k->header >= 0 && x->loops[k->header].divergent) {
+            const Blk *latch = &x->blocks[x->loops[k->header].latch];
+            k->lead = x->blocks[x->loops[k->header].preheader].lead &&
+                      latch->mask_id == k->mask_id && condition_test(x, latch, b, &t) && t.rising;
+        } else if (k->exit >= 0 && k->idom == x->loops[k->exit].latch) {
+            k->lead = x->blocks[x->loops[k->exit].preheader].lead;
+        } else if (d->n_succ == 2 && d->divergent && d->latch < 0 &&
+                   msl_taken_side(x, k->idom) == b) {
+            k->lead = d->lead && condition_test(x, d, b, &t) && t.rising;
+        }
+    }
+}
+
 static void emit_terminator(Vec *x, int b) {
     Blk *bl = x->blocks, *k = &bl[b];
     Value t = LLVMGetBasicBlockTerminator(k->old);
@@ -91,7 +168,7 @@ static void emit_terminator(Vec *x, int b) {
     }
     const Loop *l = k->latch >= 0 ? &x->loops[k->latch] : NULL;
     int to = l ? l->header : msl_taken_side(x, b), other = l ? l->exit : k->ipdom;
-    Value all = NULL;
+    Value any = NULL, line = l ? NULL : ask_lines(x, k, to);
     for (unsigned p = 0; p < x->parts; p++) {
         msl_set_part(x, p);
         Value c = msl_vector(x, LLVMGetCondition(t), 0), not_c = LLVMBuildNot(x->b, c, "");
@@ -107,12 +184,12 @@ static void emit_terminator(Vec *x, int b) {
         } else {
             k->taken[p] = m;
         }
-        all = all ? LLVMBuildOr(x->b, all, m, "") : m;
+        if (!line) any = any ? LLVMBuildOr(x->b, any, m, "") : m;
     }
     if (k->flat)
         LLVMBuildBr(x->b, bl[to].first);
     else
-        LLVMBuildCondBr(x->b, msl_any(x, all), bl[to].first, bl[other].first);
+        LLVMBuildCondBr(x->b, line ? line : msl_any(x, any), bl[to].first, bl[other].first);
 }
 
 // Value of phi i on the edge from block p, blended with what lanes that came earlier brought: the
@@ -253,6 +330,15 @@ static bool used_elsewhere(Value i) {
     return false;
 }
 
+// The mask of a part anew, where it is used: its parts are seldom all needed. NULL: it is no line.
+static Value fresh_mask(Vec *x, const Blk *d, int to, unsigned p) {
+    LineTest t;
+    if (!condition_test(x, d, to, &t)) return NULL;
+    x->part = p;
+    return LLVMBuildICmp(x->b, t.predicate, msl_vector(x, t.line, 0), msl_vector(x, t.bound, 0),
+                         "");
+}
+
 static void emit_part_by_part(Vec *x, Blk *k) {
     Value end = LLVMGetBasicBlockTerminator(k->old), begin = LLVMGetFirstInstruction(k->old);
     for (Value i = begin; i != end; i = LLVMGetNextInstruction(i)) {
@@ -263,10 +349,15 @@ static void emit_part_by_part(Vec *x, Blk *k) {
     for (unsigned p = 0; p < x->parts; p++) {
         Block before = LLVMGetInsertBlock(x->b), on = msl_new_block(x, "part"),
               next = msl_new_block(x, "next");
-        LLVMBuildCondBr(x->b, msl_any(x, k->mask[p]), on, next);
+        const Blk *d = &x->blocks[k->idom];
+        Value any = k->mask[p] == d->taken[p] ? d->any[p] : NULL;
+        LLVMBuildCondBr(x->b, any ? any : msl_any(x, k->mask[p]), on, next);
         LLVMPositionBuilderAtEnd(x->b, on);
+        Value mask = k->mask[p], fresh = any ? fresh_mask(x, d, (int)(k - x->blocks), p) : NULL;
+        if (fresh) k->mask[p] = fresh;
         for (Value i = begin; i != end; i = LLVMGetNextInstruction(i))
             if (!LLVMIsAPHINode(i) && is_varying(x, i)) msl_emit_part(x, i, p);
+        k->mask[p] = mask;
         Block last = LLVMGetInsertBlock(x->b);
         LLVMBuildBr(x->b, next);
         LLVMPositionBuilderAtEnd(x->b, next);
@@ -287,6 +378,7 @@ static void emit_part_by_part(Vec *x, Blk *k) {
 
 void msl_emit_body(Vec *x) {
     find_live_outs(x);
+    find_leads(x);
     for (int b = 0; b < x->n_blocks; b++) x->blocks[b].first = msl_new_block(x, "");
     for (int b = 0; b < x->n_blocks; b++) {
         Blk *k = &x->blocks[b];
@@ -294,6 +386,7 @@ void msl_emit_body(Vec *x) {
         if (!b) msl_begin_helpers(x);
         for (unsigned p = 0; p < x->parts; p++) k->mask[p] = block_mask(x, b, p);
         x->masks = k->mask;
+        x->lead = k->lead;
         const Loop *l = k->header >= 0 ? &x->loops[k->header] : NULL;
         for (int i = l ? l->first_out : 0; l && i < l->first_out + l->n_out; i++)
             for (int c = 0; c < x->outs[i].n * (int)x->parts; c++) {

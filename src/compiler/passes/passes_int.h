@@ -79,8 +79,10 @@ typedef struct Blk {
     int dom_in, dom_out;     // interval in a walk of the dominator tree
     int mask_id;             // equal ids: equal execution masks (analysis)
     bool divergent, flat;    // divergent branch; its body needs no branch
+    bool lead;               // lane 0 is active
     Value mask[MAX_PARTS], taken[MAX_PARTS],
-        again[MAX_PARTS]; // execution mask; of the taken side; of the lanes that loop on
+        again[MAX_PARTS];      // execution mask; of the taken side; of the lanes that loop on
+    Value any[MAX_PARTS], all; // i1: whether `taken` has a lane, and all; NULL: ask it
 } Blk;
 typedef struct Loop {
     int header, latch, preheader, exit, parent;
@@ -118,6 +120,8 @@ typedef struct Vec {
     bool full; // actual threadgroup size = shape
     enum { POSITIONS_VARY, POSITIONS_LINEAR, POSITIONS_SEGMENTED } positions;
     int fast;    // the dimension that runs with the lanes
+    bool whole;  // the mask it begins with is full
+    bool lead;   // lane 0 is active in the block being emitted
     bool assume; // this copy may count checked clamps as linear (version.c)
     Type i1, i8, i16, i32, i64, f32, f64, ptr, none, mask_type, bits_type;
     Value thread, f;
@@ -403,6 +407,14 @@ Value msl_emit_frame(Vec *x, Value i);
 void msl_emit_inside(Vec *x, Value i, Val *o); // i1 __ingot_inside(pointer, start, limit, ...)
 
 // emit_control.c
+typedef struct LineTest { // a line of numbers compared with one number
+    Value line, bound;    // of the thread function
+    LLVMIntPredicate predicate;
+    int64_t stride;
+    bool rising; // the condition holds from the first lane on, or ends with the last
+} LineTest;
+bool msl_line_test(Vec *x, Value condition, bool if_true, LineTest *t); // false: it is none
+Value msl_ask_line(Vec *x, const LineTest *t, Value first, Value bound, unsigned lane);
 void msl_find_flat(Vec *x);
 void msl_emit_body(Vec *x);
 

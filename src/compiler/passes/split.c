@@ -141,44 +141,23 @@ static void copy_region(Region *r, const Value *masks, const Loop *l) {
             if (msl_map_get(&x->full_tests, i) > 0) LLVMReplaceAllUsesWith(i, LLVMConstNull(x->i1));
 }
 
-static LLVMIntPredicate opposite(LLVMIntPredicate p) {
-    switch (p) {
-    case LLVMIntULT: return LLVMIntUGE;
-    case LLVMIntULE: return LLVMIntUGT;
-    case LLVMIntUGT: return LLVMIntULE;
-    case LLVMIntUGE: return LLVMIntULT;
-    case LLVMIntSLT: return LLVMIntSGE;
-    case LLVMIntSLE: return LLVMIntSGT;
-    case LLVMIntSGT: return LLVMIntSLE;
-    case LLVMIntSGE: return LLVMIntSLT;
-    default: return p; // of equality nothing is said
-    }
-}
-
-// Whether all lanes go on behind the latch, when all came: of a line of numbers that is compared
-// with one number the lane at its end answers for all.
+// Whether all lanes go on behind the latch, when all came.
 static Value all_go_on(Region *r, const Loop *l, const Value *left) {
     Vec *x = r->x;
-    Value c = LLVMGetCondition(LLVMGetBasicBlockTerminator(x->blocks[l->latch].old));
-    if (!LLVMIsAICmpInst(c)) return msl_is_full(x, left, x->parts);
-    LLVMIntPredicate p = LLVMGetICmpPredicate(c);
-    if (x->blocks[l->latch].succ[0] != l->header) p = opposite(p);
-    bool equal = p == LLVMIntEQ || p == LLVMIntNE, is_signed = p >= LLVMIntSGT;
-    bool less = p == LLVMIntULT || p == LLVMIntULE || p == LLVMIntSLT || p == LLVMIntSLE;
-    Class a = msl_class(x, operand(c, 0));
-    bool line = a.kind == LINEAR && !a.segmented && (is_signed ? a.nsw : a.nuw);
-    if (equal || !line || !msl_uniform(x, operand(c, 1))) return msl_is_full(x, left, x->parts);
-    bool at_end = (a.stride > 0) == less;
-    Value first = copy_of(r, msl_scalar(x, operand(c, 0)));
-    Value ahead = const_int(LLVMTypeOf(first), at_end ? a.stride * (int64_t)(x->lanes - 1) : 0);
-    return LLVMBuildICmp(x->b, p, LLVMBuildAdd(x->b, first, ahead, ""),
-                         copy_of(r, msl_scalar(x, operand(c, 1))), "");
+    const Blk *latch = &x->blocks[l->latch];
+    LineTest t;
+    if (!msl_line_test(x, LLVMGetCondition(LLVMGetBasicBlockTerminator(latch->old)),
+                       latch->succ[0] == l->header, &t))
+        return msl_is_full(x, left, x->parts);
+    return msl_ask_line(x, &t, copy_of(r, msl_scalar(x, t.line)),
+                        copy_of(r, msl_scalar(x, t.bound)), t.rising ? x->lanes - 1 : 0);
 }
 
-// Ends a block with a branch on full masks.
-static void branch_on_full(Vec *x, Block b, const Value *masks, Block full, Block otherwise) {
+// Ends a block with a branch on full masks; `all`: whether they are, or NULL.
+static void branch_on_full(Vec *x, Block b, const Value *masks, Value all, Block full,
+                           Block otherwise) {
     LLVMPositionBuilderAtEnd(x->b, b);
-    LLVMBuildCondBr(x->b, msl_is_full(x, masks, x->parts), full, otherwise);
+    LLVMBuildCondBr(x->b, all ? all : msl_is_full(x, masks, x->parts), full, otherwise);
 }
 
 // The phis of `b` get what they have from `old` from `from` as well, as the copy has it.
@@ -231,7 +210,7 @@ static bool split_loop(Vec *x, const Loop *l) {
     copy_region(&r, head->mask, l);
     Block copy = copy_of_block(&r, head->first), from = copy_of_block(&r, latch->last);
     LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(pre));
-    branch_on_full(x, pre, entering, copy, head->first);
+    branch_on_full(x, pre, entering, NULL, copy, head->first);
     if (l->divergent) {
         Value t = LLVMGetBasicBlockTerminator(from), any = LLVMGetCondition(t), left[MAX_PARTS];
         for (unsigned p = 0; p < x->parts; p++) left[p] = copy_of(&r, latch->again[p]);
@@ -260,7 +239,7 @@ static bool split_side(Vec *x, int b) {
     Block ask = msl_new_block(x, "ask");
     for (unsigned s = 0; s < 2; s++)
         if (LLVMGetSuccessor(t, s) == to) LLVMSetSuccessor(t, s, ask);
-    branch_on_full(x, ask, k->taken, copy_of_block(&r, to), to);
+    branch_on_full(x, ask, k->taken, k->all, copy_of_block(&r, to), to);
     for (int i = 0; i < r.n; i++) add_edge(&r, end, r.old[i], r.copy[i]);
     return true;
 }

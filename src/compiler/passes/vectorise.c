@@ -93,6 +93,7 @@ static Value begin_function(Vec *x, const char *suffix) {
     }
     x->f = f;
     memset(x->slots, 0, sizeof x->slots);
+    x->lead = false;
     for (unsigned p = 0; p < n_params; p++) x->vals[p].base[0] = LLVMGetParam(f, p);
     x->launch = LLVMGetParam(f, n_params);
     for (unsigned d = 0; d < 3; d++) {
@@ -103,7 +104,8 @@ static Value begin_function(Vec *x, const char *suffix) {
     return f;
 }
 
-static Value emit(Vec *x, const char *suffix) {
+static Value emit(Vec *x, const char *suffix, bool whole) {
+    x->whole = whole;
     Value f = begin_function(x, suffix);
     msl_emit_body(x);
     if (x->cx->split) msl_split(x);
@@ -146,11 +148,11 @@ static Value vectorise(Vec *x) {
     x->cx->slow = NULL;
     x->assume = false;
     x->entry_ok = (Map){0};
-    if (!versions) return emit(x, ".simd");
-    Value slow = x->cx->slow = emit(x, ".simd.slow");
+    if (!versions) return emit(x, ".simd", x->cx->whole);
+    Value slow = x->cx->slow = emit(x, ".simd.slow", false);
     x->assume = true;
     analyse(x);
-    Value fast = emit(x, ".simd.fast");
+    Value fast = emit(x, ".simd.fast", x->cx->whole);
     Value f = begin_function(x, ".simd");
     Block entry = msl_new_block(x, ""), yes = msl_new_block(x, "fast"),
           no = msl_new_block(x, "slow");
