@@ -358,6 +358,10 @@ MTL_API IgTensor *ig_matmul(IgTensor *a, IgTensor *b, MTLError **error);
 // takes the diagonal. Operands are joined two by two from the left, by matrix products.
 MTL_API IgTensor *ig_einsum(const char *equation, int n, IgTensor *const *operands,
                             MTLError **error);
+// The Fourier transform along an axis: complex numbers are pairs (re, im) in a last axis of 2,
+// which does not count: of x (.., n, .., 2) negative axes are those before it. Any length. The inverse is
+// divided by n.
+MTL_API IgTensor *ig_fft(IgTensor *x, int axis, bool inverse, MTLError **error);
 
 // ---- Convolution and pooling ----
 // Pictures are (N, C, H, W). Numbers that are 0 mean 1 (stride, dilation, groups), so that {0} is

@@ -11,7 +11,8 @@
 Operations are recorded and run when a value is needed; a chain of element-wise ones is one kernel.
 Values never change: what looks like a change in place gives the tensor a new value, and views of
 the old one keep it. ingot.nn has networks and losses, ingot.optim optimisers and learning rates,
-ingot.fused fused operations by name, ingot.linalg linear algebra.
+ingot.fused fused operations by name, ingot.linalg linear algebra, ingot.fft Fourier
+transforms.
 """
 
 from . import _tensor
@@ -23,7 +24,8 @@ from ._tensor import (  # noqa: F401
 from . import _methods
 from ._methods import *  # noqa: F401,F403
 
-from . import _numpy, backend, fused, linalg, nn, optim  # noqa: E402,F401
+from ._complex import *  # noqa: F401,F403
+from . import _complex, _numpy, backend, fft, fused, linalg, nn, optim  # noqa: E402,F401
 
 __version__ = _tensor.__version__
 try:
@@ -38,5 +40,6 @@ pi = 3.141592653589793
 __all__ = sorted({name for name in vars(_tensor) if not name.startswith("_")}
                  - {"Optimizer", "MetalBackend", "MetalOps", "MetalBuffer", "MetalPipeline",
                     "UserKernel"}
-                 | set(_methods.__all__)
-                 | {"backend", "fused", "linalg", "nn", "optim", "e", "inf", "nan", "newaxis", "pi"})
+                 | set(_methods.__all__) | set(_complex.__all__)
+                 | {"backend", "fft", "fused", "linalg", "nn", "optim", "e", "inf", "nan",
+                    "newaxis", "pi"})

@@ -12,7 +12,8 @@ from . import _tensor
 from ._tensor import Tensor, float32, int32
 
 __all__ = ["allclose", "array_equal", "einsum", "grad", "no_grad", "nonzero", "outer", "dot",
-           "movedim", "meshgrid", "bmm", "repeat", "quantile", "unique", "isclose", "take_along_axis", "concatenate", "negative",
+           "movedim", "meshgrid", "bmm", "repeat", "quantile", "unique",
+           "isclose", "take_along_axis", "concatenate", "negative",
            "absolute", "multiply", "subtract", "divide", "true_divide", "power", "mod", "invert",
            "bitwise_left_shift", "bitwise_right_shift", "clip",
            "unbind", "take", "scalar_tensor", "synchronize", "pool", "pool_statistics",

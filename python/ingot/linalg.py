@@ -195,12 +195,12 @@ def _matrix_norm(x: Tensor, ord: Any) -> Tensor:
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """The norm of vectors along an axis (any number, 0 and infinite ones too), or of matrices in two
-    axes ("fro", "nuc", 1, -1, 2, -2, inf, -inf). Without ord and axis that of all elements."""
+    """The norm of vectors along an axis (any number, 0 and infinite ones too), or of matrices in
+    two axes ("fro", "nuc", 1, -1, 2, -2, inf, -inf). Without ord and axis that of all elements."""
     x = _real(x)
     if axis is None and ord is None:
         return x.norm(2.0, axis=None, keepdim=keepdims)
-    axes = tuple(range(x.ndim)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
+    axes = (axis,) if isinstance(axis, int) else tuple(range(x.ndim) if axis is None else axis)
     if len(axes) == 1:
         if isinstance(ord, str):
             raise ValueError(f"norm(): vectors have no norm {ord!r}")

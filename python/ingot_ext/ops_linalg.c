@@ -33,5 +33,10 @@ OBJECT_OP(AS_FUNCTION, _svd, "tuple[Tensor, Tensor, Tensor]", "ingot.linalg.svd(
     return several(state, ok, 3, t, error);
 }
 
+TENSOR_OP_AS(AS_FUNCTION, _fft, "ingot.fft, on pairs in a last axis of 2.", X, AXIS,
+             BOOL_OR("inverse", false)) {
+    return ig_fft(a[0].t, a[1].axis, a[2].b, error);
+}
+
 const Op *const ops_linalg[] = {&op__solve, &op__inv,  &op__det, &op__cholesky, &op__slogdet,
-                                &op__qr,    &op__eigh, &op__svd, NULL};
+                                &op__qr,    &op__eigh, &op__svd, &op__fft,      NULL};
