@@ -40,6 +40,7 @@ from ._pymetal import (
     MTL4RenderPipelineDescriptor,
     MTL4SpecializedFunctionDescriptor,
     MTL4StaticLinkingDescriptor,
+    MTL4TileRenderPipelineDescriptor,
     Tensor,
     TensorDescriptor,
 )
@@ -82,6 +83,7 @@ __all__ = [
     "MTL4RenderPipelineDescriptor",
     "MTL4SpecializedFunctionDescriptor",
     "MTL4StaticLinkingDescriptor",
+    "MTL4TileRenderPipelineDescriptor",
     "Tensor",
     "TensorDescriptor",
 ]

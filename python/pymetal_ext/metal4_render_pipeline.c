@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// metal4_render_pipeline.c: render and mesh pipelines of Metal 4's compiler and archives.
+// metal4_render_pipeline.c: render, mesh and tile pipelines of Metal 4's compiler and archives.
 #include "metal4.h"
 #include "render.h"
 
@@ -59,6 +59,17 @@ static const Field MTL4MeshRenderPipelineDescriptor_fields[] = {
     NO_FIELD,
 };
 
+static const Field MTL4TileRenderPipelineDescriptor_fields[] = {
+    {OPTIONAL("tile_function_descriptor", MTL4FunctionDescriptor), "A kernel.", false},
+    {STR_OR("label"), "A name for messages and traces.", false},
+    {OPTIONAL("options", MTL4PipelineOptions), "Validation and reflection.", false},
+    {SIZE_OR("raster_sample_count", 1), "Samples of a texel.", false},
+    {BOOL_OR("threadgroup_size_matches_tile_size", false), "A promise.", false},
+    {SIZE_OR("max_total_threads_per_threadgroup", 0), "0: as the function says.", false},
+    {OPTIONAL("static_linking_descriptor", MTL4StaticLinkingDescriptor), "Calls.", false},
+    NO_FIELD,
+};
+
 #define COLORS(cls)                                                                                \
     METHOD(cls, color_attachment, "MTL4RenderPipelineColorAttachmentDescriptor",                   \
            "The colour attachment of an index.", U32("index")) {                                   \
@@ -71,6 +82,7 @@ static const Field MTL4MeshRenderPipelineDescriptor_fields[] = {
                  .fields = cls##_fields, .constructible = true)
 COLORS(MTL4RenderPipelineDescriptor);
 COLORS(MTL4MeshRenderPipelineDescriptor);
+COLORS(MTL4TileRenderPipelineDescriptor); // of which only the pixel format counts
 
 static void set_colors(const Object *o, MTL4RenderPipelineColorAttachmentDescriptor to[N_COLORS]) {
     for (unsigned i = 0; i < N_COLORS; i++) {
@@ -106,6 +118,7 @@ typedef struct RenderParts {
     union {
         MTL4RenderPipelineDescriptor render;
         MTL4MeshRenderPipelineDescriptor mesh;
+        MTL4TileRenderPipelineDescriptor tile;
     };
     MTLVertexDescriptor vertices;
     MTL4CompilerTaskOptions options;
@@ -150,6 +163,21 @@ static void set_mesh(const Object *o, RenderParts *p) {
         .mesh_static_linking_descriptor = linking(p, o, "mesh_static_linking_descriptor"),
         .fragment_static_linking_descriptor = linking(p, o, "fragment_static_linking_descriptor")};
     SET_COMMON(p->mesh, o);
+}
+
+static void set_tile(const Object *o, RenderParts *p) {
+    p->tile = (MTL4TileRenderPipelineDescriptor){
+        .label = field_s(o, "label"),
+        .options = pipeline_options(o),
+        .tile_function_descriptor = function(p, o, "tile_function_descriptor"),
+        .raster_sample_count = field_u(o, "raster_sample_count"),
+        .threadgroup_size_matches_tile_size = field_b(o, "threadgroup_size_matches_tile_size"),
+        .max_total_threads_per_threadgroup = field_u(o, "max_total_threads_per_threadgroup"),
+        .static_linking_descriptor = linking(p, o, "static_linking_descriptor")};
+    MTL4RenderPipelineColorAttachmentDescriptor colors[N_COLORS] = {0};
+    set_colors(o, colors);
+    for (int i = 0; i < N_COLORS; i++)
+        p->tile.color_attachments[i].pixel_format = colors[i].pixel_format;
 }
 
 // False: an exception, and nothing is to be freed.
@@ -216,6 +244,7 @@ static void made_later(MTLRenderPipelineState *pipeline, MTLError *error, void *
     }
 PIPELINES(new_render_pipeline_state, MTL4RenderPipelineDescriptor, render, set_render)
 PIPELINES(new_mesh_render_pipeline_state, MTL4MeshRenderPipelineDescriptor, mesh, set_mesh)
+PIPELINES(new_tile_render_pipeline_state, MTL4TileRenderPipelineDescriptor, tile, set_tile)
 
 METHOD(MTL4Compiler, new_render_pipeline_state_by_specialization, "RenderPipelineState",
        "A pipeline that left something open, with that from the descriptor.",
@@ -235,8 +264,11 @@ const Method *const compiler_render_methods[] = {
     &MTL4Compiler_new_render_pipeline_state_async,
     &MTL4Compiler_new_mesh_render_pipeline_state,
     &MTL4Compiler_new_mesh_render_pipeline_state_async,
+    &MTL4Compiler_new_tile_render_pipeline_state,
+    &MTL4Compiler_new_tile_render_pipeline_state_async,
     &MTL4Compiler_new_render_pipeline_state_by_specialization,
     NULL,
 };
 const Method *const archive_render_methods[] = {&MTL4Archive_new_render_pipeline_state,
-                                                &MTL4Archive_new_mesh_render_pipeline_state, NULL};
+                                                &MTL4Archive_new_mesh_render_pipeline_state,
+                                                &MTL4Archive_new_tile_render_pipeline_state, NULL};

@@ -28,6 +28,13 @@ void cover(Mesh m, uint i [[thread_index_in_threadgroup]]) {
 }
 [[object, max_total_threads_per_threadgroup(1), max_total_threadgroups_per_mesh_grid(1)]]
 void start(mesh_grid_properties grid) { grid.set_threadgroups_per_grid(uint3(1)); }
+struct Colour { half4 value [[color(0)]]; };
+kernel void swap(imageblock<Colour, imageblock_layout_implicit> block,
+                 ushort2 at [[thread_position_in_threadgroup]]) {
+    Colour c = block.read(at);
+    c.value = c.value.grba;
+    block.write(c, at);
+}
 """
 FUNCTIONS = """
 #include <metal_stdlib>
@@ -81,6 +88,12 @@ class Drawing:
         d.color_attachment(0).pixel_format = pm.PixelFormat.RGBA8Unorm
         return d
 
+    def tile_descriptor(self):
+        d = pm.MTL4TileRenderPipelineDescriptor(tile_function_descriptor=self.function("swap"),
+                                                threadgroup_size_matches_tile_size=True)
+        d.color_attachment(0).pixel_format = pm.PixelFormat.RGBA8Unorm
+        return d
+
     def render_pass(self):
         d = pm.MTL4RenderPassDescriptor.render_pass_descriptor()
         d.color_attachment(0).texture = self.picture
@@ -131,6 +144,13 @@ class TestDraws:
                      lambda e: e.draw_mesh_threads(1, 1, 32),
                      lambda e: e.draw_mesh_threadgroups_indirect(ones.gpu_address, 1, 32)):
             assert drawing.draw(drawing.mesh_descriptor(), draw)[7, 7].tolist() == RED
+
+    def test_tiles(self, drawing):
+        tiles = drawing.work.compiler.new_tile_render_pipeline_state(drawing.tile_descriptor())
+        texels = drawing.draw(drawing.descriptor(), lambda e: (
+            e.set_scissor_rect(0, 0, 8, 16), e.draw_primitives(TRIANGLE, 0, 3),
+            e.set_render_pipeline_state(tiles), e.dispatch_threads_per_tile((32, 32))))
+        assert texels[7, 7].tolist() == [0, 255, 0, 128] and texels[7, 8].tolist() == [255, 0, 0, 255]
 
     def test_state(self, drawing):
         def draw(encoder):
@@ -206,7 +226,9 @@ class TestDraws:
         compiler = drawing.work.compiler
         for start, descriptor in ((compiler.new_render_pipeline_state_async, drawing.descriptor()),
                                   (compiler.new_mesh_render_pipeline_state_async,
-                                   drawing.mesh_descriptor())):
+                                   drawing.mesh_descriptor()),
+                                  (compiler.new_tile_render_pipeline_state_async,
+                                   drawing.tile_descriptor())):
             start(descriptor, lambda *result: made.append(result)).wait_until_completed()
             state, error = made.pop()
             assert error is None and isinstance(state, pm.RenderPipelineState)
@@ -219,10 +241,12 @@ class TestDraws:
             pm.MTL4CompilerDescriptor(pipeline_data_set_serializer=serializer))
         compiler.new_render_pipeline_state(drawing.descriptor())
         compiler.new_mesh_render_pipeline_state(drawing.mesh_descriptor())
+        compiler.new_tile_render_pipeline_state(drawing.tile_descriptor())
         serializer.serialize_as_archive_and_flush_to_url(tmp_path / "code")
         archive = device.new_archive_with_url(tmp_path / "code")
         assert archive.new_render_pipeline_state(drawing.descriptor()) is not None
         assert archive.new_mesh_render_pipeline_state(drawing.mesh_descriptor()) is not None
+        assert archive.new_tile_render_pipeline_state(drawing.tile_descriptor()) is not None
 
     def test_misuse(self, drawing):
         encoder = drawing.work.begin().render_command_encoder(drawing.render_pass())
