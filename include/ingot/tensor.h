@@ -359,8 +359,8 @@ MTL_API IgTensor *ig_matmul(IgTensor *a, IgTensor *b, MTLError **error);
 MTL_API IgTensor *ig_einsum(const char *equation, int n, IgTensor *const *operands,
                             MTLError **error);
 // The Fourier transform along an axis: complex numbers are pairs (re, im) in a last axis of 2,
-// which does not count: of x (.., n, .., 2) negative axes are those before it. Any length. The inverse is
-// divided by n.
+// which does not count: of x (.., n, .., 2) negative axes are those before it. Any length. The
+// inverse is divided by n.
 MTL_API IgTensor *ig_fft(IgTensor *x, int axis, bool inverse, MTLError **error);
 
 // ---- Convolution and pooling ----
@@ -381,6 +381,9 @@ MTL_API IgTensor *ig_conv1d(IgTensor *x, IgTensor *weight, IgTensor *bias,
                             const IgConvolution *options, MTLError **error);
 // What ig_conv2d does to gradients: weight (C, O / groups, KH, KW).
 MTL_API IgTensor *ig_conv_transpose2d(IgTensor *x, IgTensor *weight, IgTensor *bias,
+                                      const IgConvolution *options, MTLError **error);
+// The same of lines: weight (C, O / groups, K); of the options' pairs the first.
+MTL_API IgTensor *ig_conv_transpose1d(IgTensor *x, IgTensor *weight, IgTensor *bias,
                                       const IgConvolution *options, MTLError **error);
 
 typedef struct IgPooling {

@@ -12,7 +12,7 @@ Operations are recorded and run when a value is needed; a chain of element-wise 
 Values never change: what looks like a change in place gives the tensor a new value, and views of
 the old one keep it. ingot.nn has networks and losses, ingot.optim optimisers and learning rates,
 ingot.fused fused operations by name, ingot.linalg linear algebra, ingot.fft Fourier
-transforms.
+transforms, ingot.data batches.
 """
 
 from . import _tensor
@@ -25,7 +25,7 @@ from . import _methods
 from ._methods import *  # noqa: F401,F403
 
 from ._complex import *  # noqa: F401,F403
-from . import _complex, _numpy, backend, fft, fused, linalg, nn, optim  # noqa: E402,F401
+from . import _complex, _numpy, backend, data, fft, fused, linalg, nn, optim  # noqa: E402,F401
 
 __version__ = _tensor.__version__
 try:
@@ -41,5 +41,5 @@ __all__ = sorted({name for name in vars(_tensor) if not name.startswith("_")}
                  - {"Optimizer", "MetalBackend", "MetalOps", "MetalBuffer", "MetalPipeline",
                     "UserKernel"}
                  | set(_methods.__all__) | set(_complex.__all__)
-                 | {"backend", "fft", "fused", "linalg", "nn", "optim", "e", "inf", "nan",
+                 | {"backend", "data", "fft", "fused", "linalg", "nn", "optim", "e", "inf", "nan",
                     "newaxis", "pi"})

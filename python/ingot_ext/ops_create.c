@@ -222,6 +222,9 @@ OBJECT_OP(AS_FUNCTION, set_default_dtype, "None",
     state->default_dtype = a[0].type;
     return Py_NewRef(Py_None);
 }
+PLAIN_OP(_next_seed, "int", "The next seed of a random function that is given none.") {
+    return PyLong_FromUnsignedLongLong(next_seed(state));
+}
 PLAIN_OP(get_default_dtype, "DType", "The floating type of functions that are given none.") {
     return from_dtype(state, state->default_dtype);
 }
@@ -242,6 +245,7 @@ const Op *const ops_create[] = {&op_zeros,
                                 &op_uniform,
                                 &op_randint,
                                 &op_manual_seed,
+                                &op__next_seed,
                                 &op_tensor,
                                 &op_asarray,
                                 &op_from_numpy,

@@ -82,9 +82,15 @@ TENSOR_OP(conv_transpose2d, "What conv2d does to gradients: weight (C, O / group
           CONVOLUTION, PAIR_OR("output_padding", 0)) {
     IgConvolution o;
     if (!convolution("conv_transpose2d", a, &o)) return NULL;
-    o.output_padding[0] = a[7].shape[0];
-    o.output_padding[1] = a[7].shape[1];
+    memcpy(o.output_padding, a[7].shape, sizeof o.output_padding);
     return ig_conv_transpose2d(a[0].t, a[1].t, a[2].t, &o, error);
+}
+TENSOR_OP(conv_transpose1d, "What conv1d does to gradients: weight (C, O / groups, K).",
+          CONVOLUTION, PAIR_OR("output_padding", 0)) {
+    IgConvolution o;
+    if (!convolution("conv_transpose1d", a, &o)) return NULL;
+    memcpy(o.output_padding, a[7].shape, sizeof o.output_padding);
+    return ig_conv_transpose1d(a[0].t, a[1].t, a[2].t, &o, error);
 }
 
 static bool pooling(const char *call, const Arg *a, IgPooling *o) {
@@ -255,6 +261,7 @@ const Op *const ops_nn[] = {&op_layer_norm,
                             &op_conv2d,
                             &op_conv1d,
                             &op_conv_transpose2d,
+                            &op_conv_transpose1d,
                             &op_max_pool2d,
                             &op_avg_pool2d,
                             &op_adaptive_avg_pool2d,

@@ -180,19 +180,31 @@ IgTensor *ig_conv_transpose2d(IgTensor *x, IgTensor *weight, IgTensor *bias,
     return convolve("ig_conv_transpose2d", x, weight, bias, options, true, error);
 }
 
-IgTensor *ig_conv1d(IgTensor *x, IgTensor *weight, IgTensor *bias, const IgConvolution *options,
-                    MTLError **error) {
+// Lines as pictures of one row.
+static IgTensor *convolve_lines(const char *call, IgTensor *x, IgTensor *weight, IgTensor *bias,
+                                const IgConvolution *options, bool transposed, MTLError **error) {
     if (!x || !weight) return NULL;
     if (ig_rank(x) != 3 || ig_rank(weight) != 3) {
-        mismatch("ig_conv1d", x, weight, options && options->groups ? options->groups : 1, error);
+        mismatch(call, x, weight, options && options->groups ? options->groups : 1, error);
         return NULL;
     }
     IgConvolution row = {.stride = {1, options ? options->stride[0] : 0},
                          .padding = {0, options ? options->padding[0] : 0},
                          .dilation = {1, options ? options->dilation[0] : 0},
-                         .groups = options ? options->groups : 0};
+                         .groups = options ? options->groups : 0,
+                         .output_padding = {0, options ? options->output_padding[0] : 0}};
     IgScope *scope = ig_scope_begin();
-    IgTensor *y = convolve("ig_conv1d", ig_unsqueeze(x, 2, error), ig_unsqueeze(weight, 2, error),
-                           bias, &row, false, error);
+    IgTensor *y = convolve(call, ig_unsqueeze(x, 2, error), ig_unsqueeze(weight, 2, error), bias,
+                           &row, transposed, error);
     return ig_scope_return(scope, ig_squeeze(y, 2, error));
+}
+
+IgTensor *ig_conv1d(IgTensor *x, IgTensor *weight, IgTensor *bias, const IgConvolution *options,
+                    MTLError **error) {
+    return convolve_lines("ig_conv1d", x, weight, bias, options, false, error);
+}
+
+IgTensor *ig_conv_transpose1d(IgTensor *x, IgTensor *weight, IgTensor *bias,
+                              const IgConvolution *options, MTLError **error) {
+    return convolve_lines("ig_conv_transpose1d", x, weight, bias, options, true, error);
 }

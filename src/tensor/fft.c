@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // fft.c: Fourier transforms of any length, made of products. A complex number is a pair in a last
 // axis of 2, so that a transform of length n <= DIRECT is a product with a matrix (2n, 2n). A
-// longer one is split by a divisor (Cooley and Tukey 1965): transforms of one length, a factor for each
-// element, transforms of the other. Where there is no divisor it becomes a convolution of a length
-// that has some (Bluestein 1970). All factors come from double precision; gradients of any order
-// come with the products.
+// longer one is split by a divisor (Cooley and Tukey 1965): transforms of one length, a factor for
+// each element, transforms of the other. Where there is no divisor it becomes a convolution of a
+// length that has some (Bluestein 1970). All factors come from double precision; gradients of any
+// order come with the products.
 #include <math.h>
 #include <stdlib.h>
 #include "tensor/tensor_int.h"

@@ -9,16 +9,20 @@ numbers they start with are PyTorch's, so that files go both ways.
 from . import functional, init
 from .activations import (
     ELU, GELU, LeakyReLU, LogSoftmax, ReLU, Sigmoid, SiLU, Sine, Softmax, Softplus, Tanh)
+from .attention import MultiheadAttention
 from .clip import clip_grad_norm_, clip_grad_value_
 from .layers import (
-    AdaptiveAvgPool2d, AvgPool2d, Conv1d, Conv2d, Dropout, Embedding, Flatten, Identity, Linear,
-    MaxPool2d)
+    AdaptiveAvgPool2d, AvgPool2d, Conv1d, Conv2d, ConvTranspose1d, ConvTranspose2d, Dropout,
+    Embedding, Flatten, Identity, Linear, MaxPool2d)
 from .losses import (
     BCELoss, BCEWithLogitsLoss, CrossEntropyLoss, HuberLoss, L1Loss, MSELoss)
 from .module import Module, ModuleList, Parameter, Sequential
 from .norms import BatchNorm1d, BatchNorm2d, GroupNorm, LayerNorm, RMSNorm
+from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
 
 __all__ = ["Parameter", "Module", "Sequential", "ModuleList", "Linear", "Conv2d", "Conv1d",
+           "ConvTranspose2d", "ConvTranspose1d", "MultiheadAttention", "RNN", "LSTM", "GRU",
+           "RNNCell", "LSTMCell", "GRUCell",
            "BatchNorm1d", "BatchNorm2d", "LayerNorm", "RMSNorm", "GroupNorm", "Dropout",
            "Embedding", "ReLU", "GELU", "SiLU", "Sigmoid", "Tanh", "LeakyReLU", "ELU", "Softplus",
            "Softmax", "LogSoftmax", "Flatten", "Identity", "MaxPool2d", "AvgPool2d",

@@ -12,12 +12,12 @@ from .module import Module, Parameter
 
 
 def _weight_and_bias(module: Module, shape: tuple[int, ...], bias: bool, dtype: Any, device: Any,
-                     seed: int | None) -> None:
+                     seed: int | None, n_bias: int | None = None) -> None:
     """A weight of this shape (out, in, ..) and a bias (out) or none, with PyTorch's first values;
-    those of the C library's modules for the same seed."""
+    those of the C library's modules for the same seed. n_bias: its length, where it is another."""
     made = {"dtype": dtype, "device": device}
     weight = Parameter(_tensor.zeros(shape, **made))
-    shift = Parameter(_tensor.zeros(shape[:1], **made)) if bias else None
+    shift = Parameter(_tensor.zeros(n_bias or shape[0], **made)) if bias else None
     _tensor._init_layer(weight, shift, seed)
     module.register_parameter("weight", weight)
     module.register_parameter("bias", shift)
@@ -74,6 +74,45 @@ class Conv1d(Conv2d):
     """x (N, in, L): weight (out, in / groups, length), bias (out)."""
 
     _function = staticmethod(_tensor.conv1d)
+    _axes = 1
+
+
+class ConvTranspose2d(Module):
+    """What Conv2d does to gradients, x (N, in, H, W): weight (in, out / groups, height, width),
+    bias (out)."""
+
+    _function = staticmethod(_tensor.conv_transpose2d)
+    _axes = 2
+
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1,
+                 padding: Any = 0, output_padding: Any = 0, groups: int = 1, bias: bool = True,
+                 dilation: Any = 1, dtype: Any = None, device: Any = None,
+                 seed: int | None = None) -> None:
+        super().__init__()
+        if groups < 1 or in_channels % groups or out_channels % groups:
+            raise ValueError(f"{groups} groups of {in_channels} and {out_channels} channels")
+        kernel = _pair(kernel_size)[:self._axes]
+        self.in_channels, self.out_channels, self.kernel_size = in_channels, out_channels, kernel
+        self.stride, self.padding, self.dilation, self.groups = stride, padding, dilation, groups
+        self.output_padding = output_padding
+        _weight_and_bias(self, (in_channels, out_channels // groups, *kernel), bias, dtype, device,
+                         seed, out_channels)
+
+    def forward(self, x: Any) -> Tensor:
+        return self._function(x, self.weight, self.bias, self.stride, self.padding, self.dilation,
+                              self.groups, self.output_padding)
+
+    def extra_repr(self) -> str:
+        return (f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, "
+                f"stride={self.stride}, padding={self.padding}, "
+                f"output_padding={self.output_padding}")
+
+
+class ConvTranspose1d(ConvTranspose2d):
+    """What Conv1d does to gradients, x (N, in, L): weight (in, out / groups, length), bias
+    (out)."""
+
+    _function = staticmethod(_tensor.conv_transpose1d)
     _axes = 1
 
 
