@@ -83,10 +83,16 @@ static void finish(Cg *cg) {
         "cgscc(inline<only-mandatory>,inline),globalopt,ipsccp,globaldce,"
         "function<eager-inv>(sroa<modify-cfg>,early-cse<memssa>,simplifycfg," INSTCOMBINE
         ",loop-mssa(licm),dse,adce,simplifycfg),globaldce";
+    // A vertex or fragment function has no group loop whose constants would fold.
+    static const char quick_stage[] =
+        "always-inline,globaldce,"
+        "function<eager-inv>(sroa<modify-cfg>,early-cse<memssa>,simplifycfg," INSTCOMBINE
+        ",loop-mssa(licm),dse,adce,simplifycfg),globaldce";
     msl_run_passes(&cg->cx, NULL,
-                   cg->cx.width == 1    ? "default<O1>"
-                   : cg->request->quick ? quick
-                                        : vector);
+                   cg->cx.width == 1     ? "default<O1>"
+                   : !cg->request->quick ? vector
+                   : msl_is_graphics(cg) ? quick_stage
+                                         : quick);
     msl_repair_masked_stores(&cg->cx);
 }
 
