@@ -162,7 +162,9 @@ def package():
              "import numpy\nfrom _typeshed import ReadableBuffer as BytesLike\n\n",
              "".join(f"from . import {name} as {name}\n" for name in SUBMODULES), "\n",
              "__version__: str\n__all__: list[str]\n\n", *constants, "\n", *enums,
-             *map(error_of, errors), *map(class_of, classes), *functions]
+             *map(error_of, errors), *map(class_of, classes), *functions,
+             "# Apple's whole names.\n", *(f"MTL{kind.__name__} = {kind.__name__}\n" for kind in classes
+                                          if not kind.__name__.startswith("MTL"))]
     return "".join(parts).rstrip("\n") + "\n"
 
 

@@ -46,4 +46,14 @@ except ImportError:
     pass
 __all__ = _names + ["advanced", "compute", "enums", "exceptions", "graphics", "metal4", "shader",
                     "types"]
+
+
+def __getattr__(name):
+    """Apple's whole names: pymetal.MTLTensor is pymetal.Tensor."""
+    short = name.removeprefix("MTL")
+    if short != name and isinstance(getattr(_pymetal, short, None), (type, int)):
+        return getattr(_pymetal, short)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 del _names

@@ -60,6 +60,14 @@ def test_version_and_star():
     assert all(hasattr(pm, name) for name in pm.__all__)
 
 
+def test_whole_names():
+    assert pm.MTLTensor is pm.Tensor and pm.MTLDevice is pm.Device
+    assert pm.MTLPixelFormat is pm.PixelFormat and pm.MTLStageDispatch == pm.StageDispatch
+    for name in ("MTLNothing", "MTL", "MTL_pymetal", "MTLcreate_system_default_device", "nothing"):
+        with pytest.raises(AttributeError, match=name):
+            getattr(pm, name)
+
+
 def test_typed():
     folder = importlib.resources.files("pymetal")
     assert folder.joinpath("py.typed").is_file() and folder.joinpath("__init__.pyi").is_file()
