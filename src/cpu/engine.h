@@ -99,7 +99,8 @@ static inline void cpu_thread_leave(CpuThread *t) {
 bool cpu_thread_stops(CpuThread *t, DevRun *run);
 // Makes sure that the handlers are ours; one system call if they are.
 void cpu_signals_install(void);
-int cpu_signal_kick(void); // the signal that makes a worker look at its run's fault
+int cpu_signal_kick(void);                // the signal that makes a thread look at its run's fault
+void cpu_thread_kick(const CpuThread *t); // sends it
 
 extern CpuThread *_Atomic cpu_workers; // of the pool that have run kernels; grows only
 // All that have; whoever exits leaves the list first.

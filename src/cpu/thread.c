@@ -242,6 +242,15 @@ static uintptr_t stack_pointer(const ucontext_t *context) {
 #endif
 }
 
+// A kick carries this address: one that comes late, outside of kernels, is nobody else's.
+void cpu_thread_kick(const CpuThread *t) {
+    pthread_sigqueue(t->id, cpu_signal_kick(), (union sigval){.sival_ptr = &cpu_workers});
+}
+
+static bool is_kick(const siginfo_t *info) {
+    return info->si_code == SI_QUEUE && info->si_value.sival_ptr == (void *)&cpu_workers;
+}
+
 static void on_signal(int number, siginfo_t *info, void *context) {
     CpuThread *t = current;
     int saved = errno;
@@ -255,8 +264,8 @@ static void on_signal(int number, siginfo_t *info, void *context) {
             t->mask = ((const ucontext_t *)context)->uc_sigmask;
             siglongjmp(t->jump, 1);
         }
-        if (number == cpu_signal_kick()) return; // late: the run it was for is over
     }
+    if (is_kick(info)) return; // late: the run it was for is over
     pass_on(number, info, context);
     errno = saved;
 }

@@ -25,7 +25,7 @@ static uint64_t too_late(OsTimer *timer) {
     DevRun *run = ((CpuRunPart *)(void *)timer)->run;
     dev_run_fail(run, DEV_FAULT_TIMEOUT, 0);
     for (CpuThread *t = atomic_load(&cpu_workers); t; t = t->next_worker)
-        if (atomic_load(&t->run) == run) pthread_kill(t->id, cpu_signal_kick());
+        if (atomic_load(&t->run) == run) cpu_thread_kick(t);
     return os_now_ns() + KICK_INTERVAL_NS;
 }
 
@@ -77,7 +77,7 @@ static uint64_t tick(OsTimer *timer) {
     pthread_mutex_lock(&cpu_threads_lock); // nobody exits meanwhile
     for (CpuThread *t = cpu_threads; t; t = t->next) {
         if (!is_late(t)) continue;
-        pthread_kill(t->id, cpu_signal_kick());
+        cpu_thread_kick(t);
         kicked = true;
     }
     pthread_mutex_unlock(&cpu_threads_lock);
