@@ -176,6 +176,7 @@ static void compile(Cg *cg, MslKernel *out) {
     msl_verify(cx, "finish");
     double start = now_ms();
     msl_ease_masks(cg);
+    msl_carry_masks(cg);
     msl_share_scatters(cg);
     msl_break_chains(cg);
     msl_loosen(cg);

@@ -88,6 +88,7 @@ void msl_link(Cg *cg, LLVMMemoryBufferRef buffer, MslKernel *out);
 
 // masks.c
 void msl_ease_masks(Cg *cg);
+void msl_carry_masks(Cg *cg); // carry.c
 
 // scatter.c
 void msl_share_scatters(Cg *cg);

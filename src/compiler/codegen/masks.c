@@ -90,12 +90,80 @@ static void spread(Cg *cg, LLVMValueRef i) {
     LLVMInstructionEraseFromParent(i);
 }
 
+// A mask to as many bits: NEON has no instruction for it, and LLVM takes more than 16 lanes one by
+// one.
+enum { MAX_JOINED = 16 };
+static bool is_join(LLVMValueRef i) {
+    if (LLVMGetInstructionOpcode(i) != LLVMBitCast) return false;
+    LLVMTypeRef from = LLVMTypeOf(LLVMGetOperand(i, 0));
+    return LLVMGetTypeKind(LLVMTypeOf(i)) == LLVMIntegerTypeKind &&
+           LLVMGetTypeKind(from) == LLVMVectorTypeKind &&
+           LLVMGetTypeKind(LLVMGetElementType(from)) == LLVMIntegerTypeKind &&
+           LLVMGetIntTypeWidth(LLVMGetElementType(from)) == 1 &&
+           LLVMGetVectorSize(from) > MAX_JOINED && LLVMGetVectorSize(from) % MAX_JOINED == 0;
+}
+
+static LLVMValueRef reduce(Cg *cg, const char *how, LLVMValueRef mask) {
+    LLVMTypeRef type = LLVMTypeOf(mask);
+    unsigned id = LLVMLookupIntrinsicID(how, strlen(how));
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(cg->cx.module, id, &type, 1);
+    return LLVMBuildCall2(cg->cx.builder, LLVMGlobalGetValueType(f), f, &mask, 1, "");
+}
+
+// Whether a bit is set, or all are, is a reduction. True: that is all anybody asks.
+static bool join_questions(Cg *cg, LLVMValueRef join) {
+    LLVMValueRef mask = LLVMGetOperand(join, 0), any = NULL, all = NULL;
+    bool no_others = true;
+    for (LLVMUseRef u = LLVMGetFirstUse(join), next; u; u = next) {
+        next = LLVMGetNextUse(u);
+        LLVMValueRef c = LLVMGetUser(u), with = LLVMIsAICmpInst(c) ? LLVMGetOperand(c, 1) : NULL;
+        bool zero = with && LLVMIsConstant(with) && LLVMIsNull(with),
+             ones = with && with == LLVMConstAllOnes(LLVMTypeOf(with));
+        LLVMIntPredicate p = with ? LLVMGetICmpPredicate(c) : LLVMIntUGT;
+        if ((!zero && !ones) || (p != LLVMIntEQ && p != LLVMIntNE)) {
+            no_others = false;
+            continue;
+        }
+        LLVMValueRef *answer = zero ? &any : &all;
+        if (!*answer)
+            *answer = reduce(cg, zero ? "llvm.vector.reduce.or" : "llvm.vector.reduce.and", mask);
+        bool negated = zero == (p == LLVMIntEQ);
+        LLVMReplaceAllUsesWith(c, negated ? LLVMBuildNot(cg->cx.builder, *answer, "") : *answer);
+        LLVMSetOperand(c, 0, LLVMConstNull(LLVMTypeOf(with))); // dead
+    }
+    return no_others;
+}
+
+static void join_bits(Cg *cg, LLVMValueRef join) {
+    MslContext *cx = &cg->cx;
+    LLVMValueRef mask = LLVMGetOperand(join, 0), bits = NULL;
+    LLVMTypeRef type = LLVMTypeOf(join);
+    LLVMPositionBuilderBefore(cx->builder, join);
+    if (!join_questions(cg, join)) {
+        for (unsigned at = 0; at < LLVMGetVectorSize(LLVMTypeOf(mask)); at += MAX_JOINED) {
+            LLVMValueRef ix[MAX_JOINED];
+            for (unsigned k = 0; k < MAX_JOINED; k++) ix[k] = msl_const(cx, 32, at + k);
+            LLVMValueRef part = LLVMBuildShuffleVector(cx->builder, mask, mask,
+                                                       LLVMConstVector(ix, MAX_JOINED), "");
+            part = LLVMBuildBitCast(cx->builder, part, msl_int(cx, MAX_JOINED), "");
+            part = LLVMBuildZExt(cx->builder, part, type, "");
+            part = LLVMBuildShl(cx->builder, part, LLVMConstInt(type, at, 0), "");
+            bits = bits ? LLVMBuildOr(cx->builder, bits, part, "") : part;
+        }
+        LLVMReplaceAllUsesWith(join, bits);
+    }
+    LLVMInstructionEraseFromParent(join);
+}
+
 void msl_ease_masks(Cg *cg) {
     for (LLVMValueRef f = LLVMGetFirstFunction(cg->cx.module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
             for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
                 next = LLVMGetNextInstruction(i);
                 if (is_slow_gather(cg, i)) open_gather(cg, i);
-                if (!cg->cx.avx512 && is_spread(i)) spread(cg, i);
+                if (!cg->cx.avx512 && is_spread(i))
+                    spread(cg, i);
+                else if (cg->cx.aarch64 && is_join(i))
+                    join_bits(cg, i);
             }
 }

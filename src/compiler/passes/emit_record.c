@@ -5,7 +5,8 @@
 //             one of 4 bytes an element of one gather; they come out packed (emit_packed.c).
 //   shaped    anything at one address plus constants of the lanes (shape.c): lanes that lie in a
 //             row, or at one place, are one access
-//   narrow    bytes and halfwords under a mask, which AVX2 has no instruction for
+//   narrow    bytes and halfwords under a mask, which AVX2 has no instruction for; with NEON,
+//             which has no masks, elements of any size
 // With a full mask that is a plain access for each lane, or one for all. Otherwise a loop over the
 // lanes that are on copies through memory on the stack; split.c sees to it that this is seldom.
 #include "compiler/passes/passes_int.h"
@@ -14,7 +15,7 @@
 // as four are read as four: they cannot lie at the end of a page.
 int msl_record_size(const Vec *x, int n, int element, unsigned align, bool store) {
     int whole = n == 3 && !store && align >= 16 && element == 4 ? 4 : n, bytes = whole * element;
-    bool narrow = bytes == 4 && !store && (x->cx->avx512 || x->cx->avx2);
+    bool narrow = bytes == 4 && !store && (x->cx->avx512 || x->cx->avx2 || x->cx->aarch64);
     bool wide = bytes == 8 || bytes == 16;
     return whole > 1 && whole <= MAX_RECORD && (whole & (whole - 1)) == 0 && (narrow || wide)
                ? whole
@@ -22,6 +23,7 @@ int msl_record_size(const Vec *x, int n, int element, unsigned align, bool store
 }
 
 bool msl_is_narrow(const Vec *x, Type element) {
+    if (x->cx->aarch64) return true;
     return x->cx->avx2 && !x->cx->avx512 && LLVMABISizeOfType(x->dl, element) < 4;
 }
 
