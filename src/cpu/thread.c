@@ -293,7 +293,7 @@ static bool installed(void) {
 }
 
 void cpu_signals_install(void) {
-    static const int ours[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGURG};
+    static const int ours[] = OS_WORKER_SIGNALS;
     if (installed()) return;
     pthread_mutex_lock(&install_lock);
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {

@@ -9,7 +9,6 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -164,11 +163,10 @@ static unsigned start_workers(unsigned n, uintptr_t spare) {
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, OS_WORKER_STACK);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    // The application's signals stay with its own threads. What reaches a worker is a fault of code
-    // it runs, and SIGURG, with which a device may interrupt such code.
+    // The application's signals stay with its own threads.
     sigset_t mask, old;
     sigfillset(&mask);
-    const int ours[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGURG};
+    const int ours[] = OS_WORKER_SIGNALS;
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) sigdelset(&mask, ours[i]);
     pthread_sigmask(SIG_SETMASK, &mask, &old);
     unsigned running = 0;
