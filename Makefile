@@ -20,6 +20,7 @@ demo: build
 	@scripts/demo $(B)
 
 test: build
+	@scripts/sysroot $(B)-aarch64/sysroot || echo "no arm64 packages: the tests of AArch64 will be skipped"
 	@scripts/test $(B)
 
 # All tests, and the hunts that `make test` takes samples of.
@@ -80,4 +81,4 @@ asan tsan: bootstrap
 	@scripts/test build-$@
 
 clean:
-	@rm -rf build build-llvm-free build-asan build-tsan
+	@rm -rf build build-llvm-free build-aarch64 build-asan build-tsan

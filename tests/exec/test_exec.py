@@ -22,12 +22,16 @@ threadgroup), li (index in the threadgroup), lane, simd (its SIMD-group), n (num
 Every run is repeated in several ways: vector widths 32, 16 and 1, with and without the threadgroup size
 known, for CPUs without AVX-512, and with checks of every access: same answer everywhere. Width 32 and
 the reference always, of the others two and a checked one in turn; all with INGOT_TEST_LONG=1.
+
+With INGOT_TARGET=aarch64 the code is for that architecture, and INGOT_RUN_CODE says what runs it: an emulator and
+run_code.c. Kernels on tensors are left out there.
 """
 import ctypes
 import glob
 import os
 import re
 import signal
+import struct
 import subprocess
 import tempfile
 import traceback
@@ -36,10 +40,14 @@ import numpy as np
 import pytest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-MSLC = os.path.join(os.environ.get("INGOT_BUILD", os.path.join(HERE, "../../build")), "bin/mslc")
+MSLC = os.environ.get("INGOT_MSLC") or os.path.join(os.environ.get("INGOT_BUILD", os.path.join(HERE, "../../build")),
+                                                    "bin/mslc")
+TARGET, RUN_CODE = os.environ.get("INGOT_TARGET"), os.environ.get("INGOT_RUN_CODE", "").split()
 # (name, width, shape known, cpu)
 WAYS = [("w32", 32, True, None), ("w32-any", 32, False, None), ("w16", 16, True, None), ("w1", 1, False, None),
         ("w32-avx2", 32, True, "x86-64-v3"), ("w16-avx2-any", 16, False, "x86-64-v3"), ("w32-sse2", 32, True, "x86-64")]
+if TARGET:
+    WAYS = WAYS[:4] + [("w32-fp16", 32, True, "neoverse-n1")]
 # With checks of every access (shader validation): nothing to report, the same answer.
 CHECKED = [("w32-checked", 32, True, None), ("w16-any-checked", 16, False, None), ("w1-checked", 1, False, None)]
 LONG = os.environ.get("INGOT_TEST_LONG") == "1"
@@ -203,6 +211,25 @@ def execute(run, so, arrays, tensors={}):
         kernel(ctypes.addressof(launch), first, end, memory, frame if frames else None)
 
 
+def execute_elsewhere(run, so, arrays, at_end):
+    order = sorted(run.args)
+    memory = [int(run.memory[i]) for i in sorted(run.memory)]
+    with open(so + ".request", "wb") as f:
+        f.write(struct.pack("9I", *run.grid, *run.group, at_end, len(order), len(memory)))
+        for i in order:
+            f.write(struct.pack("Q", arrays[i].nbytes) + arrays[i].tobytes())
+        f.write(struct.pack(f"{len(memory)}Q", *memory))
+    done = subprocess.run([*RUN_CODE, so, so + ".request", so + ".result"], capture_output=True, text=True,
+                          timeout=TIMEOUT)
+    assert done.returncode == 0, f"ended with {done.returncode}: {done.stderr}"
+    result = open(so + ".result", "rb").read()
+    at = 8
+    reports.extend(["in the emulator"] * struct.unpack("Q", result[:8])[0])
+    for i in order:
+        arrays[i][:] = np.frombuffer(result[at:at + arrays[i].nbytes], arrays[i].dtype)
+        at += arrays[i].nbytes
+
+
 PAGE = 4096
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.mmap.restype = ctypes.c_void_p
@@ -246,7 +273,10 @@ def check_placed(run, way, so, at_end):
         if "handle(" in text:
             place(index, text)
     reports.clear()
-    execute(run, so, arrays, tensors)
+    if RUN_CODE:
+        execute_elsewhere(run, so, arrays, at_end)
+    else:
+        execute(run, so, arrays, tensors)
     assert not reports, f"{run} {way}: {len(reports)} reports, first: {reports[0]}"
     for index, text in list(run.expect.items()) + list(run.close.items()):
         got = arrays[index]
@@ -312,7 +342,8 @@ def libraries():
         yield get
 
 
-RUNS = [r for path in sorted(glob.glob(os.path.join(HERE, "*.metal"))) for r in read_runs(path)]
+RUNS = [r for path in sorted(glob.glob(os.path.join(HERE, "*.metal"))) for r in read_runs(path)
+        if not (TARGET and r.tensors)]
 
 
 @pytest.mark.parametrize("run", RUNS, ids=str)
@@ -320,11 +351,14 @@ def test_run(run, libraries):
     library = libraries(run.path)
     with tempfile.TemporaryDirectory() as folder:
         turn = RUNS.index(run)
-        for way, width, shaped, cpu in in_turn(WAYS, turn) + ([] if run.outside else in_turn(CHECKED, turn, 1, ())):
+        others = 1 if TARGET else 2
+        for way, width, shaped, cpu in in_turn(WAYS, turn, others) + ([] if run.outside else in_turn(CHECKED, turn, 1, ())):
             so = os.path.join(folder, way + ".so")
             words = [library, "--emit=obj", "--function", run.kernel, "--width", str(width), "-o", so]
             if shaped:
                 words += ["--group", ",".join(map(str, run.group))]
+            if TARGET:
+                words += ["--target", TARGET]
             if cpu:
                 words += ["--cpu", cpu]
             if way.endswith("checked"):

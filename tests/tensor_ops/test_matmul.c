@@ -208,8 +208,12 @@ static void arenas_free(Case *t) {
     for (int i = 0; i < 3; i++) arena_free(t->run.arenas[i]);
 }
 
+#if defined(__x86_64__)
 bool cpu_amx_granted(void); // amx.c
-static const char *only;    // the name of an instruction set
+#else
+static bool cpu_amx_granted(void) { return false; }
+#endif
+static const char *only; // the name of an instruction set
 
 static void each_isa(void (*run)(Case *t)) {
     Case t = {0};

@@ -39,7 +39,8 @@ static inline CpuBlock cpu_chunk(const CpuWork *w, int64_t row, int64_t lane) {
 // fast_vector.c: a few lanes, all along k. False: not for this one.
 bool ISA(cpu_vector_run)(const CpuWork *work);
 
-// amx.c, on x86-64. Whether the system lets this process use tiles. The first call asks; any thread, any time.
+// amx.c, on x86-64. Whether the system lets this process use tiles. The first call asks; any
+// thread, any time.
 bool cpu_amx_granted(void);
 // Products of bfloats, of bytes of any sign. False: not for this one.
 bool cpu_amx_run(const CpuWork *work);
