@@ -69,6 +69,18 @@ uint32_t rf_scalar_of(uint32_t data_type, uint32_t *n) {
     return 0;
 }
 
+static void encode_place(const RfPlace *p, WireOut *w) {
+    wire_str(w, p->constant ? p->constant : "");
+    wire_u32(w, (uint32_t)p->scale);
+    wire_u32(w, (uint32_t)p->offset);
+}
+
+static void decode_place(RfPlace *p, WireIn *r) {
+    p->constant = wire_get_str(r);
+    p->scale = (int32_t)wire_get_u32(r);
+    p->offset = (int32_t)wire_get_u32(r);
+}
+
 static void encode_values(const RfValue *values, uint32_t n, WireOut *w) {
     wire_u32(w, n);
     for (uint32_t i = 0; i < n; i++) {
@@ -92,6 +104,7 @@ static void encode_values(const RfValue *values, uint32_t n, WireOut *w) {
         wire_u32(w, v->stride);
         wire_u8(w, v->primitive);
         wire_u8(w, v->pull);
+        encode_place(&v->given, w);
     }
 }
 
@@ -151,6 +164,7 @@ static void encode_args(const RfArg *args, uint32_t n, WireOut *w) {
         wire_u32(w, a->type);
         wire_str(w, a->condition);
         wire_str(w, a->symbol);
+        encode_place(&a->given, w);
     }
 }
 
@@ -265,6 +279,7 @@ static RfValue *decode_values(uint32_t *n_values, WireIn *r) {
         v->stride = wire_get_u32(r);
         v->primitive = wire_get_u8(r);
         v->pull = wire_get_u8(r);
+        decode_place(&v->given, r);
     }
     return values;
 }
@@ -302,6 +317,7 @@ static RfArg *decode_args(uint32_t *n_args, WireIn *r) {
         a->type = wire_get_u32(r);
         a->condition = wire_get_str(r);
         a->symbol = wire_get_str(r);
+        decode_place(&a->given, r);
     }
     return args;
 }
@@ -499,6 +515,7 @@ static void free_values(RfValue *values, uint32_t n) {
     for (uint32_t i = 0; i < n; i++) {
         free(values[i].name);
         free(values[i].condition);
+        free(values[i].given.constant);
     }
     free(values);
 }
@@ -507,6 +524,7 @@ void rf_free_arg(RfArg *a) {
     free(a->name);
     free(a->condition);
     free(a->symbol);
+    free(a->given.constant);
 }
 
 static void free_args(RfArg *args, uint32_t n) {
@@ -522,6 +540,7 @@ bool rf_bind(RfFunction *f, const RfArg *binding) {
     *a = *binding;
     a->name = strdup(binding->name), a->condition = strdup(binding->condition);
     a->symbol = strdup(binding->symbol);
+    a->given = (RfPlace){0};
     a->slot = f->n_slots;
     f->n_slots += a->count;
     return a->name && a->condition && a->symbol;

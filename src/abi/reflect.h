@@ -108,6 +108,12 @@ typedef struct RfType {
     RfMember *members; // structs
 } RfType;
 
+// A place that a function constant gives, when there is a value for it: scale * it + offset.
+typedef struct RfPlace {
+    char *constant; // its symbol; "": the place is known
+    int32_t scale, offset;
+} RfPlace;
+
 #define RF_PROGRAM_SCOPE (UINT32_MAX - 1) // RfArg.param of what is bound to a variable there
 
 typedef struct RfArg {
@@ -125,6 +131,7 @@ typedef struct RfArg {
     uint32_t type;   // pointee type of a pointer/reference, the type itself otherwise
     char *condition; // symbol of the function constant this argument depends on, "" if none
     char *symbol;    // the variable at program scope that this is, in the bitcode; "": a parameter
+    RfPlace given;   // of index
 } RfArg;
 
 // What a value that goes into or out of a vertex or fragment function is.
@@ -189,6 +196,7 @@ typedef struct RfValue {
     uint32_t points, stride; // members of patch_control_point<T>: how many there are, bytes of T
     uint8_t primitive;       // mesh functions: of a primitive, not of a vertex
     uint8_t pull;            // fragment inputs: an interpolant<T, P>
+    RfPlace given;           // of index, of colours
 } RfValue;
 
 // The row that a vertex or mesh function writes the value to.
@@ -268,6 +276,16 @@ void rf_free_arg(RfArg *a); // what it holds
 // Adds a binding of the library to the arguments of one of its functions. False without memory.
 bool rf_bind(RfFunction *f, const RfArg *binding);
 const RfFunction *rf_find_function(const RfLibrary *lib, const char *name);
+// ---- place.c: indices that function constants give ----
+bool rf_is_placed(const RfFunction *f); // it has none, or they are known
+// The value of a function constant of an integer type. False: of another.
+bool rf_integer(const void *data, size_t n_bytes, uint32_t data_type, int64_t *value);
+// f with these indices; one allocation, for free(), what is not new belongs to f. value: that of a
+// constant, false if it has none. NULL: no memory, or *wrong names an argument whose index is not
+// known or there twice.
+typedef bool RfValueOf(void *context, const RfConstant *c, int64_t *value);
+RfFunction *rf_place(const RfLibrary *lib, const RfFunction *f, RfValueOf *value, void *context,
+                     const char **wrong);
 // What an intersection function's signature says: bits of abi/candidate.h, CPU_HIT_TRIANGLE ... of
 // what it looks at. False: it is no such function.
 #define RF_INTERSECTION_SIGNATURE "intersection %u %u"

@@ -37,6 +37,7 @@ typedef struct Cg {
     const RfLibrary *lib;
     const RfFunction *fn;
     RfFunction *stage_in;     // fn with the buffers of its stage inputs, or NULL
+    RfFunction *placed;       // fn with the indices that function constants give, or NULL
     LLVMValueRef entry;       // the kernel as the front end wrote it
     LLVMValueRef thread;      // the thread function (passes.h): slots..., threadgroup base
     LLVMValueRef frame_bytes; // global that receives the coroutine's frame size, or NULL

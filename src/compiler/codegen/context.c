@@ -58,6 +58,7 @@ void msl_context_close(Cg *cg) {
     msl_validation_free(cg);
     free(cg->constant_set);
     free(cg->stage_in);
+    free(cg->placed);
     free(cg->parts);
     free(cg->dynamic_parts);
     free(cg->scratch);

@@ -61,6 +61,31 @@ void msl_join(Cg *cg, LLVMModuleRef library) {
     check_link(cg, LLVMLinkModules2(cx->module, library));
 }
 
+static bool value_of(void *context, const RfConstant *c, int64_t *value) {
+    const Cg *cg = context;
+    bool found = false;
+    for (size_t i = 0; i < cg->request->n_constants; i++) {
+        const MslConstantValue *v = &cg->request->constants[i];
+        if (v->name ? strcmp(v->name, c->name) != 0 : v->index != c->index) continue;
+        found = rf_integer(v->data, v->n_bytes, cg->lib->types[c->type].data_type, value);
+    }
+    return found;
+}
+
+// Indices that function constants give.
+static void place(Cg *cg) {
+    const char *wrong;
+    if (rf_is_placed(cg->fn)) return;
+    cg->placed = rf_place(cg->lib, cg->fn, value_of, cg, &wrong);
+    if (!cg->placed && wrong)
+        msl_fail(&cg->cx,
+                 "the index of '%s' of '%s', which a function constant gives, is not "
+                 "valid",
+                 wrong, cg->fn->name);
+    if (!cg->placed) msl_fail(&cg->cx, "out of memory");
+    cg->fn = cg->placed;
+}
+
 void msl_load(Cg *cg) {
     MslContext *cx = &cg->cx;
     cg->fn = rf_find_function(cg->lib, cg->request->function);
@@ -74,6 +99,7 @@ void msl_load(Cg *cg) {
         if (!cg->stage_in) msl_fail(cx, "out of memory");
         cg->fn = cg->stage_in;
     }
+    place(cg);
     LLVMModuleRef library =
         msl_open_code(cg, cg->request->bitcode, cg->request->bitcode_bytes, number);
     LLVMValueRef kernel = LLVMGetNamedFunction(library, cg->fn->symbol);

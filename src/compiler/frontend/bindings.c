@@ -81,7 +81,10 @@ bool bindings_reflect(ReflectBuilder *b, BridgeJob *job, const BridgeDecl *decl)
     arg->symbol = strdup(decl->symbol);
     b->failed |= !arg->symbol;
     bool known = false;
-    if (b->failed || !is_bindable(arg) || arg->index == UINT32_MAX) {
+    if (arg->given.constant)
+        reflect_report(job, place->location, "the index of '%s' at program scope is a number",
+                       arg->name);
+    if (b->failed || arg->given.constant || !is_bindable(arg) || arg->index == UINT32_MAX) {
         rf_free_arg(arg); // said already
         return true;
     }

@@ -586,6 +586,50 @@ struct Reflector {
     llvm::DenseMap<const void *, uint32_t> known;
     explicit Reflector(BridgeJob &j) : job(j), ctx(j.ci->getASTContext()), names(ctx) {}
 
+    // E of `__builtin_constant_p(E) ? (E) : -1` (token_attrs.c) if it is no constant.
+    const Expr *unplaced(const Expr *e) {
+        auto *c = dyn_cast<ConditionalOperator>(e->IgnoreParenImpCasts());
+        Expr::EvalResult r;
+        if (!c || !isa<CallExpr>(c->getCond()->IgnoreParenImpCasts()) || e->isValueDependent() ||
+            c->getTrueExpr()->EvaluateAsInt(r, ctx))
+            return nullptr;
+        return c->getTrueExpr();
+    }
+    // An expression of one function constant as scale * it + value.
+    template <class Arg> bool linear(const Expr *e, Arg &out) {
+        e = e->IgnoreParenCasts();
+        Expr::EvalResult r;
+        if (e->EvaluateAsInt(r, ctx)) {
+            out.value = r.Val.getInt().getExtValue();
+            return true;
+        }
+        if (auto *ref = dyn_cast<DeclRefExpr>(e)) {
+            auto *v = dyn_cast<VarDecl>(ref->getDecl());
+            if (v && annotated(v, {"msl.function_constant"})) {
+                if (!v->getType()->isIntegerType() || v->getType()->isBooleanType()) return false;
+                out.constant = job.keep(names.getName(v));
+                out.scale = 1, out.value = 0;
+                return true;
+            }
+            return v && v->getAnyInitializer() && linear(v->getAnyInitializer(), out);
+        }
+        auto *op = dyn_cast<BinaryOperator>(e);
+        Arg l = {}, r2 = {};
+        if (!op || !linear(op->getLHS(), l) || !linear(op->getRHS(), r2)) return false;
+        bool minus = op->getOpcode() == BO_Sub;
+        if (op->getOpcode() == BO_Mul && !(l.constant && r2.constant)) {
+            out.constant = l.constant ? l.constant : r2.constant;
+            out.scale = l.scale * r2.value + r2.scale * l.value;
+            out.value = l.value * r2.value;
+            return true;
+        }
+        if ((!minus && op->getOpcode() != BO_Add) || (l.constant && r2.constant)) return false;
+        out.constant = l.constant ? l.constant : r2.constant;
+        out.scale = l.scale + (minus ? -r2.scale : r2.scale);
+        out.value = l.value + (minus ? -r2.value : r2.value);
+        return true;
+    }
+
     void attributes(const Decl *d, std::vector<BridgeAttr> &out) {
         for (auto *a : d->specific_attrs<AnnotateAttr>()) {
             StringRef name = a->getAnnotation();
@@ -605,6 +649,8 @@ struct Reflector {
                          !t.isNull() && t->isRecordType() &&
                          job.ci->getSema().isCompleteType(a->getLocation(), t))
                     arg.type = type(t);
+                else if (const Expr *given = unplaced(e); given && linear(given, arg))
+                    ;
                 else if (!e->isValueDependent() && e->EvaluateAsInt(r, ctx))
                     arg.value = r.Val.getInt().getExtValue();
                 else

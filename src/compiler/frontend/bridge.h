@@ -86,6 +86,9 @@ typedef struct BridgeAttr { // [[name(args...)]]
         int64_t value;
         const char *text;
         uint32_t type; // of `(T *)0`: T, as numbered by the client; else UINT32_MAX
+        // An integer that a function constant gives: scale * it + value. NULL: it is `value`.
+        const char *constant; // its symbol
+        int64_t scale;
     } args[4];
 } BridgeAttr;
 

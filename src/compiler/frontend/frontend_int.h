@@ -90,6 +90,8 @@ void reflect_argument(ReflectBuilder *b, BridgeJob *job, RfFunction *f, RfArg *a
 const char *reflect_stage_word(uint8_t stage);          // "vertex"
 bool reflect_builtin_in(int builtin, uint8_t stage);    // whether functions of a stage have it
 bool reflect_takes_index(const RfArg *a, uint8_t kind); // of RF_ARG_BUFFER, TEXTURE, ...
+// The place that an attribute of a function constant says. False without memory.
+bool reflect_place(RfPlace *place, const BridgeAttr *a);
 void reflect_function(ReflectBuilder *b, BridgeJob *job, const BridgeFunction *f);
 void reflect_end(ReflectBuilder *b); // frees what is not lib
 // Complains if the function constant with this symbol cannot decide whether something exists.

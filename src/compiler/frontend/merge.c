@@ -56,7 +56,7 @@ static void on_llvm(LLVMDiagnosticInfoRef info, void *context) {
 // ---- Names ----
 
 static void replace(char **name, const char *old, const char *new, bool *failed) {
-    if (strcmp(*name, old) != 0) return;
+    if (!*name || strcmp(*name, old) != 0) return;
     char *copy = strdup(new);
     *failed |= !copy;
     if (!copy) return;
@@ -67,6 +67,12 @@ static void replace(char **name, const char *old, const char *new, bool *failed)
 static void replace_in(RfArg *a, const char *old, const char *new, bool *failed) {
     replace(&a->condition, old, new, failed);
     replace(&a->symbol, old, new, failed);
+    replace(&a->given.constant, old, new, failed);
+}
+
+static void replace_values(RfValue *v, const char *old, const char *new, bool *failed) {
+    replace(&v->condition, old, new, failed);
+    replace(&v->given.constant, old, new, failed);
 }
 
 static const RfConstant *find_constant(const RfLibrary *lib, const char *symbol) {
@@ -123,9 +129,9 @@ static void rename_symbol(Merge *g, LLVMModuleRef m, const char *symbol, LLVMVal
         replace(&f->symbol, old, new, &g->failed);
         for (uint32_t k = 0; k < f->n_args; k++) replace_in(&f->args[k], old, new, &g->failed);
         for (uint32_t k = 0; k < f->n_inputs; k++)
-            replace(&f->inputs[k].condition, old, new, &g->failed);
+            replace_values(&f->inputs[k], old, new, &g->failed);
         for (uint32_t k = 0; k < f->n_outputs; k++)
-            replace(&f->outputs[k].condition, old, new, &g->failed);
+            replace_values(&f->outputs[k], old, new, &g->failed);
     }
     free(old), free(new);
 }

@@ -158,6 +158,7 @@ typedef struct Search { // from one entry point
 // What a condition of an argument or value asks is reachable too. A constant that nothing else
 // reads is not in a module that was linked of several.
 static void push_condition(Search *s, const char *condition) {
+    if (!condition) return;
     LLVMValueRef c = *condition ? LLVMGetNamedGlobal(s->m, condition) : NULL;
     for (uint32_t i = 0; *condition && !c && i < s->lib->n_constants; i++) {
         if (strcmp(s->lib->constants[i].symbol, condition) != 0) continue;
@@ -203,9 +204,15 @@ static bool find_reached(Search *s) {
     if (!v || !f->constants) return f->constants != NULL;
     stack[s->depth++] = graph_node(g, v);
     g->nodes[stack[0]].stamp = s->stamp;
-    for (uint32_t i = 0; i < f->n_args; i++) push_condition(s, f->args[i].condition);
-    for (uint32_t i = 0; i < f->n_inputs; i++) push_condition(s, f->inputs[i].condition);
-    for (uint32_t i = 0; i < f->n_outputs; i++) push_condition(s, f->outputs[i].condition);
+    for (uint32_t i = 0; i < f->n_args; i++) {
+        push_condition(s, f->args[i].condition);
+        push_condition(s, f->args[i].given.constant);
+    }
+    for (uint32_t i = 0; i < f->n_inputs + f->n_outputs; i++) {
+        const RfValue *x = i < f->n_inputs ? &f->inputs[i] : &f->outputs[i - f->n_inputs];
+        push_condition(s, x->condition);
+        push_condition(s, x->given.constant);
+    }
     while (s->depth) {
         Node *n = &g->nodes[stack[--s->depth]];
         if (n->constant != NONE) f->constants[f->n_constants++] = n->constant;

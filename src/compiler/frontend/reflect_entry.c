@@ -124,7 +124,13 @@ static bool set_memory(ReflectBuilder *b, BridgeJob *job, RfArg *arg, const Brid
     return true;
 }
 
-static void set_binding(BridgeJob *job, RfArg *arg, const BridgeAttr *a) {
+bool reflect_place(RfPlace *place, const BridgeAttr *a) {
+    place->constant = strdup(a->args[0].constant);
+    place->scale = (int32_t)a->args[0].scale, place->offset = (int32_t)a->args[0].value;
+    return place->constant;
+}
+
+static void set_binding(BridgeJob *job, RfArg *arg, const BridgeAttr *a, bool *failed) {
     const char *expected = reflect_attribute_of(arg->kind);
     unsigned max_index = reflect_max_index(arg->kind);
     if (strcmp(a->name, expected) != 0 &&
@@ -146,6 +152,8 @@ static void set_binding(BridgeJob *job, RfArg *arg, const BridgeAttr *a) {
                                                     : "device");
     else if (a->n_args != 1 || a->args[0].is_string)
         reflect_report(job, a->location, "'%s' attribute takes one argument", a->name);
+    else if (a->args[0].constant)
+        arg->index = 0, *failed |= !reflect_place(&arg->given, a);
     else if (a->args[0].value < 0 || a->args[0].value + arg->count - 1 > max_index)
         reflect_report(job, a->location,
                        "'%s' attribute parameter is out of bounds: must be between 0 and %u",
@@ -226,7 +234,7 @@ void reflect_argument(ReflectBuilder *b, BridgeJob *job, RfFunction *f, RfArg *a
              (reflect_handle_argument(b, arg, p->type) || set_table(b, arg, p) ||
               set_memory(b, job, arg, p)) &&
              binding)
-        set_binding(job, arg, binding);
+        set_binding(job, arg, binding, &b->failed);
     if ((stage == RF_VERTEX || stage == RF_INTERSECTION) && arg->kind == RF_ARG_THREADGROUP)
         reflect_report(job, p->location,
                        "parameter '%s' of a %s function cannot be in the threadgroup address space",
@@ -282,7 +290,7 @@ static void assign_indices(const ReflectBuilder *b, BridgeJob *job, RfFunction *
     bool taken[MAX_INDICES] = {false};
     for (uint32_t i = 0; i < f->n_args; i++) {
         RfArg *a = &f->args[i];
-        if (!reflect_takes_index(a, kind) || a->index == UINT32_MAX) continue;
+        if (!reflect_takes_index(a, kind) || a->index == UINT32_MAX || a->given.constant) continue;
         bool clash = false;
         for (uint32_t k = a->index; k < a->index + a->count && k < n; k++) {
             clash |= taken[k];

@@ -148,6 +148,8 @@ static bool fits(uint8_t shape, uint32_t scalar, uint32_t n, bool array) {
 static void set_index(Side *s, RfValue *v, const BridgeAttr *a, unsigned max) {
     if (a->n_args != 1 || a->args[0].is_string)
         reflect_report(s->job, a->location, "'%s' attribute takes one argument", a->name);
+    else if (a->args[0].constant && v->role == RF_COLOR)
+        s->b->failed |= !reflect_place(&v->given, a);
     else if (a->args[0].value < 0 || a->args[0].value > max)
         reflect_report(s->job, a->location,
                        "'%s' attribute parameter is out of bounds: must be between 0 and %u",
@@ -208,7 +210,8 @@ static void check_twice(Side *s, const RfValue *v, uint32_t at, const char *name
         const RfValue *o = &s->values[i];
         if (o == v || o->role != v->role || o->index != v->index || o->source != v->source)
             continue;
-        if (*o->condition || *v->condition) continue; // perhaps one of them at a time
+        if (*o->condition || *v->condition) continue;         // perhaps one of them at a time
+        if (o->given.constant || v->given.constant) continue; // known when they have values
         if (v->role == RF_VALUE && (o->user != v->user || strcmp(o->name, v->name) != 0)) continue;
         if (v->role == RF_VALUE)
             reflect_report(s->job, at, "two values of %s function '%s' are called '%s'",

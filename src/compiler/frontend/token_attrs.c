@@ -77,6 +77,29 @@ static void type_argument(TokenPass *p, size_t from, size_t to) {
     tp_number(p, 0, at);
 }
 
+// Whether the attribute at in[from] says a place, and in[k, end) is not just a number: a function
+// constant may give it. Clang wants a constant there, and gets -1 then.
+static bool may_be_placed(const TokenPass *p, size_t from, size_t k, size_t end) {
+    static const char *const names[] = {"buffer", "texture", "sampler", "threadgroup", "color"};
+    bool named = false, word = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        named |= tp_is_word(p, from, names[i]);
+    for (; k < end; k++) word |= tp_is(p, k, T_identifier);
+    return named && word;
+}
+
+static void placed_argument(TokenPass *p, size_t from, size_t to) {
+    uint32_t at = p->in[from].location;
+    tp_word(p, "__builtin_constant_p", at);
+    for (int i = 0; i < 2; i++) {
+        if (i) tp_punct(p, T_question, at);
+        tp_punct(p, T_l_paren, at);
+        tp_copy(p, from, to);
+        tp_punct(p, T_r_paren, at);
+    }
+    tp_punct(p, T_colon, at), tp_punct(p, T_minus, at), tp_number(p, 1, at);
+}
+
 // One attribute, in[from, to) without its comma.
 static void annotate(TokenPass *p, size_t from, size_t to, bool as_text) {
     const MslToken *t = &p->in[from];
@@ -94,6 +117,8 @@ static void annotate(TokenPass *p, size_t from, size_t to, bool as_text) {
         tp_punct(p, T_comma, at);
         if (as_text)
             tp_string(p, spell(p, k, end), at);
+        else if (may_be_placed(p, from, k, end))
+            placed_argument(p, k, end);
         else
             tp_copy(p, k, end);
         if (tp_is_word(p, from, "imageblock_data")) type_argument(p, k, end);

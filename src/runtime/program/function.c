@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // function.c: MTLFunction, an entry point of a library with the values of its function constants.
+#include <stdlib.h>
 #include <string.h>
 #include "runtime/object/async.h"
 #include "runtime/program/link.h"
@@ -10,6 +11,7 @@ static void function_destroy(void *self) {
     rt_label_free(&function->label);
     rt_free(function->handle);
     rt_free(function->special_name);
+    free(function->placed);
     mtl_release(function->values);
     mtl_release(function->library);
     rt_free(function);
@@ -18,13 +20,38 @@ static void function_destroy(void *self) {
 RT_CLASS rt_function_class = {
     .name = "MTLFunction", .destroy = function_destroy, .label_at = offsetof(MTLFunction, label)};
 
+static bool value_of(void *context, const RfConstant *c, int64_t *value) {
+    const MTLFunction *function = context;
+    const RtConstantValue *v = rt_constant_value_find(function->values, c);
+    const RfType *types = function->library->lib->reflection->types;
+    return v && rf_integer(v->data, v->n_bytes, types[c->type].data_type, value);
+}
+
+// Indices that function constants give; without values the function stays as the library has it.
+static MTLError *place(MTLFunction *function) {
+    const RfFunction *f = function->function;
+    const char *wrong;
+    if (!function->values || rf_is_placed(f)) return NULL;
+    function->placed = rf_place(function->library->lib->reflection, f, value_of, function, &wrong);
+    if (function->placed) function->function = function->placed;
+    if (function->placed || !wrong) return function->placed ? NULL : rt_error_no_memory();
+    return rt_error_new(MTLLibraryErrorDomain, MTLLibraryErrorCompileFailure,
+                        "The index of '%s' of '%s', which a function constant gives, is not valid "
+                        "or used twice.",
+                        wrong, f->name);
+}
+
 static MTLFunction *function_new(MTLLibrary *library, const RfFunction *found,
-                                 const MTLFunctionConstantValues *values) {
+                                 const MTLFunctionConstantValues *values, MTLError **wrong) {
     MTLFunction *function = rt_new(&rt_function_class, sizeof *function);
     if (!function) return NULL;
     function->library = mtl_retain(library);
     function->function = found;
     if (values && !(function->values = rt_constant_values_copy(values))) {
+        mtl_release(function);
+        return NULL;
+    }
+    if ((*wrong = place(function))) {
         mtl_release(function);
         return NULL;
     }
@@ -34,7 +61,8 @@ static MTLFunction *function_new(MTLLibrary *library, const RfFunction *found,
 MTLFunction *mtl_library_new_function(MTLLibrary *library, const char *name) {
     if (!rt_given(library ? library->device : NULL, name, "name", __func__)) return NULL;
     const RfFunction *found = rf_find_function(library->lib->reflection, name);
-    return found ? function_new(library, found, NULL) : NULL;
+    MTLError *none = NULL;
+    return found ? function_new(library, found, NULL, &none) : NULL;
 }
 
 // The type without the difference of int and uint, which Metal forgives. Families of four types.
@@ -90,8 +118,8 @@ MTLFunction *mtl_library_new_function_with_constant_values(MTLLibrary *library, 
         rt_error_set(error, wrong);
         return NULL;
     }
-    MTLFunction *function = function_new(library, found, values);
-    if (!function) rt_error_set(error, NULL);
+    MTLFunction *function = function_new(library, found, values, &wrong);
+    if (!function) rt_error_set(error, wrong);
     return function;
 }
 
@@ -119,7 +147,7 @@ MTLFunction *mtl_library_new_function_with_descriptor(MTLLibrary *library,
         rt_error_set(error, wrong);
         return NULL;
     }
-    MTLFunction *function = function_new(library, found, descriptor->constant_values);
+    MTLFunction *function = function_new(library, found, descriptor->constant_values, &wrong);
     if (function) function->options = descriptor->options;
     if (function && descriptor->specialized_name &&
         !(function->special_name = rt_strdup(descriptor->specialized_name))) {
@@ -132,7 +160,7 @@ MTLFunction *mtl_library_new_function_with_descriptor(MTLLibrary *library,
         mtl_release(function);
         function = NULL;
     }
-    if (!function) rt_error_set(error, NULL);
+    if (!function) rt_error_set(error, wrong);
     return function;
 }
 

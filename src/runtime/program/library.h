@@ -49,6 +49,7 @@ struct MTLFunction {
     RtObject object;
     MTLLibrary *library; // retained
     const RfFunction *function;
+    RfFunction *placed; // function, where its constants give indices; own, or NULL
     RtLabel label;
     MTLFunctionConstantValues *values; // own copy, or NULL
     char *special_name;                // MTLFunctionDescriptor.specialized_name, or NULL

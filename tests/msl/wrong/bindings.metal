@@ -83,3 +83,10 @@ fragment float4 f() { return twice<float>(); } // expect-error: 'thread_index_in
 // ====
 ushort2 gid [[thread_position_in_grid]];
 vertex float4 v(uint gid [[vertex_id]]) { return gid; }
+// ==== indices that function constants give are for parameters
+constant int n [[function_constant(0)]];
+device float *constant b [[buffer(n)]]; // expect-error: the index of 'b' at program scope is a number
+// ====
+constant int n [[function_constant(0)]];
+constant int both = n * n;
+kernel void k(device float *a [[buffer(both)]]) {} // expect-error: must be between 0 and 30

@@ -141,8 +141,8 @@ kernel void k(threadgroup float *a [[threadgroup(2)]], threadgroup float *b [[th
 // ====
 kernel void k(device float *a [[buffer(n)]]) {} // expect-error: undeclared identifier 'n'
 // ====
-constant int n [[function_constant(0)]];
-kernel void k(device float *a [[buffer(n)]]) {} // expect-error: constant
+constant float n [[function_constant(0)]];
+kernel void k(device float *a [[buffer(n)]]) {} // expect-error: must be between 0 and 30
 // ====
 kernel void k(device float *a[4] [[buffer(28)]]) {} // expect-error: out of bounds
 // ====
