@@ -2,7 +2,8 @@
 // divergence.c: which values are uniform, linear in the lane, or varying; which branches diverge.
 // Requires: cfg.c, private.c, position.c's plan. Changes nothing but Val.c, Blk.divergent,
 // Blk.mask_id and Loop.divergent. A forward data-flow analysis to a fixed point from optimistic
-// TOP; classes only descend: TOP, linear, linear in segments or shaped, varying. Three kinds of divergence:
+// TOP; classes only descend: TOP, linear, linear in segments or shaped, varying. Three kinds of
+// divergence:
 //   data       an operand differs between lanes
 //   control    a phi joins paths that different lanes took (their masks differ)
 //   temporal   a value leaves a loop that lanes leave in different iterations

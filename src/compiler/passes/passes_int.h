@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // passes_int.h: private to passes/. The state of one vectorisation and what its files offer each
 // other. Reading order: vectorise.c (the pipeline), prepare.c, join.c, merge.c, cfg.c, private.c,
-// divergence.c, shape.c, position.c, emit.c, emit_inst.c, emit_packed.c, emit_memory.c, emit_record.c,
-// emit_helper.c, emit_atomic.c, emit_simd.c, emit_texture.c, emit_tensor.c, fragment.c,
+// divergence.c, shape.c, position.c, emit.c, emit_inst.c, emit_packed.c, emit_memory.c,
+// emit_record.c, emit_helper.c, emit_atomic.c, emit_simd.c, emit_texture.c, emit_tensor.c, fragment.c,
 // emit_fragment.c, emit_control.c, split.c, version.c.
 //
 // The invariant everything rests on: the vector CFG is the structured scalar CFG (same blocks, same
@@ -48,7 +48,7 @@ void msl_map_put(MslContext *cx, Arena *a, Map *m, const void *key, int value);
 //   wrapped. max: no active lane's unsigned value is greater; `sure`: nor that of any other lane,
 //   no wrap anywhere. rows: the bases of a segmented value are `row` apart, so that one stands for
 //   all.
-//   SHAPED: base + a constant of the lane, whatever it is (shape.c). nsw, nuw, max and sure as above.
+//   SHAPED: base + a constant of the lane, whatever it is (shape.c); the rest as above.
 typedef enum Kind { TOP, LINEAR, SHAPED, VARYING } Kind;
 typedef struct Class {
     Kind kind;
