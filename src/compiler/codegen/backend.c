@@ -175,6 +175,7 @@ static void compile(Cg *cg, MslKernel *out) {
     if (emit_ir(cg, "ll", out)) return;
     msl_verify(cx, "finish");
     double start = now_ms();
+    msl_widen_masks(cg);
     msl_ease_masks(cg);
     msl_carry_masks(cg);
     msl_share_scatters(cg);

@@ -91,6 +91,9 @@ void msl_link(Cg *cg, LLVMMemoryBufferRef buffer, MslKernel *out);
 void msl_ease_masks(Cg *cg);
 void msl_carry_masks(Cg *cg); // carry.c
 
+// word_masks.c
+void msl_widen_masks(Cg *cg);
+
 // scatter.c
 void msl_share_scatters(Cg *cg);
 

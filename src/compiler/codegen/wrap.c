@@ -177,9 +177,9 @@ static void look_at(const Cg *cg, LLVMValueRef f, Carried *c) {
 //   when lanes leave loops at different times, all wait for the last (mandelbrot: 1.1x with two,
 //   0.6x with four)
 // With AVX2, whose registers are half as many and half as long, two at most (naive matrix multiply:
-// 1.9x, with four 1.0x; blur 1.2x), and a whole threadgroup only if it carries nothing (tree
-// reduction 1.2x; tiled multiply 0.7x). NEON's registers hold as much as AVX2's: the
-// same, but masks take some of them (mandelbrot with two: the same count of instructions a lane).
+// 1.9x, with four 1.0x; blur 1.2x), one where lanes leave loops at different times (mandelbrot:
+// 0.9x with two), and a whole threadgroup only if it carries nothing (tree reduction 1.2x; tiled
+// multiply 0.7x). NEON's registers hold as much as AVX2's: the same.
 // `full` is the version for one SIMD-group.
 static unsigned choose_parts(const Cg *cg, LLVMValueRef full, uint32_t n_threads) {
     enum { MAX_CARRIED = 16, MAX_CARRIED_DIVERGENT = 24, MAX_CARRIED_AVX2 = 4 }; // of 64 bytes
@@ -199,7 +199,7 @@ static unsigned choose_parts(const Cg *cg, LLVMValueRef full, uint32_t n_threads
         return whole;
     bool shares_rows = c.registers == 0 && cx->shape[1] > 1 && !cg->uses.barrier;
     if (!c.registers && !shares_rows) return 1;
-    unsigned most = c.divergent && cx->aarch64 ? 1 : c.divergent || !cx->avx512 ? 2 : 4;
+    unsigned most = cx->avx512 ? c.divergent ? 2 : 4 : c.divergent ? 1 : 2;
     unsigned budget = c.divergent  ? MAX_CARRIED_DIVERGENT
                       : cx->avx512 ? MAX_CARRIED
                                    : MAX_CARRIED_AVX2;
