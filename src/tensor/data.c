@@ -76,6 +76,9 @@ bool ig_data_make(IgData *data, MTLError **error) {
         data->memory = NULL;
         return false;
     }
+    // One of several dispatches may have been the last of its command buffer: the others are in the
+    // next one, which is the one to wait for.
+    if (data->device->encoded > data->written) data->written = data->device->encoded;
     ig_defer(data->device, expr);
     data->expr = NULL;
     return true;

@@ -150,6 +150,7 @@ MTLComputeCommandEncoder *ig_encode_start(IgDevice *device, MTLError **error) {
 bool ig_encode_end(IgDevice *device, uint64_t work, MTLError **error) {
     device->statistics.kernels++;
     device->work += work;
+    device->encoded = device->recording;
     bool enough = ++device->n_encoded >= COMMIT_AFTER || device->work >= COMMIT_WORK;
     return !enough || ig_commit(device, error);
 }

@@ -226,6 +226,7 @@ struct IgDevice {
     unsigned n_encoded;            // dispatches in it
     uint64_t work;                 // of them, see device.c
     uint64_t recording;            // its number; numbers start at 1
+    uint64_t encoded;              // that of the last dispatch
     uint64_t completed;            // all up to this one have ended
     struct IgFlight *first, *last; // committed, oldest first
     IgExpr *deferred;              // to be freed
