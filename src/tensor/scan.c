@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// scan.c: running sums and products along an axis. A thread walks over one line; what is added is
-// kept in float or 64 bits and rounded for each element. Where there are few long lines, each is
+// scan.c: running sums and products along an axis. A thread walks over one line, or a SIMD-group
+// where its elements are neighbours; what is added is kept in float or 64 bits and rounded for each
+// element. Where there are few long lines, each is
 // cut into blocks: their totals first, from these what each begins with, then the elements. How it
 // is cut depends on the shape alone. The gradient of a sum is the running sum from the other end.
 #include <stdio.h>
@@ -22,16 +23,21 @@ static bool dispatch(IgDevice *device, const char *function, IgType type, int ki
                      const int32_t *words, const IgBinding *bindings, size_t n, size_t threads,
                      MTLError **error) {
     static const char *const macros[2][2] = {
-        {"SUM=long OPERATION=+ START=0", "SUM=float OPERATION=+ START=0"},
-        {"SUM=long OPERATION=* START=1", "SUM=float OPERATION=* START=1"}};
+        {"SUM=long OPERATION=+ START=0", "SUM=float OPERATION=+ START=0 SIMD=sum"},
+        {"SUM=long OPERATION=* START=1", "SUM=float OPERATION=* START=1 SIMD=product"}};
     IgKernel *kernel =
         ig_kernel_of(device,
                      &(IgKernelFile){ig_text_scan_metal, function, ig_type_metal(type),
                                      macros[kind == PRODUCT][ig_is_float(type)]},
                      error);
+    bool group = *function == 'l'; // line_walk, line_totals: a SIMD-group for each
     return kernel && ig_encode(device, kernel, words, 5 * sizeof *words, bindings, n,
                                mtl_size_make(threads, 1, 1),
-                               mtl_size_make(threads < 64 ? threads : 64, 1, 1), false, error);
+                               mtl_size_make(group          ? 32
+                                             : threads < 64 ? threads
+                                                            : 64,
+                                             1, 1),
+                               group, error);
 }
 
 static bool run(IgDevice *device, IgData *data, MTLError **error) {
@@ -49,17 +55,17 @@ static bool run(IgDevice *device, IgData *data, MTLError **error) {
     IgBinding in = {x->data->memory, (size_t)x->offset * ig_type_size(x->data->type)};
     IgBinding out = {data->memory, 0}, begin = out; // something to bind
     size_t threads = (size_t)(lines * blocks);
-    bool ok = true;
+    bool ok = true, line = inner == 1 && n >= 128 && ig_is_float(data->type);
     if (blocks > 1) {
         begin.buffer = ig_pool_take(device, threads * 8, false, error);
         if (!begin.buffer) return false;
         ok =
-            dispatch(device, "totals", data->type, s->kind, words, (IgBinding[]){in, begin}, 2,
-                     threads, error) &&
+            dispatch(device, line ? "line_totals" : "totals", data->type, s->kind, words,
+                     (IgBinding[]){in, begin}, 2, threads, error) &&
             dispatch(device, "begins", data->type, s->kind, words, &begin, 1, (size_t)lines, error);
     }
-    ok = ok && dispatch(device, "walk", data->type, s->kind, words, (IgBinding[]){in, out, begin},
-                        3, threads, error);
+    ok = ok && dispatch(device, line ? "line_walk" : "walk", data->type, s->kind, words,
+                        (IgBinding[]){in, out, begin}, 3, threads, error);
     if (blocks > 1) ig_pool_give(device, begin.buffer); // what comes later may have it
     return ok;
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Median, quantiles, different elements, repetition and stacks of products against NumPy."""
+"""Median, quantiles, different elements, repetition, stacks of products and long running sums
+against NumPy."""
 
 import numpy as np
 import pytest
@@ -91,3 +92,20 @@ def test_bmm():
     for x, y in ((a[0], b), (a, b[:1]), (a, b[0])):
         with pytest.raises(ig.ShapeError, match="B, M, K"):
             ig.bmm(x, y)
+
+
+# Lines that a SIMD-group walks over, alone and in blocks. The blocks are several dispatches, of
+# which one may end its command buffer: a reader waits for the last.
+@pytest.mark.parametrize("shape", [(127,), (128,), (257,), (3, 1000), (20000,), (2, 1 << 17),
+                                   (1 << 20,)])
+def test_long_running_sums(shape):
+    ones = ig.ones(shape).requires_grad_()
+    for _ in range(3):
+        total = ones.cumsum(-1)
+        assert (total.detach().numpy() == np.arange(1, shape[-1] + 1)).all()
+    total.sum().backward()
+    assert (ones.grad.numpy() == np.arange(shape[-1], 0, -1)).all()
+    a = RNG.random(shape, "f4")
+    same(ig.tensor(a).cumsum(-1) / shape[-1], a.astype("f8").cumsum(-1) / shape[-1])
+    signs = np.where(RNG.random(shape) < 0.5, -1, 1)
+    assert (ig.tensor(signs, dtype="float16").cumprod(-1).numpy() == signs.cumprod(-1)).all()
