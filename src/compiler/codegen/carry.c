@@ -12,12 +12,6 @@ typedef struct Phis {
     size_t n, room;
 } Phis;
 
-static bool is_mask(LLVMTypeRef t) {
-    return LLVMGetTypeKind(t) == LLVMVectorTypeKind &&
-           LLVMGetTypeKind(LLVMGetElementType(t)) == LLVMIntegerTypeKind &&
-           LLVMGetIntTypeWidth(LLVMGetElementType(t)) == 1;
-}
-
 static LLVMTypeRef bytes_type(MslContext *cx, LLVMTypeRef mask) {
     return LLVMVectorType(msl_int(cx, 8), LLVMGetVectorSize(mask));
 }
@@ -95,7 +89,7 @@ static void carry(Cg *cg, LLVMValueRef f, Phis *phis) {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i && LLVMIsAPHINode(i); i = next) {
             next = LLVMGetNextInstruction(i);
-            if (is_mask(LLVMTypeOf(i))) add_phi(cg, phis, i);
+            if (msl_is_mask(LLVMTypeOf(i))) add_phi(cg, phis, i);
         }
     for (size_t p = 0; p < phis->n; p++) {
         for (unsigned k = 0; k < LLVMCountIncoming(phis->of[p]); k++) {
@@ -112,7 +106,7 @@ static void carry(Cg *cg, LLVMValueRef f, Phis *phis) {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             bool elsewhere = false;
-            if (!is_mask(LLVMTypeOf(i))) continue;
+            if (!msl_is_mask(LLVMTypeOf(i))) continue;
             for (LLVMUseRef u = LLVMGetFirstUse(i); u && !elsewhere; u = LLVMGetNextUse(u))
                 elsewhere = LLVMGetInstructionParent(LLVMGetUser(u)) != b;
             if (elsewhere) use_bytes(cg, i, bytes_of(cg, phis, i), b);

@@ -88,6 +88,7 @@ LLVMMemoryBufferRef msl_emit(Cg *cg); // an object, or assembly text
 void msl_link(Cg *cg, LLVMMemoryBufferRef buffer, MslKernel *out);
 
 // masks.c
+bool msl_is_mask(LLVMTypeRef t); // a vector of bits
 void msl_ease_masks(Cg *cg);
 void msl_carry_masks(Cg *cg); // carry.c
 

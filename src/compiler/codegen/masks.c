@@ -64,13 +64,16 @@ static void open_gather(Cg *cg, LLVMValueRef gather) {
     LLVMSetOperand(chosen, 1, gather);
 }
 
+bool msl_is_mask(LLVMTypeRef t) {
+    return LLVMGetTypeKind(t) == LLVMVectorTypeKind &&
+           LLVMGetTypeKind(LLVMGetElementType(t)) == LLVMIntegerTypeKind &&
+           LLVMGetIntTypeWidth(LLVMGetElementType(t)) == 1;
+}
+
 // Bits to a mask of as many lanes.
 static bool is_spread(LLVMValueRef i) {
     LLVMTypeRef to = LLVMTypeOf(i);
-    return LLVMGetInstructionOpcode(i) == LLVMBitCast &&
-           LLVMGetTypeKind(to) == LLVMVectorTypeKind &&
-           LLVMGetTypeKind(LLVMGetElementType(to)) == LLVMIntegerTypeKind &&
-           LLVMGetIntTypeWidth(LLVMGetElementType(to)) == 1 &&
+    return LLVMGetInstructionOpcode(i) == LLVMBitCast && msl_is_mask(to) &&
            LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(i, 0))) == LLVMIntegerTypeKind &&
            LLVMGetVectorSize(to) <= 32;
 }
@@ -96,10 +99,7 @@ enum { MAX_JOINED = 16 };
 static bool is_join(LLVMValueRef i) {
     if (LLVMGetInstructionOpcode(i) != LLVMBitCast) return false;
     LLVMTypeRef from = LLVMTypeOf(LLVMGetOperand(i, 0));
-    return LLVMGetTypeKind(LLVMTypeOf(i)) == LLVMIntegerTypeKind &&
-           LLVMGetTypeKind(from) == LLVMVectorTypeKind &&
-           LLVMGetTypeKind(LLVMGetElementType(from)) == LLVMIntegerTypeKind &&
-           LLVMGetIntTypeWidth(LLVMGetElementType(from)) == 1 &&
+    return LLVMGetTypeKind(LLVMTypeOf(i)) == LLVMIntegerTypeKind && msl_is_mask(from) &&
            LLVMGetVectorSize(from) > MAX_JOINED && LLVMGetVectorSize(from) % MAX_JOINED == 0;
 }
 

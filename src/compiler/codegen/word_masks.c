@@ -26,9 +26,7 @@ typedef struct Words {
 } Words;
 
 static bool is_mask(LLVMTypeRef t) {
-    return LLVMGetTypeKind(t) == LLVMVectorTypeKind &&
-           LLVMGetTypeKind(LLVMGetElementType(t)) == LLVMIntegerTypeKind &&
-           LLVMGetIntTypeWidth(LLVMGetElementType(t)) == 1 && LLVMGetVectorSize(t) >= 8;
+    return msl_is_mask(t) && LLVMGetVectorSize(t) >= 8; // not of a vector of the program
 }
 
 static bool becomes_word(Value i) {
