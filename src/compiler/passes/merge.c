@@ -139,7 +139,18 @@ static bool merge(Vec *x, Piece *all, int n) {
     return some;
 }
 
-bool msl_merge_loads(Vec *x) {
+// Whether any two loads are neighbours: a look that needs no classes.
+static bool has_neighbours(Vec *x, Piece *all, int n) {
+    for (int k = 0; k < n; k++) {
+        int64_t bytes = (int64_t)LLVMABISizeOfType(x->dl, all[k].type);
+        if (find(all, n, &all[k], all[k].offset + bytes)) return true;
+    }
+    return false;
+}
+
+// Calls `each` for the loads of every block, as far as nothing between them may write; whether it
+// ever said yes.
+static bool for_loads(Vec *x, bool (*each)(Vec *, Piece *, int)) {
     Piece all[MAX_LOADS];
     bool some = false;
     for (Block b = LLVMGetFirstBasicBlock(x->thread); b; b = LLVMGetNextBasicBlock(b)) {
@@ -152,10 +163,13 @@ bool msl_merge_loads(Vec *x) {
                 n++;
             }
             if (may_write(i) || !next || n == MAX_LOADS) {
-                some |= n > 1 && merge(x, all, n);
+                some |= n > 1 && each(x, all, n);
                 n = 0;
             }
         }
     }
     return some;
 }
+
+bool msl_may_merge_loads(Vec *x) { return for_loads(x, has_neighbours); }
+bool msl_merge_loads(Vec *x) { return for_loads(x, merge); }

@@ -205,7 +205,8 @@ void msl_prepare(Vec *x);
 void msl_prepare_memory(Vec *x);
 void msl_find_sunk(Vec *x);
 void msl_join_elements(Vec *x); // join.c
-bool msl_merge_loads(Vec *x);   // merge.c: whether it changed anything
+bool msl_may_merge_loads(Vec *x);
+bool msl_merge_loads(Vec *x); // merge.c: whether it changed anything; needs classes
 
 // private.c
 void msl_analyse_private(Vec *x);

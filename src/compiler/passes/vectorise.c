@@ -131,7 +131,7 @@ static Value vectorise(Vec *x) {
             analyse(x); // which phis join lanes that came one way
             msl_gather_fragments(x);
         }
-        if (x->cx->split) {
+        if (x->cx->split && msl_may_merge_loads(x)) {
             msl_plan_positions(x);
             analyse(x);
             if (msl_merge_loads(x)) msl_join_elements(x);
