@@ -11,6 +11,8 @@ typedef struct IgConv {
     int64_t in[2], out[2], kernel[2], stride[2], padding[2], dilation[2];
 } IgConv;
 
+enum { IG_CONV_THIN = 4 }; // channels of a group, on both sides: too few for products
+
 // All inside a scope and without gradients; floating tensors of one type.
 IgTensor *ig_conv_forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bias,
                           MTLError **error);
@@ -18,4 +20,8 @@ IgTensor *ig_conv_forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *b
 IgTensor *ig_conv_back(const IgConv *v, IgTensor *y, IgTensor *w, IgTensor *bias, MTLError **error);
 // x and y to w.
 IgTensor *ig_conv_weights(const IgConv *v, IgTensor *x, IgTensor *y, MTLError **error);
+// Forward or back where groups are thin, without a layout (conv_window.c).
+bool ig_conv_is_window(const IgConv *v, bool back);
+IgTensor *ig_conv_window(const IgConv *v, bool back, IgTensor *source, IgTensor *w, IgTensor *bias,
+                         MTLError **error);
 #endif

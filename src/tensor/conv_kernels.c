@@ -18,7 +18,7 @@
 #include "ig_texts.h"
 
 enum { MIN_CHANNELS = 16 };
-#define THIN 4 // channels on both sides
+enum { THIN = IG_CONV_THIN };
 
 // What the kernels are compiled with.
 enum { LINES = 16 };
@@ -259,6 +259,7 @@ static IgTensor *product(const IgConv *v, const Plan *p, bool back, IgTensor *so
 
 IgTensor *ig_conv_forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bias,
                           MTLError **error) {
+    if (ig_conv_is_window(v, false)) return ig_conv_window(v, false, x, w, bias, error);
     Plan p;
     IgTensor *y = NULL;
     if (plan_forward(&p, v, error))
@@ -272,6 +273,7 @@ IgTensor *ig_conv_forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *b
 
 IgTensor *ig_conv_back(const IgConv *v, IgTensor *y, IgTensor *w, IgTensor *bias,
                        MTLError **error) {
+    if (ig_conv_is_window(v, true)) return ig_conv_window(v, true, y, w, bias, error);
     Plan p;
     IgTensor *x = NULL;
     if (plan_back(&p, v, error))

@@ -68,6 +68,15 @@ CASES = {
     "groups_few": ((2, 6, 7, 9), (9, 2, 3, 3), {"groups": 3, "padding": 1, "stride": 2}),
     "depthwise": ((2, 13, 9, 8), (13, 1, 3, 3), {"groups": 13, "padding": 1}),
     "depthwise_stride": ((2, 5, 9, 8), (10, 1, 3, 2), {"groups": 5, "stride": 2, "padding": (1, 0)}),
+    "depthwise_5": ((3, 4, 28, 28), (4, 1, 5, 5), {"groups": 4, "padding": 2}),
+    "depthwise_step": ((2, 3, 19, 40), (3, 1, 3, 3), {"groups": 3, "stride": 2, "padding": 1}),
+    "depthwise_step_3": ((2, 3, 11, 14), (3, 1, 3, 3), {"groups": 3, "stride": (1, 3), "padding": 1}),
+    "depthwise_dilated": ((2, 3, 11, 14), (3, 1, 3, 3), {"groups": 3, "dilation": 2, "padding": 2}),
+    "depthwise_inside": ((2, 3, 9, 35), (3, 1, 3, 3), {"groups": 3}),
+    "depthwise_long": ((1, 2, 3, 600), (2, 1, 3, 3), {"groups": 2, "padding": 1}),
+    "depthwise_narrow": ((2, 3, 5, 2), (3, 1, 3, 9), {"groups": 3, "padding": (1, 4)}),
+    "depthwise_walks": ((1, 2, 75, 130), (2, 1, 3, 3), {"groups": 2, "padding": 1}),
+    "groups_thin": ((2, 6, 12, 10), (8, 3, 3, 3), {"groups": 2, "padding": 1}),
     "whole_picture": ((2, 17, 5, 6), (7, 17, 5, 6), {}),
     "wide_padding": ((1, 17, 2, 3), (16, 17, 2, 2), {"padding": 4}),
     "tiles": ((1, 70, 12, 13), (130, 70, 3, 3), {"padding": 1}),
@@ -116,6 +125,20 @@ def test_conv2d_of_small_types(name, kind):
     ig.backward(y, of(g))
     for h, e in zip(hs, conv2d_gradients(x.astype("f8"), w, g.astype("f8"), **options)):
         close(ig.grad(h).numpy(), e, 300, kind)
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+def test_nothing_comes_from_beside_the_picture(stride):
+    """What lies behind the end of a row, or in the next picture, may be anything."""
+    x = span(-1, 1, 2, 3, 8, 12)
+    x[:, 1], x[:, ::2, 0, 0], x[:, ::2, 3, 11] = np.nan, np.inf, np.nan
+    w = span(0.5, 1, 3, 1, 3, 3)
+    got = ig.conv2d(ig.tensor(x), ig.tensor(w), padding=1, stride=stride, groups=3).numpy()
+    want = conv2d(np.where(np.isfinite(x), x, 1e6).astype("f8"), w, padding=1, stride=stride, groups=3)
+    touched = np.abs(want) > 1e5
+    assert touched[:, 1].all() and not touched[:, ::2].all()
+    assert not np.isfinite(got[touched]).any()
+    close(got[~touched], want[~touched], 9)
 
 
 def test_views_types_and_empty():
