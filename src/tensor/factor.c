@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// factor.c: LU with row exchanges, Cholesky, and QR by reflections. Inner loops run along rows.
+// factor.c: LU with row exchanges, Cholesky, and QR by reflections, where there is no LAPACK. Inner
+// loops run along rows.
 #include "tensor/factor.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "tensor/lapack.h"
 
 static void subtract(int64_t n, double *y, double f, const double *x) { // y -= f x
     for (int64_t i = 0; i < n; i++) y[i] -= f * x[i];
@@ -19,13 +21,17 @@ static void exchange(int64_t n, double *x, double *y) {
 
 // ---- LU ----
 
-void factor_lu(int64_t n, double *a, int64_t *pivots, double *sign) {
+void factor_lu(int64_t n, double *a, int32_t *pivots, double *sign) {
+    if (lapack_takes(n, n)) {
+        lapack_lu(n, a, pivots, sign);
+        return;
+    }
     *sign = 1;
     for (int64_t k = 0; k < n; k++) {
         int64_t best = k;
         for (int64_t i = k + 1; i < n; i++)
             if (fabs(a[i * n + k]) > fabs(a[best * n + k])) best = i;
-        pivots[k] = best;
+        pivots[k] = (int32_t)best;
         if (best != k) {
             exchange(n, a + k * n, a + best * n);
             *sign = -*sign;
@@ -45,7 +51,8 @@ bool factor_lu_singular(int64_t n, const double *lu) {
     return false;
 }
 
-void factor_lu_solve(int64_t n, const double *lu, const int64_t *pivots, int64_t k, double *b) {
+bool factor_lu_solve(int64_t n, const double *lu, const int32_t *pivots, int64_t k, double *b) {
+    if (lapack_takes(n, n)) return lapack_lu_solve(n, lu, pivots, k, b);
     for (int64_t i = 0; i < n; i++)
         if (pivots[i] != i) exchange(k, b + i * k, b + pivots[i] * k);
     for (int64_t i = 0; i < n; i++)
@@ -54,11 +61,13 @@ void factor_lu_solve(int64_t n, const double *lu, const int64_t *pivots, int64_t
         for (int64_t j = i + 1; j < n; j++) subtract(k, b + i * k, lu[i * n + j], b + j * k);
         for (int64_t j = 0; j < k; j++) b[i * k + j] /= lu[i * n + i];
     }
+    return true;
 }
 
 // ---- Cholesky ----
 
 bool factor_cholesky(int64_t n, double *a) {
+    if (lapack_takes(n, n)) return lapack_cholesky(n, a);
     double *column = malloc((size_t)(n + 1) * sizeof *column);
     bool good = column != NULL;
     for (int64_t k = 0; good && k < n; k++) {
@@ -100,6 +109,7 @@ static double reflector(int64_t m, int64_t n, const double *a, int64_t k, double
 }
 
 bool factor_qr(int64_t m, int64_t n, double *a, int64_t columns, double *q) {
+    if (lapack_takes(m, n)) return lapack_qr(m, n, a, columns, q);
     int64_t k = m < n ? m : n, wide = n > columns ? n : columns;
     double *v = calloc((size_t)(k * m + k + wide + 1), sizeof *v);
     if (!v) return false;

@@ -2,13 +2,15 @@
 // factor_spectrum.c: eigenvalues of symmetric matrices and singular values. A symmetric matrix is
 // brought to three diagonals by reflections, then to one by the implicit QL method (Dubrulle,
 // Martin, Wilkinson 1968). Singular values come from rotating pairs of columns until all are at
-// right angles (Hestenes 1958): short, and small values are as exact as large ones. Vectors are
-// kept as rows meanwhile, so that rotations run along memory.
+// right angles (Hestenes 1958), beginning with the eigenvectors of the products of columns, which
+// are nearly so. Vectors are kept as rows meanwhile, so that rotations run along memory.
+// All this is for machines without LAPACK.
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "tensor/factor.h"
+#include "tensor/lapack.h"
 
 enum { MAX_QL = 60, MAX_SWEEPS = 60, LANES = 8 };
 
@@ -22,6 +24,10 @@ static double dot(int64_t n, const double *x, const double *y) {
     return sum + rest;
 }
 
+static void add(int64_t n, double *restrict y, double f, const double *restrict x) { // y += f x
+    for (int64_t i = 0; i < n; i++) y[i] += f * x[i];
+}
+
 // Two rows turned by an angle: x becomes c x - s y, y s x + c y.
 static void rotate(int64_t n, double *restrict x, double *restrict y, double c, double s) {
     for (int64_t i = 0; i < n; i++) {
@@ -29,6 +35,12 @@ static void rotate(int64_t n, double *restrict x, double *restrict y, double c, 
         x[i] = c * t - s * y[i];
         y[i] = s * t + c * y[i];
     }
+}
+
+static bool all_finite(int64_t n, const double *x) {
+    double zeros = 0;
+    for (int64_t i = 0; i < n; i++) zeros += 0 * x[i];
+    return zeros == 0;
 }
 
 // ---- Three diagonals ----
@@ -99,11 +111,15 @@ static void ql_step(int64_t n, double *d, double *e, double *z, int64_t l, int64
     e[m] = 0;
 }
 
+// What is beside the diagonal counts as 0 at the size of the whole matrix's rounding errors: those
+// among small values alone would not settle.
 static bool ql(int64_t n, double *d, double *e, double *z) {
+    double largest = 0;
+    for (int64_t i = 0; i < n; i++) largest = fmax(largest, fabs(d[i]) + fabs(e[i]));
     for (int64_t l = 0; l < n; l++)
         for (int steps = 0;; steps++) {
             int64_t m = l;
-            while (m + 1 < n && !(fabs(e[m]) <= DBL_EPSILON * (fabs(d[m]) + fabs(d[m + 1])))) m++;
+            while (m + 1 < n && fabs(e[m]) > DBL_EPSILON * largest) m++;
             if (m == l) break;
             if (steps == MAX_QL) return false;
             ql_step(n, d, e, z, l, m);
@@ -122,15 +138,22 @@ static int rising(const void *x, const void *y) {
     return a->at < b->at ? -1 : a->at > b->at;
 }
 
+// Of the whole symmetric matrix a, in any order: values d, vectors as the rows of z (n, n).
+static bool spectrum(int64_t n, double *a, double *d, double *z) {
+    double *e = calloc((size_t)(n + 1), sizeof *e);
+    bool ok = e && three_diagonals(n, a, d, e, z) && ql(n, d, e, z);
+    free(e);
+    return ok;
+}
+
 bool factor_eigh(int64_t n, double *a, double *values, double *v) {
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < i; j++) a[j * n + i] = a[i * n + j];
-    double *z = malloc((size_t)(n * n + 2 * n + 1) * sizeof *z);
+    if (!all_finite(n * n, a)) return false;
+    if (lapack_takes(n, n)) return lapack_eigh(n, a, values, v);
+    double *z = malloc((size_t)(n * n + n + 1) * sizeof *z), *d = z + n * n;
     Place *order = malloc((size_t)(n + 1) * sizeof *order);
-    double *d = z + n * n, *e = d + n;
-    bool ok = z && order && three_diagonals(n, a, d, e, z);
-    if (ok && n > 0) e[n - 1] = 0;
-    ok = ok && ql(n, d, e, z);
+    bool ok = z && order && spectrum(n, a, d, z);
     for (int64_t i = 0; ok && i < n; i++) order[i] = (Place){d[i], i};
     if (ok) qsort(order, (size_t)n, sizeof *order, rising);
     for (int64_t i = 0; ok && i < n; i++) {
@@ -193,13 +216,29 @@ static void complete_row(int64_t m, double *u, int64_t i) {
     }
 }
 
+// Turns the rows of w (n, m) by the eigenvectors of w w', which come as turns (n, n): but for
+// rounding errors they are at right angles then, and a sweep or two is left of the ten there were.
+static bool nearly_right_angles(int64_t n, int64_t m, double *w, double *turns) {
+    double *products = calloc((size_t)(n * n + n + n * m + 1), sizeof *products);
+    if (!products) return false;
+    double *values = products + n * n, *turned = values + n;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j <= i; j++)
+            products[i * n + j] = products[j * n + i] = dot(m, w + i * m, w + j * m);
+    bool ok = spectrum(n, products, values, turns);
+    for (int64_t i = 0; ok && i < n; i++)
+        for (int64_t k = 0; k < n; k++) add(m, turned + i * m, turns[i * n + k], w + k * m);
+    if (ok) memcpy(w, turned, (size_t)(n * m) * sizeof *w);
+    free(products);
+    return ok;
+}
+
 // Of a tall matrix, whose columns are the rows of w (n, m), m >= n: rows of u (n_u, m) and v.
 static bool tall(int64_t m, int64_t n, double *w, int64_t n_u, double *u, double *s, double *v) {
-    double *turns = calloc((size_t)(n * n + 1), sizeof *turns);
+    double *turns = malloc((size_t)(n * n + 1) * sizeof *turns);
     Place *order = malloc((size_t)(n + 1) * sizeof *order);
-    bool ok = turns && order;
-    for (int64_t i = 0; ok && i < n; i++) turns[i * n + i] = 1;
     double least = 8 * DBL_EPSILON * sqrt(dot(n * m, w, w));
+    bool ok = turns && order && nearly_right_angles(n, m, w, turns);
     ok = ok && right_angles(n, m, w, turns, least);
     for (int64_t i = 0; ok && i < n; i++)
         order[i] = (Place){-sqrt(dot(m, w + i * m, w + i * m)), i};
@@ -224,8 +263,9 @@ static void transpose(int64_t m, int64_t n, const double *a, double *out) {
         for (int64_t j = 0; j < n; j++) out[j * m + i] = a[i * n + j];
 }
 
-bool factor_svd(int64_t m, int64_t n, const double *a, bool full, double *u, double *s,
-                double *vh) {
+bool factor_svd(int64_t m, int64_t n, double *a, bool full, double *u, double *s, double *vh) {
+    if (!all_finite(m * n, a)) return false;
+    if (lapack_takes(m, n)) return lapack_svd(m, n, a, full, u, s, vh);
     int64_t k = m < n ? m : n, longer = m < n ? n : m, n_u = full ? longer : k;
     double *w = malloc((size_t)(k * longer + n_u * longer + k * k + 1) * sizeof *w);
     if (!w) return false;

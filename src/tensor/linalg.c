@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // linalg.c: linear algebra of stacks of matrices: read to the host as double, one after the other
 // through factor.h, and made tensors again. Gradients are in linalg_grad.c.
-//
-// Why not LAPACK: it would be the library's only part in Fortran, with a run-time library of its
-// own in every package and for every processor, for functions of which a few hundred lines of C in
-// double precision give more digits than LAPACK's single precision.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "tensor/factor.h"
+#include "tensor/lapack.h"
 #include "tensor/linalg_int.h"
 
 enum { MAX_PARTS = 3 };
@@ -76,6 +73,8 @@ static bool each_matrix(const Operation *o, int64_t stack, float *const *values,
 
 // Runs it and makes tensors of the results, in the type of the matrix. Inside a scope.
 static bool run(const Operation *o, IgType type, IgTensor **out, MTLError **error) {
+    if (lapack_complaint())
+        return ig_fail(error, IgErrorArgument, "INGOT_LAPACK: %s", lapack_complaint());
     IgTensor *a = o->in[0];
     int lead = ig_rank(a) - 2;
     int64_t stack = 1, doubles = 1, floats[MAX_PARTS];
@@ -147,13 +146,14 @@ static bool of_matrix(Operation *o, IgTensor *a, bool square, IgLinalg what, boo
 // ---- Equations ----
 
 static bool solve_each(const int64_t *sizes, double *const *in, double *const *out) {
-    int64_t n = sizes[0], k = sizes[1], *pivots = malloc((size_t)(n + 1) * sizeof *pivots);
+    int64_t n = sizes[0], k = sizes[1];
+    int32_t *pivots = malloc((size_t)(n + 1) * sizeof *pivots);
     double sign;
     if (!pivots) return false;
     factor_lu(n, in[0], pivots, &sign);
     bool good = !factor_lu_singular(n, in[0]);
     memcpy(out[0], in[1], (size_t)(n * k) * sizeof(double));
-    if (good) factor_lu_solve(n, in[0], pivots, k, out[0]);
+    good = good && factor_lu_solve(n, in[0], pivots, k, out[0]);
     free(pivots);
     return good;
 }
@@ -214,14 +214,15 @@ IgTensor *ig_solve(IgTensor *a, IgTensor *b, MTLError **error) {
 }
 
 static bool inv_each(const int64_t *sizes, double *const *in, double *const *out) {
-    int64_t n = sizes[0], *pivots = malloc((size_t)(n + 1) * sizeof *pivots);
+    int64_t n = sizes[0];
+    int32_t *pivots = malloc((size_t)(n + 1) * sizeof *pivots);
     double sign;
     if (!pivots) return false;
     factor_lu(n, in[0], pivots, &sign);
     bool good = !factor_lu_singular(n, in[0]);
     memset(out[0], 0, (size_t)(n * n) * sizeof(double));
     for (int64_t i = 0; i < n; i++) out[0][i * n + i] = 1;
-    if (good) factor_lu_solve(n, in[0], pivots, n, out[0]);
+    good = good && factor_lu_solve(n, in[0], pivots, n, out[0]);
     free(pivots);
     return good;
 }
@@ -244,7 +245,8 @@ IgTensor *ig_inv(IgTensor *a, MTLError **error) {
 
 // sign, logarithm of the magnitude
 static bool logdet_each(const int64_t *sizes, double *const *in, double *const *out) {
-    int64_t n = sizes[0], *pivots = malloc((size_t)(n + 1) * sizeof *pivots);
+    int64_t n = sizes[0];
+    int32_t *pivots = malloc((size_t)(n + 1) * sizeof *pivots);
     double sign, log_sum = 0;
     if (!pivots) return false;
     factor_lu(n, in[0], pivots, &sign);
@@ -260,7 +262,8 @@ static bool logdet_each(const int64_t *sizes, double *const *in, double *const *
 }
 
 static bool det_each(const int64_t *sizes, double *const *in, double *const *out) {
-    int64_t n = sizes[0], *pivots = malloc((size_t)(n + 1) * sizeof *pivots);
+    int64_t n = sizes[0];
+    int32_t *pivots = malloc((size_t)(n + 1) * sizeof *pivots);
     if (!pivots) return false;
     factor_lu(n, in[0], pivots, out[0]);
     for (int64_t i = 0; i < n; i++) *out[0] *= in[0][i * n + i];

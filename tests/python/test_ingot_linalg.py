@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """ingot.linalg against numpy.linalg in double precision, and gradients against differences."""
 
+import ctypes
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -118,6 +123,21 @@ def test_hard_matrices(a):
         same(v.T @ v, np.eye(len(a)))
 
 
+@pytest.mark.parametrize("n, last", [(40, -3), (60, -12), (150, -30)])
+def test_values_of_many_sizes(n, last):
+    q, p = (np.linalg.qr(RNG.standard_normal((n, n)))[0] for _ in range(2))
+    a = (q * np.logspace(0, last, n) @ p).astype("f4")
+    u, s, vh = la.svd(a)
+    same(s, np.linalg.svd(a.astype("f8"), compute_uv=False))
+    same(u * s @ vh, a)
+    same(u.T @ u, np.eye(n))
+    a = (a @ a.T).astype("f4")
+    a = (a + a.T) / 2
+    values, v = la.eigh(a)
+    same(values, np.linalg.eigvalsh(a.astype("f8")))
+    same(v.T @ v, np.eye(n))
+
+
 def test_norms():
     a, v = random(3, 4, 5), random(6)
     for p in (None, 0, 1, 2, 3, 0.5, np.inf, -np.inf):
@@ -226,3 +246,60 @@ def test_types_and_errors():
             (lambda: la.eigh(np.eye(2), "M"), ValueError, "'M'")):
         with pytest.raises(kind, match=text):
             call()
+
+
+@pytest.mark.parametrize("n", [3, 40])  # by our own code, and by LAPACK where it is
+def test_matrices_that_are_refused(n):
+    singular = np.ones((2, n, n))
+    singular[0] = np.eye(n)
+    indefinite = np.eye(n)
+    indefinite[n - 1, n - 1] = -1
+    for call, text in ((lambda: la.inv(singular), "matrix 1 .* is singular"),
+                       (lambda: la.solve(singular, np.ones(n)), "matrix 1 .* is singular"),
+                       (lambda: la.cholesky(indefinite), "not positive definite")):
+        with pytest.raises(la.LinAlgError, match=text):
+            call()
+    assert la.det(singular).tolist() == [1, 0]
+    for bad in (np.nan, np.inf):
+        a = np.eye(n)
+        a[2, 1] = bad
+        for function, text in ((la.svd, "finite"), (la.eigh, "finite"),
+                               (la.cholesky, "not positive definite")):
+            with pytest.raises(la.LinAlgError, match=text):
+                function(a)
+
+
+PROGRAM = """
+import ingot
+try:
+    print(ingot.linalg.inv(2 * ingot.eye(40)).sum().item())
+except ValueError as error:
+    print(error)
+maps = open("/proc/self/maps").read()
+print("libopenblas" in maps or "liblapack" in maps)
+"""
+
+
+def lines_with(library):
+    environment = {k: v for k, v in os.environ.items() if k != "INGOT_LAPACK"}
+    if library is not None:
+        environment["INGOT_LAPACK"] = library
+    return subprocess.run([sys.executable, "-c", PROGRAM], env=environment, text=True, check=True,
+                          capture_output=True).stdout.splitlines()
+
+
+def test_which_lapack():
+    def opens(name):
+        try:
+            return bool(ctypes.CDLL(name))
+        except OSError:
+            return False
+    names = [n for n in ("libopenblas.so.0", "liblapack.so.3") if opens(n)]
+    assert lines_with(None) == ["20.0", str(bool(names))]
+    assert lines_with("none") == ["20.0", "False"]
+    for name in names:
+        assert lines_with(name) == ["20.0", "True"]
+    for name, text in (("missing.so", "INGOT_LAPACK: missing.so: "),
+                       ("libm.so.6", "INGOT_LAPACK: libm.so.6 has no function dgetrf_"),
+                       (os.environ["INGOT_WIDE_LAPACK"], "has integers of 64 bits")):
+        assert text in lines_with(name)[0]
