@@ -31,6 +31,7 @@
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/VirtualFileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstdlib>
@@ -189,6 +190,63 @@ bool bridge_in_system(BridgeJob *job, uint32_t location) {
     SourceManager &sm = job->ci->getSourceManager();
     return l.isValid() && sm.isInSystemHeader(sm.getFileLoc(l));
 }
+
+// What the precompiled headers hold is ours too.
+bool bridge_is_ours(BridgeJob *job, uint32_t location) {
+    SourceLocation l = SourceLocation::getFromRawEncoding(location);
+    SourceManager &sm = job->ci->getSourceManager();
+    while (l.isMacroID() && sm.isWrittenInScratchSpace(sm.getSpellingLoc(l)))
+        l = sm.getImmediateExpansionRange(l).getBegin(); // pasted: by whom is seen where
+    if (l.isInvalid()) return false;
+    FileID id = sm.getFileID(sm.getSpellingLoc(l));
+    if (sm.isLoadedFileID(id)) return true;
+    OptionalFileEntryRef file = sm.getFileEntryRefForID(id);
+    if (!file || !job->client->stdlib) return false;
+    llvm::SmallString<256> path(file->getName()), ours(job->client->stdlib);
+    llvm::sys::path::remove_dots(path, /*remove_dot_dot=*/true);
+    llvm::sys::path::remove_dots(ours, /*remove_dot_dot=*/true);
+    return path.str().starts_with(ours) && path.str().drop_front(ours.size()).starts_with("/");
+}
+
+bool bridge_is_builtin(BridgeJob *job, const char *name) {
+    return job->ci->getPreprocessor().getIdentifierInfo(name)->getBuiltinID() != 0;
+}
+
+// Looks at every pragma before its handler does. What is not taken never reaches one: some of them
+// place code in sections, some end the compiler. (That of `mark` reads the file itself.)
+struct PragmaGuard : PPCallbacks {
+    BridgeJob &job;
+    bool keepIgnored; // as text
+    PragmaGuard(BridgeJob &j, bool keep) : job(j), keepIgnored(keep) {}
+    void PragmaDirective(SourceLocation at, PragmaIntroducerKind) override {
+        if (bridge_is_ours(&job, at.getRawEncoding())) return;
+        Preprocessor &pp = job.ci->getPreprocessor();
+        DiagnosticsEngine &de = pp.getDiagnostics();
+        std::vector<Token> line;
+        bool quiet = de.getSuppressAllDiagnostics();
+        de.setSuppressAllDiagnostics(true); // `#pragma mark don't`
+        do pp.LexUnexpandedToken(line.emplace_back());
+        while (line.back().isNot(tok::eod) && line.back().isNot(tok::eof));
+        de.setSuppressAllDiagnostics(quiet);
+        std::string first = word(pp, line, 0), next = word(pp, line, 1);
+        BridgePragma how = job.client->pragma(first.c_str(), next.c_str());
+        if (how == BRIDGE_PRAGMA_REFUSE)
+            bridge_report(&job, 3, at.getRawEncoding(),
+                          ("'#pragma " + first + (next.empty() ? "" : " ") + next +
+                           "' is not supported in Metal")
+                              .c_str());
+        bool keep = how == BRIDGE_PRAGMA_TAKE ||
+                    (how == BRIDGE_PRAGMA_IGNORE && keepIgnored && first != "mark");
+        if (!keep) line.erase(line.begin(), line.end() - 1);
+        auto again = std::make_unique<Token[]>(line.size());
+        std::copy(line.begin(), line.end(), again.get());
+        pp.EnterTokenStream(std::move(again), line.size(), /*DisableMacroExpansion=*/false,
+                            /*IsReinject=*/true);
+    }
+    static std::string word(Preprocessor &pp, const std::vector<Token> &line, size_t i) {
+        return i < line.size() && line[i].getIdentifierInfo() ? pp.getSpelling(line[i]) : "";
+    }
+};
 
 // #pragma METAL fp math_mode(safe|relaxed|fast), contract(off|on|fast): Clang's own fp
 // pragmas.
@@ -931,6 +989,7 @@ template <class Base> struct Action : Base {
             if (ii->getTokenID() != tok::identifier) ii->revertTokenIDToIdentifier();
         }
         ci.getPreprocessor().AddPragmaHandler(new MetalPragma);
+        ci.getPreprocessor().addPPCallbacks(std::make_unique<PragmaGuard>(job, false));
         return Base::BeginSourceFileAction(ci);
     }
     void dropTypedefs(Sema &s) {
@@ -1043,6 +1102,7 @@ struct Preprocess : PreprocessorFrontendAction {
     explicit Preprocess(BridgeJob &j) : job(j) {}
     void ExecuteAction() override {
         CompilerInstance &ci = getCompilerInstance();
+        ci.getPreprocessor().addPPCallbacks(std::make_unique<PragmaGuard>(job, true));
         static const char mark[] = "__ingot_source_begins_here";
         std::string out, first = ci.getPreprocessor().getPredefines();
         llvm::raw_string_ostream os(out);

@@ -134,9 +134,17 @@ typedef struct BridgeShare { // of kernels that are made of templates, in the or
     bool part; // another run makes everything else
 } BridgeShare;
 
+// What becomes of `#pragma first next` in a program. Ignored: Clang does not see it.
+typedef enum BridgePragma {
+    BRIDGE_PRAGMA_TAKE,
+    BRIDGE_PRAGMA_IGNORE,
+    BRIDGE_PRAGMA_REFUSE
+} BridgePragma;
+
 typedef struct BridgeClient {
     void *context;
-    unsigned version; // of the language, 10 * major + minor
+    unsigned version;   // of the language, 10 * major + minor
+    const char *stdlib; // folder of our own headers
     // Edits the tokens of the translation unit. The result must live until the job ends; NULL
     // stops.
     const MslToken *(*tokens)(void *context, BridgeJob *job, const MslToken *in, size_t n,
@@ -148,6 +156,7 @@ typedef struct BridgeClient {
     // After the source, before n kernels are made of templates: which of them this run makes. May
     // be NULL: all.
     BridgeShare (*divide)(void *context, size_t n);
+    BridgePragma (*pragma)(const char *first, const char *next);
     // A file read by #include; system: from a folder of system headers, ours or another.
     void (*file)(void *context, const char *path, bool system);
     // Reflection, after a translation unit without errors.
@@ -178,6 +187,10 @@ void bridge_report(BridgeJob *job, int severity, uint32_t location, const char *
 char *bridge_render(BridgeJob *job, const BridgeDiagnostic *d, int severity, const char *message);
 // Whether the location lies in our own headers.
 bool bridge_in_system(BridgeJob *job, uint32_t location);
+// Whether the text at the location, or the macro it comes from, is of our own headers: by the file
+// itself, whatever the source says about lines, files and system headers.
+bool bridge_is_ours(BridgeJob *job, uint32_t location);
+bool bridge_is_builtin(BridgeJob *job, const char *name); // of Clang's
 // Symbol of the variable called `name` as seen from the function being reflected, malloc'd; or
 // NULL.
 char *bridge_find_variable(BridgeJob *job, const char *name);

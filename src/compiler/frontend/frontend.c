@@ -159,10 +159,12 @@ static bool run_round(Round *r, const Options *dialect, const char *pch) {
     options_push(&o, r->source->name);
     const BridgeClient client = {.context = r,
                                  .version = version_asked(r->source),
+                                 .stdlib = r->source->stdlib_dir,
                                  .tokens = on_tokens,
                                  .diagnostic = on_diagnostic,
                                  .in_vain = on_in_vain,
                                  .divide = on_divide,
+                                 .pragma = allow_pragma,
                                  .file = on_file,
                                  .new_type = on_new_type,
                                  .set_type = on_set_type,

@@ -51,6 +51,9 @@ bool repairs_apply(const Repairs *r, TokenList *tokens);
 bool tokens_edit(BridgeJob *job, BaseArena *arena, unsigned version, const MslToken *in, size_t n,
                  TokenList *out);
 
+// token_allow.c: for BridgeClient.
+BridgePragma allow_pragma(const char *first, const char *next);
+
 // ---- versions.c: versions of the language are 10 * major + minor ----
 enum { VERSION_NEWEST = 40, VERSION_BFLOAT = 31 };
 unsigned version_asked(const MslSource *source);      // of a source

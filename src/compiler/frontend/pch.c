@@ -184,8 +184,10 @@ static bool build_image(const MslSource *source, const Options *dialect, const c
     unsigned version = version_asked(source);
     void *context[] = {&tokens, arena, &version};
     const BridgeClient client = {.context = context,
+                                 .stdlib = source->stdlib_dir,
                                  .tokens = prelude_tokens,
                                  .diagnostic = ignore_diagnostic,
+                                 .pragma = allow_pragma,
                                  .file = ignore_file};
     bool ok = temporary && !o.failed && make_dirs(source->pch_dir, 0700) &&
               bridge_run(BRIDGE_PCH, o.at, o.n, &pch_source, 1, source->math_mode != MSL_MATH_SAFE,

@@ -40,8 +40,12 @@ bool msl_preprocess(const MslSource *given, MslPreprocess *p) {
     options_push(&o, "-E");
     for (size_t i = 0; i < p->n_options; i++) options_push(&o, p->options[i]);
     options_push(&o, source.name);
-    const BridgeClient client = {
-        .context = &run, .diagnostic = on_diagnostic, .file = on_file, .text = on_text};
+    const BridgeClient client = {.context = &run,
+                                 .stdlib = source.stdlib_dir,
+                                 .diagnostic = on_diagnostic,
+                                 .pragma = allow_pragma,
+                                 .file = on_file,
+                                 .text = on_text};
     bool ok = files && !o.failed &&
               bridge_run(BRIDGE_PREPROCESS, o.at, o.n, files, n_files,
                          source.math_mode != MSL_MATH_SAFE, &client);

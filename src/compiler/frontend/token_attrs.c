@@ -198,8 +198,10 @@ size_t tp_attributes(TokenPass *p, size_t i) {
     if (end >= p->n || last != end - 1) return 0;
     const MslToken *before = p->out->n ? &p->out->at[p->out->n - 1] : NULL;
     bool templated = before && before->kind == T_kw_template;
-    if (tp_is(p, i + 2, T_identifier) && tp_is(p, i + 3, T_coloncolon) && !templated) {
-        tp_copy(p, i, end + 1); // [[clang::...]]
+    bool scoped = tp_is(p, i + 2, T_kw_using) ||
+                  (tp_is(p, i + 2, T_identifier) && tp_is(p, i + 3, T_coloncolon));
+    if (scoped && !templated) {
+        tp_copy(p, i, end + 1); // [[clang::...]], [[using clang: ...]]
         return end;
     }
     if (unnamed_parameter(p, i))

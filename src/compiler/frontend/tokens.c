@@ -334,7 +334,7 @@ static void check_keyword(TokenPass *p, size_t i) {
     case T_kw_co_yield: what = "a coroutine"; break;
     default: break;
     }
-    if (what && !bridge_in_system(p->job, p->in[i].location))
+    if (what && !bridge_is_ours(p->job, p->in[i].location))
         tp_report(p, i, "%s is not supported in Metal", what);
 }
 
@@ -434,6 +434,7 @@ static void walk(TokenPass *p) {
 bool tokens_edit(BridgeJob *job, BaseArena *arena, unsigned version, const MslToken *in, size_t n,
                  TokenList *out) {
     TokenPass p = {.job = job, .arena = arena, .in = in, .n = n, .out = out, .version = version};
+    if (n > 0) tp_check_allowed(&p);
     MslToken *tokens = n > 0 && n < UINT32_MAX ? tp_function_parameters(&p) : NULL;
     if (!tokens) goto done;
     tp_hide_later(&p, tokens);
@@ -441,7 +442,7 @@ bool tokens_edit(BridgeJob *job, BaseArena *arena, unsigned version, const MslTo
     if (!match_brackets(&p) || (tp_drop_twins(&p, tokens) && !match_brackets(&p)) ||
         (tp_conditionals(&p) && !match_brackets(&p)))
         goto done;
-    if (p.too_deep)
+    if (p.too_deep || p.refused)
         token_list_push(out, p.in[p.n - 1]); // nothing to parse but the end
     else
         walk(&p);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tokens_int.h: the state of the token pass, shared by tokens.c (scopes, keywords), token_attrs.c
-// (attributes), token_globals.c (built-ins and resources at program scope) and token_vars.c
-// (threadgroup variables, template parameters).
+// (attributes), token_allow.c (what is refused), token_globals.c (built-ins and resources at
+// program scope) and token_vars.c (threadgroup variables, template parameters).
 #ifndef INGOT_FRONTEND_TOKENS_INT_H
 #define INGOT_FRONTEND_TOKENS_INT_H
 #include "compiler/frontend/frontend_int.h"
@@ -43,6 +43,7 @@ typedef struct TokenPass {
     unsigned next_id; // for names we invent
     unsigned version; // of the language (versions.c)
     bool too_deep;    // brackets nest beyond the limit: reported, not parsed
+    bool refused;     // something is not Metal's: reported, not parsed
     bool failed;      // out of memory
 } TokenPass;
 
@@ -109,6 +110,8 @@ MslToken *tp_function_parameters(TokenPass *p);
 // Operands of conditionals beside a vector just made are passed by value (token_conditional.c).
 // True: there were some, and brackets must be matched again, as they must be before.
 bool tp_conditionals(TokenPass *p);
+// token_allow.c: complains about what is not Metal's. Before anything is edited.
+void tp_check_allowed(TokenPass *p);
 void tp_report(TokenPass *p, size_t i, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void tp_warn(TokenPass *p, size_t i, const char *text);

@@ -11,7 +11,7 @@ kernel void value(float x) {} // expect-error: invalid type 'float' for paramete
 kernel void space(float *x [[buffer(0)]]) {} // expect-error: must have explicit address space qualifier
 kernel void thread_space(thread float *x [[buffer(0)]]) {} // expect-error: thread address space
 kernel void mixed(threadgroup float *x [[buffer(0)]]) {} // expect-error: 'buffer' attribute cannot be applied
-kernel void threads() __attribute__((annotate("nothing"))) {}
+kernel void threads() __attribute__((cold)) {}
 [[max_total_threads_per_threadgroup(2000)]] kernel void many() {} // expect-error: must be between 1 and 1024
 kernel void twins(device int *a) {}
 kernel void twins(device float *a) {} // expect-error: already an entry point called 'twins'
