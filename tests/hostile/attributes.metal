@@ -43,8 +43,6 @@ __attribute__((weak)) void f() {} // expect-error: attribute 'weak' is not suppo
 // ====
 static void f() __attribute__((weakref("system"))); // expect-error: attribute 'weakref' is not supported
 // ====
-__attribute__((visibility("default"))) void f() {} // expect-error: attribute 'visibility' is not supported
-// ====
 __attribute__((used)) static void f() {} // expect-error: attribute 'used' is not supported
 // ====
 [[gnu::retain]] void f() {} // expect-error: attribute 'retain' is not supported
