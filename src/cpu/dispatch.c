@@ -321,8 +321,8 @@ static bool dispatch_parts(DevRun *run, const DevDispatch *dispatches, size_t n)
         // after all.
         uint64_t until = os_now_ns() + 2 * ALONE_NS, piece = (share.total - begin + 3) / 4;
         while (begin < share.total && (share.total - begin == 1 || os_now_ns() < until)) {
-            uint64_t n = share.fresh ? known_to_be_short(&share, piece) : piece;
-            uint64_t end = share.total - begin < n ? share.total : begin + n;
+            uint64_t some = share.fresh ? known_to_be_short(&share, piece) : piece;
+            uint64_t end = share.total - begin < some ? share.total : begin + some;
             if (!run_range(&share, t, begin, end)) return false;
             begin = end;
         }
