@@ -22,6 +22,12 @@
 // An archive holds code for the machine and the compiler it was made with: opening it elsewhere is
 // an error (make a new one then, as on a Mac after an update). `ingot build FILE --archive` makes
 // one for all kernels of a file, `ingot reflect` lists one. examples/binary_archive.c is a program.
+//
+// Loading an archive means running what is in it: it is machine code, which nothing checks. So a
+// file is opened only if it is known who made it. Archives are sealed when they are written, with a
+// secret key of the user's (~/.config/ingot/key, made at first use); one opens where that key is, or
+// where a key its maker used is trusted: a file that INGOT_KEYS names, or the descriptor's
+// trusted_key. Files in `ingot/archives` beside libingot are part of the installation.
 #ifndef INGOT_METAL_H
 #include "ingot/metal.h" // which includes this one
 #elif !defined INGOT_METAL_ARCHIVE_H
@@ -43,12 +49,17 @@ typedef enum MTLBinaryArchiveError { // domain MTLBinaryArchiveDomain
 
 typedef struct MTLBinaryArchiveDescriptor {
     const char *url; // path of the file to open; NULL, or a file of 0 bytes: a new, empty archive
+    // Ours: a secret of at least 16 bytes that the maker of the file has too. A file that it sealed
+    // is opened besides the user's own, and serialize seals with it. NULL: none.
+    const void *trusted_key;
+    size_t trusted_key_bytes;
 } MTLBinaryArchiveDescriptor;
 
 typedef struct MTLRenderPipelineDescriptor MTLRenderPipelineDescriptor;
 
-// NULL descriptor: a new archive. A file that is missing, damaged, or made by another version of
-// the compiler or for another CPU is MTLBinaryArchiveErrorInvalidFile.
+// NULL descriptor: a new archive. A file that is missing, damaged, made by another version of the
+// compiler or for another CPU, or sealed by no key that is trusted (above) is
+// MTLBinaryArchiveErrorInvalidFile.
 MTL_API MTLBinaryArchive *mtl_device_new_binary_archive(
     MTLDevice *device, const MTLBinaryArchiveDescriptor *descriptor, MTLError **error);
 MTL_API MTLDevice *mtl_binary_archive_device(const MTLBinaryArchive *archive);

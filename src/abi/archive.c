@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const ContainerFormat format = {
-    {'I', 'N', 'G', 'O', 'T', 'A', 'R', 'C'}, 1, "it is not a binary archive made by Ingot"};
+    {'I', 'N', 'G', 'O', 'T', 'A', 'R', 'C'}, 2, "it is not a binary archive made by Ingot", true};
 
 struct Archive {
     atomic_uint refs;
@@ -44,6 +44,14 @@ void archive_release(Archive *a) {
 
 bool archive_recognised(const void *data, size_t n) {
     return container_recognised(&format, data, n);
+}
+
+bool archive_seal(Blob *bytes, const SealKey *key, char *why, size_t why_bytes) {
+    return seal_make(key, "archive", container_hash(bytes), container_seal(bytes), why, why_bytes);
+}
+
+bool archive_trusted(const Blob *bytes, const SealKey *key) {
+    return seal_holds(key, "archive", container_hash(bytes), container_seal(bytes));
 }
 
 ArchiveOrigin archive_origin(const Archive *a) { return a->origin; }
@@ -132,7 +140,7 @@ Blob *archive_encode(Archive *a, const ArchiveOrigin *origin) {
         wire_bytes(&w, e->code, e->code_bytes);
     }
     pthread_mutex_unlock(&a->lock);
-    return container_end(&w);
+    return container_end(&format, &w);
 }
 
 static const char *get_str(Archive *a, WireIn *r) {

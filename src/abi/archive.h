@@ -3,15 +3,15 @@
 // asks for, and the file it is kept in. A key names everything the code depends on (cache.h:
 // library, function, constants, linked code, flags, compiler, CPU), so a lookup is right or empty.
 //
-// Layout: "INGOTARC", u32 version, SHA-256 of all that follows, then (wire.h) compiler id, machine
-// (hash and name), number of entries, entries.
+// Layout: "INGOTARC", u32 version, SHA-256 of all behind the seal, the seal (base/seal.h), then
+// (wire.h) compiler id, machine (hash and name), number of entries, entries.
 #ifndef INGOT_ABI_ARCHIVE_H
 #define INGOT_ABI_ARCHIVE_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "base/blob.h"
-#include "base/sha256.h"
+#include "base/seal.h"
 
 typedef struct ArchiveEntry {
     unsigned char key[SHA256_BYTES];
@@ -44,8 +44,12 @@ bool archive_recognised(const void *data, size_t n);
 
 // What the file said; empty strings for a new archive.
 ArchiveOrigin archive_origin(const Archive *a);
-// The file's bytes. NULL without memory.
+// The file's bytes, which still want a seal. NULL without memory.
 Blob *archive_encode(Archive *a, const ArchiveOrigin *origin);
+// Bytes of archive_encode, or such that archive_open took: puts the seal in; did a key that is
+// trusted, or this one (may be NULL), make it? Nothing that it holds may run before.
+bool archive_seal(Blob *bytes, const SealKey *key, char *why, size_t why_bytes);
+bool archive_trusted(const Blob *bytes, const SealKey *key);
 
 // The code under a key, owned by the caller; NULL: not there, or no memory.
 Blob *archive_find(Archive *a, const unsigned char key[SHA256_BYTES]);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const ContainerFormat format = {
-    {'I', 'N', 'G', 'O', 'T', 'L', 'I', 'B'}, 4, "it is not a metallib made by Ingot"};
+    {'I', 'N', 'G', 'O', 'T', 'L', 'I', 'B'}, 4, "it is not a metallib made by Ingot", false};
 
 Blob *metallib_encode(const Metallib *lib) {
     WireOut w = {0}, reflection = {0};
@@ -30,7 +30,7 @@ Blob *metallib_encode(const Metallib *lib) {
     wire_bytes(&w, lib->bitcode, lib->bitcode_bytes);
     w.failed |= reflection.failed;
     wire_free(&reflection);
-    return container_end(&w);
+    return container_end(&format, &w);
 }
 
 bool metallib_recognised(const void *data, size_t n) {

@@ -172,7 +172,7 @@ char *executable_dir(void) {
     return strdup(path);
 }
 
-char *cache_dir(void) {
+static char *cache_name(void) {
     const char *own = getenv("INGOT_CACHE_DIR");
     if (own && !strcmp(own, "off")) return NULL;
     if (own && *own) return strdup(own);
@@ -181,6 +181,21 @@ char *cache_dir(void) {
         return path_join(xdg, "ingot"); // the XDG rule: relative ones are ignored
     const char *home = getenv("HOME");
     if (home && *home == '/') return path_join(home, ".cache/ingot");
+    return NULL;
+}
+
+// Nobody but this user, and root, can put anything there.
+static bool ours_alone(const char *path) {
+    struct stat st;
+    if (stat(path, &st)) return true; // it will be made with the right mode
+    if (st.st_uid != geteuid() && st.st_uid != 0) return false;
+    return !(st.st_mode & S_IWOTH) && (!(st.st_mode & S_IWGRP) || st.st_gid == getegid());
+}
+
+char *cache_dir(void) {
+    char *path = cache_name();
+    if (!path || ours_alone(path)) return path;
+    free(path);
     return NULL;
 }
 

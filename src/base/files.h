@@ -25,7 +25,8 @@ char *executable_dir(void);
 bool is_dir(const char *path);
 
 // Ingot's cache folder, not created: $INGOT_CACHE_DIR, $XDG_CACHE_HOME/ingot or ~/.cache/ingot;
-// NULL if none of the three is set ("" counts as not set) or if INGOT_CACHE_DIR is "off".
+// NULL if none of the three is set ("" counts as not set), if INGOT_CACHE_DIR is "off", or if
+// others than this user and root could write there: what it holds is compiled headers and code.
 char *cache_dir(void);
 // A whole number from the environment, or the fallback if unset or not a number.
 unsigned long long env_number(const char *name, unsigned long long fallback);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // test_archive_damage.c: archives and metallibs with one byte flipped, cut short, from another
-// compiler or another machine: an error or the right result, never a crash.
+// compiler, another machine or somebody else: an error or the right result, never a crash.
+#include <sys/stat.h>
 #include "archive.h"
 #include "abi/archive.h"
 #include "abi/compiler_id.h"
+
+enum { SEAL_AT = 12 + SHA256_BYTES, HEADER = SEAL_AT + SHA256_BYTES };
 
 static unsigned char *archive_file, *library_file;
 static size_t archive_bytes, library_bytes;
@@ -66,9 +69,11 @@ static void every_byte_of_an_archive(void **state) {
         const char *why = NULL;
         Blob *bytes = blob_copy(archive_file, archive_bytes);
         Archive *content = archive_open(bytes, &why);
-        bool bad =
-            !content && why && ((i > 128 && i % 64) || !accepted(archive_file, archive_bytes));
+        bool in_seal = i >= SEAL_AT && i < HEADER; // known to be wrong when it is trusted, or not
+        bool bad = (in_seal || (!content && why)) &&
+                   ((i > 128 && i % 64) || !accepted(archive_file, archive_bytes));
         if (!bad) fail_msg("byte %zu is not protected", i);
+        archive_release(content);
         blob_release(bytes);
         archive_file[i] ^= (unsigned char)(1u << i % 8);
     }
@@ -123,6 +128,58 @@ static void a_file_that_is_no_metallib(void **state) {
     assert_null(mtl_device_new_library_with_url(device, folder, NULL));
 }
 
+static Blob *sealed(Archive *content, const ArchiveOrigin *origin) {
+    Blob *bytes = archive_encode(content, origin);
+    assert_non_null(bytes);
+    assert_true(archive_seal(bytes, NULL, NULL, 0));
+    return bytes;
+}
+
+// Why the file does not open, with a key or without; "": it opens.
+static const char *refusal(const char *path, const void *key, size_t n_key) {
+    static char text[1024];
+    MTLError *error = NULL;
+    MTLBinaryArchive *archive = mtl_device_new_binary_archive(
+        device,
+        &(MTLBinaryArchiveDescriptor){.url = path, .trusted_key = key, .trusted_key_bytes = n_key},
+        &error);
+    snprintf(text, sizeof text, "%s", archive ? "" : mtl_error_localized_description(error));
+    mtl_release(archive), mtl_release(error);
+    return text;
+}
+
+// Whole, for this compiler and machine, but somebody else's: its code never runs.
+static void of_a_stranger(void **state) {
+    (void)state;
+    static const char theirs[] = "a secret of theirs", other[] = "another one, of mine";
+    const char *why;
+    Blob *bytes = blob_copy(archive_file, archive_bytes);
+    Archive *content = archive_open(bytes, &why);
+    ArchiveOrigin origin = archive_origin(content);
+    Blob *bare = archive_encode(content, &origin);
+    assert_false(accepted(bare->data, bare->n_bytes));
+    assert_true(archive_seal(bare, &(SealKey){theirs, sizeof theirs}, NULL, 0));
+    assert_false(accepted(bare->data, bare->n_bytes));
+    const char *path = in_folder("bad");
+    assert_non_null(strstr(refusal(path, NULL, 0), "trusted"));
+    assert_non_null(strstr(refusal(path, other, sizeof other), "trusted"));
+    assert_non_null(strstr(refusal(path, theirs, 8), "8 bytes"));
+    assert_string_equal(refusal(path, theirs, sizeof theirs), "");
+    // Their key in a file: ours to name, and ours alone to read.
+    char key[200];
+    snprintf(key, sizeof key, "%s", in_folder("key"));
+    write_file(key, theirs, sizeof theirs);
+    assert_int_equal(setenv("INGOT_KEYS", key, 1), 0);
+    assert_int_equal(chmod(key, 0644), 0);
+    assert_non_null(strstr(refusal(in_folder("bad"), NULL, 0), "trusted"));
+    assert_int_equal(chmod(key, 0600), 0);
+    assert_string_equal(refusal(in_folder("bad"), NULL, 0), "");
+    assert_string_equal(refusal(in_folder("good"), NULL, 0), ""); // the user's own still counts
+    unsetenv("INGOT_KEYS");
+    assert_non_null(strstr(refusal(in_folder("bad"), NULL, 0), "trusted"));
+    blob_release(bare), archive_release(content), blob_release(bytes);
+}
+
 // A whole, undamaged archive that says it comes from elsewhere.
 static void of_another_compiler_or_machine(void **state) {
     (void)state;
@@ -131,17 +188,17 @@ static void of_another_compiler_or_machine(void **state) {
     Archive *content = archive_open(bytes, &why);
     assert_non_null(content);
     ArchiveOrigin origin = archive_origin(content);
-    Blob *same = archive_encode(content, &origin);
+    Blob *same = sealed(content, &origin);
     assert_int_equal(same->n_bytes, archive_bytes);
     assert_memory_equal(same->data, archive_file, archive_bytes);
     assert_true(accepted(same->data, same->n_bytes));
     origin.compiler_id = "0123456789abcdef";
-    Blob *older = archive_encode(content, &origin);
+    Blob *older = sealed(content, &origin);
     assert_false(accepted(older->data, older->n_bytes));
     origin.compiler_id = compiler_id();
     origin.machine[5] ^= 1;
     origin.machine_name = "a machine with AVX-512";
-    Blob *elsewhere = archive_encode(content, &origin);
+    Blob *elsewhere = sealed(content, &origin);
     assert_false(accepted(elsewhere->data, elsewhere->n_bytes));
     blob_release(elsewhere), blob_release(older), blob_release(same);
     archive_release(content);
@@ -167,7 +224,8 @@ static void for_another_cpu(void **state) {
     assert_null(from_archive(function, archive, MTLPipelineOptionFailOnBinaryArchiveMiss, &error));
     assert_non_null(strstr(mtl_error_localized_description(error), "'scale'"));
     mtl_release(error), mtl_release(archive);
-    assert_null(mtl_device_new_binary_archive(device, &(MTLBinaryArchiveDescriptor){path}, &error));
+    assert_null(
+        mtl_device_new_binary_archive(device, &(MTLBinaryArchiveDescriptor){.url = path}, &error));
     assert_non_null(strstr(mtl_error_localized_description(error), "another machine"));
     mtl_release(error);
 }
@@ -175,7 +233,6 @@ static void for_another_cpu(void **state) {
 // Parts that lie about their size, under a checksum that is right.
 static void a_lie_with_a_checksum(void **state) {
     (void)state;
-    enum { HEADER = 12 + SHA256_BYTES };
     unsigned char *copy = malloc(archive_bytes);
     for (size_t i = HEADER; i < archive_bytes; i += i < HEADER + 400 ? 1 : 61) {
         for (int k = 0; k < 2; k++) {
@@ -199,6 +256,7 @@ int main(void) {
         cmocka_unit_test(an_archive_cut_short),
         cmocka_unit_test(every_byte_of_a_metallib),
         cmocka_unit_test(a_file_that_is_no_metallib),
+        cmocka_unit_test(of_a_stranger),
         cmocka_unit_test(of_another_compiler_or_machine),
         cmocka_unit_test(for_another_cpu),
         cmocka_unit_test(a_lie_with_a_checksum),

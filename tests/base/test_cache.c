@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cache by itself: keys depend on everything they should, damaged entries are not served,
+// The cache by itself: keys depend on everything they should, damaged or foreign entries are not
+// served,
 // changed includes make an entry stale, the oldest go first, and nothing fails without a folder.
 #include "testing.h"
 #include "abi/protocol.h"
@@ -7,6 +8,7 @@
 #include "library_fixture.h"
 #include "runtime/program/cache.h"
 #include <fcntl.h>
+#include <sys/stat.h>
 
 static char *folder;
 
@@ -145,6 +147,42 @@ static void damaged_kernel(void **state) {
     blob_release(code);
 }
 
+// Whole entries that a key made which is not trusted, in a folder of ours; and a folder of others.
+static void entries_of_strangers(void **state) {
+    (void)state;
+    CacheKey key = {{7}};
+    Blob *code = blob_copy("machine code", 12);
+    char theirs[4096];
+    snprintf(theirs, sizeof theirs, "%s/their-config", folder);
+    char *home = getenv("XDG_CONFIG_HOME") ? strdup(getenv("XDG_CONFIG_HOME")) : NULL;
+    setenv("XDG_CONFIG_HOME", theirs, 1);
+    cache_store_kernel(&key, code);
+    Blob *found = cache_find_kernel(&key);
+    assert_non_null(found);
+    blob_release(found);
+    char path[4200];
+    snprintf(path, sizeof path, "%s/ingot/key", theirs);
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600);
+    assert_int_equal(st.st_size, 32);
+    if (home)
+        setenv("XDG_CONFIG_HOME", home, 1);
+    else
+        unsetenv("XDG_CONFIG_HOME");
+    free(home);
+    assert_null(cache_find_kernel(&key));
+    assert_int_equal(testing_count(folder, "kernels"), 0);
+    cache_store_kernel(&key, code);
+    assert_int_equal(chmod(folder, 0777), 0);
+    assert_null(cache_find_kernel(&key));
+    assert_int_equal(chmod(folder, 0700), 0);
+    found = cache_find_kernel(&key);
+    assert_non_null(found);
+    blob_release(found);
+    blob_release(code);
+}
+
 static void damaged_library(void **state) {
     (void)state;
     CacheKey key = {{9}};
@@ -257,8 +295,9 @@ static void lock_excludes(void **state) {
 int main(void) {
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        T(library_keys),    T(kernel_keys),     T(damaged_kernel),         T(damaged_library),
-        T(changed_include), T(oldest_go_first), T(works_without_a_folder), T(lock_excludes),
+        T(library_keys),    T(kernel_keys),     T(damaged_kernel),  T(entries_of_strangers),
+        T(damaged_library), T(changed_include), T(oldest_go_first), T(works_without_a_folder),
+        T(lock_excludes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

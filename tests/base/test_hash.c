@@ -2,7 +2,7 @@
 // SHA-256 against the standard's example and vectors from another implementation, in pieces of
 // every size.
 #include "testing.h"
-#include "base/sha256.h"
+#include "base/seal.h"
 #include "hash_vectors.h"
 
 static void standard_example(void **state) {
@@ -37,6 +37,20 @@ static void vectors_of_hashlib(void **state) {
     }
 }
 
+// RFC 4231, cases 2 and 6: a short key, and one longer than a block.
+static void keyed_hash(void **state) {
+    (void)state;
+    unsigned char mac[SHA256_BYTES], key[131];
+    char hex[SHA256_HEX];
+    hmac_sha256("Jefe", 4, "what do ya want for nothing?", 28, mac);
+    sha256_hex(mac, hex);
+    assert_string_equal(hex, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+    memset(key, 0xaa, sizeof key);
+    hmac_sha256(key, sizeof key, "Test Using Larger Than Block-Size Key - Hash Key First", 54, mac);
+    sha256_hex(mac, hex);
+    assert_string_equal(hex, "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
+}
+
 static void file_hash(void **state) {
     (void)state;
     char *folder = testing_folder(), path[4096], hex[SHA256_HEX];
@@ -55,6 +69,6 @@ static void file_hash(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(standard_example),
                                        cmocka_unit_test(vectors_of_hashlib),
-                                       cmocka_unit_test(file_hash)};
+                                       cmocka_unit_test(keyed_hash), cmocka_unit_test(file_hash)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

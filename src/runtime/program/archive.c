@@ -4,10 +4,15 @@
 // made from an archive asks the client to look there first. So whatever a pipeline is made of
 // (constants, linked functions, validation) is part of the key without a word here.
 #include "runtime/program/archive.h"
+#include <dlfcn.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "abi/compiler_id.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "runtime/object/device.h"
 #include "runtime/object/validation.h"
 #include "runtime/program/pipeline.h"
@@ -16,6 +21,7 @@
 static void archive_destroy(void *self) {
     MTLBinaryArchive *archive = self;
     archive_release(archive->content);
+    rt_free((void *)(uintptr_t)archive->key.bytes);
     rt_label_free(&archive->label);
     mtl_release(archive->device);
     rt_free(archive);
@@ -44,8 +50,27 @@ static MTLError *check_origin(const Archive *content, const char *call, const ch
     return NULL;
 }
 
+// Files in the folder `ingot/archives` beside libingot came with it: whoever could write there
+// could write libingot itself. Others count as anywhere else if more than root and this user can.
+static bool is_installed(const char *path) {
+    Dl_info info;
+    if (!dladdr((void *)(uintptr_t)&rt_archive_class, &info) || !info.dli_fname) return false;
+    char *library = realpath(info.dli_fname, NULL), *file = realpath(path, NULL);
+    char *slash = library ? strrchr(library, '/') : NULL, *folder = NULL;
+    if (slash) *slash = '\0';
+    if (slash) folder = text_format("%s/ingot/archives/", library);
+    struct stat st;
+    bool is = folder && file && !strncmp(file, folder, strlen(folder)) && !stat(file, &st) &&
+              (st.st_uid == 0 || st.st_uid == geteuid()) && !(st.st_mode & (S_IWGRP | S_IWOTH));
+    free(folder);
+    free(file);
+    free(library);
+    return is;
+}
+
 // NULL and *wrong (NULL there too: no memory).
-static Archive *open_file(const char *call, const char *path, MTLError **wrong) {
+static Archive *open_file(const char *call, const char *path, const SealKey *key,
+                          MTLError **wrong) {
     size_t n;
     *wrong = NULL;
     unsigned char *data = file_read(path, &n);
@@ -58,6 +83,12 @@ static Archive *open_file(const char *call, const char *path, MTLError **wrong) 
     if (!bytes) return NULL;
     const char *why = NULL;
     Archive *content = n ? archive_open(bytes, &why) : archive_new();
+    if (content && n && !archive_trusted(bytes, key) && !is_installed(path)) {
+        archive_release(content);
+        content = NULL;
+        why = "it holds machine code, and no key that is trusted has sealed it (make it again "
+              "here, or name the key of its maker: INGOT_KEYS, or the descriptor's trusted_key)";
+    }
     blob_release(bytes);
     if (!content && why)
         *wrong = rt_error_new(MTLBinaryArchiveDomain, MTLBinaryArchiveErrorInvalidFile,
@@ -67,6 +98,23 @@ static Archive *open_file(const char *call, const char *path, MTLError **wrong) 
         content = NULL;
     }
     return content;
+}
+
+static bool take_key(MTLBinaryArchive *archive, const MTLBinaryArchiveDescriptor *descriptor,
+                     const char *call, MTLError **wrong) {
+    if (!descriptor || !descriptor->trusted_key) return true;
+    size_t n = descriptor->trusted_key_bytes;
+    if (n < SEAL_MIN_KEY) {
+        *wrong = rt_error_new(MTLBinaryArchiveDomain, MTLBinaryArchiveErrorInternalError,
+                              "%s: a key of %zu bytes is no secret: it has at least %d.", call, n,
+                              SEAL_MIN_KEY);
+        return false;
+    }
+    void *bytes = rt_alloc(n);
+    if (!bytes) return false;
+    memcpy(bytes, descriptor->trusted_key, n);
+    archive->key = (SealKey){bytes, n};
+    return true;
 }
 
 MTLBinaryArchive *mtl_device_new_binary_archive(MTLDevice *device,
@@ -83,8 +131,10 @@ MTLBinaryArchive *mtl_device_new_binary_archive(MTLDevice *device,
     MTLBinaryArchive *archive = rt_new(&rt_archive_class, sizeof *archive);
     if (!archive) goto fail;
     archive->device = mtl_retain(device);
-    archive->content = descriptor && descriptor->url ? open_file(__func__, descriptor->url, &wrong)
-                                                     : archive_new();
+    if (!take_key(archive, descriptor, __func__, &wrong)) goto fail;
+    archive->content = descriptor && descriptor->url
+                           ? open_file(__func__, descriptor->url, &archive->key, &wrong)
+                           : archive_new();
     if (!archive->content) goto fail;
     return archive;
 
@@ -216,8 +266,14 @@ bool mtl_binary_archive_serialize_to_url(MTLBinaryArchive *archive, const char *
                             .machine_name = mtl_device_name(archive->device)};
     cache_machine(origin.machine);
     Blob *bytes = archive_encode(archive->content, &origin);
-    bool ok = bytes && file_write_atomic(url, bytes->data, bytes->n_bytes, true);
-    if (bytes && !ok)
+    char why[512];
+    bool sealed = bytes && archive_seal(bytes, &archive->key, why, sizeof why);
+    bool ok = sealed && file_write_atomic(url, bytes->data, bytes->n_bytes, true);
+    if (bytes && !sealed)
+        rt_error_set(error, rt_error_new(MTLBinaryArchiveDomain, MTLBinaryArchiveErrorInternalError,
+                                         "%s: there is no key to seal '%s' with: %s.", __func__,
+                                         url, why));
+    else if (bytes && !ok)
         rt_error_set(error, rt_error_new(MTLBinaryArchiveDomain, MTLBinaryArchiveErrorInvalidFile,
                                          "%s: '%s' cannot be written: %s.", __func__, url,
                                          strerror(errno)));

@@ -11,6 +11,7 @@ struct MTLBinaryArchive {
     MTLDevice *device; // retained
     RtLabel label;
     Archive *content;
+    SealKey key; // the descriptor's; a copy of its own
 };
 
 extern RtClass rt_archive_class;

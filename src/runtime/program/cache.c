@@ -5,6 +5,7 @@
 #include "abi/kernel.h"
 #include "abi/protocol.h"
 #include "base/files.h"
+#include "base/seal.h"
 #include "base/text.h"
 #include "os/processor.h"
 #include <dirent.h>
@@ -21,7 +22,8 @@
 #include <cpuid.h>
 #endif
 
-// Kernel entries: "INGOTKRN", checksum of key and code, code.
+// Kernel entries: "INGOTKRN", seal (base/seal.h) of the checksum of key and code, code. A seal that
+// no trusted key made is as good as damage: the code is made again.
 static const char kernel_magic[8] = {'I', 'N', 'G', 'O', 'T', 'K', 'R', 'N'};
 enum { KERNEL_HEADER = 8 + SHA256_BYTES, PRUNE_EVERY = 64, STALE_SECONDS = 3600 };
 
@@ -196,7 +198,7 @@ Blob *cache_find_kernel(const CacheKey *key) {
         bool whole = code->n_bytes > KERNEL_HEADER && !memcmp(code->data, kernel_magic, 8);
         if (whole) {
             kernel_checksum(key, code->data + KERNEL_HEADER, code->n_bytes - KERNEL_HEADER, hash);
-            whole = !memcmp(hash, code->data + 8, SHA256_BYTES);
+            whole = seal_holds(NULL, "kernel", hash, code->data + 8);
         }
         if (whole) {
             code->n_bytes -= KERNEL_HEADER;
@@ -297,12 +299,13 @@ void cache_store_library(const CacheKey *key, const Metallib *library) {
 }
 
 void cache_store_kernel(const CacheKey *key, const Blob *code) {
-    unsigned char *data = malloc(KERNEL_HEADER + code->n_bytes);
+    unsigned char *data = malloc(KERNEL_HEADER + code->n_bytes), hash[SHA256_BYTES];
     if (!data) return;
     memcpy(data, kernel_magic, 8);
-    kernel_checksum(key, code->data, code->n_bytes, data + 8);
+    kernel_checksum(key, code->data, code->n_bytes, hash);
     memcpy(data + KERNEL_HEADER, code->data, code->n_bytes);
-    store("kernels", key, data, KERNEL_HEADER + code->n_bytes);
+    if (seal_make(NULL, "kernel", hash, data + 8, NULL, 0))
+        store("kernels", key, data, KERNEL_HEADER + code->n_bytes);
     free(data);
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // cache.h: results of the compiler on disk, one file per result, named by a hash of everything it
 // depends on. Files are replaced in one step and carry a checksum, so readers see a whole entry or
-// none; a damaged one is removed and made again. Without a writable folder nothing is kept, and
-// nothing fails.
+// none; a damaged one is removed and made again. Machine code is sealed with the user's key
+// (base/seal.h) and believed for that alone. Without a writable folder, or without a key, nothing
+// is kept, and nothing fails.
 //
 // Folder: $INGOT_CACHE_DIR ("off": none), $XDG_CACHE_HOME/ingot or ~/.cache/ingot, with libraries/,
 // kernels/, pch/ (the compiler's precompiled headers) and locks/. INGOT_CACHE_LIMIT_MB: total size
