@@ -353,10 +353,20 @@ static void test_shares(void **unused) {
     each_isa(run_shares);
 }
 
+// The first question of the process, so that nobody has said yet what to use.
+static void test_named(void **unused) {
+    (void)unused;
+    assert_int_equal(setenv("INGOT_CPU", "x86-64-v2", 1), 0);
+    assert_int_equal(cpu_isa(), CPU_ISA_BASE);
+    unsetenv("INGOT_CPU");
+    assert_int_equal(cpu_isa(), CPU_ISA_BASE);
+}
+
 int main(int argc, char **argv) {
     if (argc > 1) only = argv[1];
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_small),   cmocka_unit_test(test_awkward), cmocka_unit_test(test_even),
+        cmocka_unit_test(test_named),   cmocka_unit_test(test_small),
+        cmocka_unit_test(test_awkward), cmocka_unit_test(test_even),
         cmocka_unit_test(test_special), cmocka_unit_test(test_shares),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

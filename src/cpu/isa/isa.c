@@ -2,6 +2,8 @@
 // isa.c: what this processor has, asked once.
 #include "cpu/isa/isa.h"
 #include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -56,11 +58,30 @@ bool cpu_isa_use(CpuIsa isa) {
     return true;
 }
 
+// INGOT_CPU names what code is made for; a level of x86-64 holds for the code here as well, so that
+// one setting shows what a lesser machine does.
+static CpuIsa named_by_user(void) {
+    static const struct {
+        const char *name;
+        CpuIsa last;
+    } levels[] = {{"x86-64", CPU_ISA_BASE},
+                  {"x86-64-v2", CPU_ISA_BASE},
+                  {"x86-64-v3", CPU_ISA_AVX2},
+                  {"x86-64-v4", CPU_ISA_AVX512}};
+    const char *cpu = getenv("INGOT_CPU");
+    for (size_t i = 0; cpu && i < sizeof levels / sizeof *levels; i++)
+        if (strcmp(cpu, levels[i].name) == 0) return levels[i].last;
+    return CPU_N_ISAS;
+}
+
 CpuIsa cpu_isa(void) {
     int isa = atomic_load_explicit(&in_use, memory_order_relaxed);
     if (isa == 0) {
         cpu_isa_exists(CPU_ISA_NONE);
         isa = atomic_load_explicit(&best, memory_order_relaxed);
+        int wanted = (int)named_by_user() + 1;
+        if (wanted < isa) isa = wanted;
+        atomic_store_explicit(&in_use, isa, memory_order_relaxed);
     }
     return (CpuIsa)(isa - 1);
 }

@@ -17,7 +17,8 @@ typedef enum CpuIsa {
     CPU_N_ISAS
 } CpuIsa;
 
-// The set in use: the last one this processor has, or what cpu_isa_use said. Any thread.
+// The set in use: the last one this processor has and INGOT_CPU, where it is a level of x86-64,
+// allows; or what cpu_isa_use said. Any thread.
 CpuIsa cpu_isa(void);
 bool cpu_isa_exists(CpuIsa isa);
 // For tests and measurements: takes a lower one. False if this processor lacks it. Not while
