@@ -2,9 +2,12 @@
 """The tensor library against PyTorch (oneDNN, MKL), NumPy's OpenBLAS and STREAM, in one process.
 
 usage: bench_tensors_torch.py LIBRARY-FOLDER [--stream PROGRAM] [--only SUBSTRING] [--rounds N]
+       PYTHONPATH=build/python bench_tensors_torch.py LIBRARY-FOLDER --table [--only SUBSTRING]
 
 Every round runs us and then each peer, so that all see the same machine; a row shows the medians of
-the times and of the ratios of the rounds. Two threads each. Rows:
+the times and of the ratios of the rounds. Two threads each. With --table the operations of
+tensor_operations.py, which need the Python package ingot, and which of them fall short of their goals.
+With INGOT_CPU=x86-64-v3 the peers use the instructions of AVX2 as well. Rows without it:
   matmul   f32 512, 1024, 2048: against the better of torch.mm and OpenBLAS with the kernels for
            AVX-512 where the machine has it; f16 against our own f32
   GELU     a product with GELU behind it against the product alone
@@ -15,6 +18,7 @@ the times and of the ratios of the rounds. Two threads each. Rows:
 """
 import argparse
 import ctypes as C
+import importlib
 import os
 import re
 import statistics
@@ -25,7 +29,12 @@ import time
 for name in ("INGOT_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "2"
 os.environ.setdefault("INGOT_SYNC_SPECIALISE", "1")  # measure the code, not the wait for it
-if " avx512f " in open("/proc/cpuinfo").read():
+HAS_AVX512 = " avx512f " in open("/proc/cpuinfo").read()
+AVX2 = os.environ.get("INGOT_CPU") == "x86-64-v3"
+if AVX2:
+    os.environ.update(ATEN_CPU_CAPABILITY="avx2", ONEDNN_MAX_CPU_ISA="AVX2", MKL_ENABLE_INSTRUCTIONS="AVX2",
+                      OPENBLAS_CORETYPE="Haswell")
+elif HAS_AVX512:
     os.environ.setdefault("OPENBLAS_CORETYPE", "SkylakeX")
 
 import numpy as np  # noqa: E402  (after the settings)
@@ -316,6 +325,33 @@ def small(ig, a):
     row("small op, waited for", f"{us[4]:.2f} us", f"{us[4]:.2f} us", "-", True)
 
 
+def table(a):
+    """tensor_operations.py: a row for each operation and size, and at the end those that fall short."""
+    operations = importlib.import_module("tensor_operations")
+    code = "AVX2" if AVX2 or not HAS_AVX512 else "AVX-512"
+    print(f"{'operation':<26} {'size':<20} {'Ingot, ms':>10} {'PyTorch, ms':>12} {'ratio':>7} {'goal':>6}", flush=True)
+    short, n, wrong = [], 0, []
+    for case in operations.CASES:
+        if a.only not in case.name:
+            continue
+        for size in case.sizes:
+            ours, theirs = case.runs(size)
+            title = "x".join(str(s) for s in size)
+            same = case.same(ours(), theirs())
+            m, r = compare(a.rounds, ours, theirs)
+            n += 1
+            word = "" if r[1] >= case.goal else "  SHORT"
+            if word:
+                short.append((r[1] / case.goal, f"{case.name} {title} {r[1]:.2f}"))
+            if not same:
+                wrong.append(f"{case.name} {title}")
+                word += "  RESULTS DIFFER"
+            print(f"{case.name:<26} {title:<20} {m[0]:>10.4f} {m[1]:>12.4f} {r[1]:>6.2f}x {case.goal:>6}{word}", flush=True)
+    print(f"{n - len(short)} of {n} rows reach their goal, code for {code}; short, the furthest first: "
+          + (", ".join(text for _, text in sorted(short)) or "none"))
+    return 1 if wrong else 0
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("folder", help="where libingot-tensor.so is")
@@ -323,12 +359,16 @@ def main():
     p.add_argument("--only", default="")
     p.add_argument("--rounds", type=int, default=5)
     p.add_argument("--compile", action="store_true", help="torch.compile too: half a minute more")
+    p.add_argument("--table", action="store_true", help="the operations of tensor_operations.py")
     a = p.parse_args()
+    if a.table:
+        return table(a)
     ig = Ingot(a.folder)
     for name, part in (("matmul GELU", matmuls), ("add relu fusion", large), ("mlp pool", mlp), ("small", small)):
         if a.only in name:
             part(ig, a)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
