@@ -3,9 +3,16 @@
 // and several may share (first, because somebody waits for them), and tasks, command queues with
 // something to run.
 //
-// Latency rules the design: a worker that runs dry spins a little before it sleeps, and whoever
-// brings work makes a system call only when somebody sleeps. `signal` counts the arrivals; a worker
-// sleeps on the value it saw before it last looked for work, so that no arrival is missed.
+// Latency rules the design, with two cores and with a hundred. A worker that runs dry spins a little
+// before it sleeps, and whoever brings work makes a system call only when too few spin. All that
+// spin look out for jobs; only one of them, the watcher, looks out for tasks: a task needs one
+// worker, and often none, as the thread that waits for its result takes it back. Places of jobs and
+// tasks are claimed in a counter before the lock is taken, so that no more threads meet at the lock
+// than there is work. Whoever takes something calls for others if more is left than will be found.
+//
+// `signal` counts the calls; a worker sleeps on the value it saw before it last looked for work, so
+// that no call is missed. For a task nobody is called while one spins: who has spun looks for tasks
+// once more before it sleeps.
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
@@ -17,29 +24,50 @@
 #include "os/futex.h"
 
 #define SPIN_NS 50000u
+#define COURTESY 8 // pauses, some 100 ns: in that time who waits for a task has taken it back
 #define MAX_SPARES 64u
 
+// What one kind of thread writes and another polls has a cache line of its own.
 static struct {
     pthread_mutex_t lock;
+    OsJob *jobs;                     // under lock
+    OsTask *first_task, **last_task; // under lock
     pthread_mutex_t start_lock;
     atomic_bool started;
     atomic_uint n_threads; // workers wanted; the caller of a dispatch counts as one of them
     atomic_uint n_spares;  // workers beyond those, see os_pool_enter_user_code
     atomic_uint blocked;   // workers inside the application's code
-    atomic_uint signal, sleepers;
-    OsJob *jobs;                     // under lock
-    OsTask *first_task, **last_task; // under lock
-} pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
+    // What is to be had less what is claimed; below 0 where claims met work that was taken back.
+    _Alignas(64) atomic_int n_tasks;
+    atomic_uint submitted; // tasks that ever came
+    _Alignas(64) atomic_int n_places;
+    _Alignas(64) atomic_uint signal;
+    atomic_bool watched; // there is a watcher
+    _Alignas(64) atomic_int spinners;
+    atomic_uint sleepers;
+} pool = {.lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP, // held for some ns: who meets it spins
           .start_lock = PTHREAD_MUTEX_INITIALIZER,
           .last_task = &pool.first_task};
 
-static _Thread_local bool is_worker;
+static _Thread_local bool is_worker, is_watcher;
 
 // ---- Work ----
 
-static void announce(unsigned n) {
+// Sleepers are woken for what those that spin leave; those who wake call for more (call_more), so
+// that nobody makes a long row of system calls.
+#define WAKE_AT_MOST 3
+
+static void call(int wanted) {
     atomic_fetch_add(&pool.signal, 1);
-    if (atomic_load(&pool.sleepers) > 0) os_futex_wake(&pool.signal, (int)n);
+    int n = wanted - atomic_load(&pool.spinners);
+    if (n > 0 && atomic_load(&pool.sleepers) > 0)
+        os_futex_wake(&pool.signal, n < WAKE_AT_MOST ? n : WAKE_AT_MOST);
+}
+
+static void call_more(void) {
+    int tasks = atomic_load(&pool.n_tasks), places = atomic_load(&pool.n_places);
+    int wanted = (tasks > 0 ? tasks : 0) + (places > 0 ? places : 0);
+    if (wanted > atomic_load(&pool.spinners)) call(wanted);
 }
 
 void os_pool_open_job(OsJob *job) {
@@ -47,8 +75,9 @@ void os_pool_open_job(OsJob *job) {
     job->helpers = 0;
     job->next = pool.jobs;
     pool.jobs = job;
+    atomic_fetch_add(&pool.n_places, (int)job->max_helpers);
     pthread_mutex_unlock(&pool.lock);
-    announce(job->max_helpers);
+    call((int)job->max_helpers);
 }
 
 void os_pool_close_job(OsJob *job) {
@@ -56,6 +85,7 @@ void os_pool_close_job(OsJob *job) {
     OsJob **at = &pool.jobs;
     while (*at != job) at = &(*at)->next;
     *at = job->next;
+    atomic_fetch_sub(&pool.n_places, (int)(job->max_helpers - job->helpers));
     pthread_mutex_unlock(&pool.lock);
     unsigned active;
     for (int spins = 0; (active = atomic_load(&job->active)) != 0; spins++) {
@@ -73,8 +103,11 @@ void os_pool_submit(OsTask *task) {
     task->queued = true;
     *pool.last_task = task;
     pool.last_task = &task->next;
+    atomic_fetch_add(&pool.n_tasks, 1);
     pthread_mutex_unlock(&pool.lock);
-    announce(1);
+    atomic_fetch_add_explicit(&pool.submitted, 1, memory_order_relaxed);
+    // One that spins becomes the watcher, and looks again before it sleeps.
+    if (!atomic_load(&pool.watched) && atomic_load(&pool.spinners) == 0) call(1);
 }
 
 bool os_pool_cancel(OsTask *task) {
@@ -86,60 +119,115 @@ bool os_pool_cancel(OsTask *task) {
         *at = task->next;
         if (pool.last_task == &task->next) pool.last_task = at;
         task->queued = false;
+        atomic_fetch_sub(&pool.n_tasks, 1);
     }
     pthread_mutex_unlock(&pool.lock);
     return found;
 }
 
-static bool do_something(void) {
+static bool claim(atomic_int *counter) {
+    int n = atomic_load(counter);
+    do {
+        if (n <= 0) return false;
+    } while (!atomic_compare_exchange_weak(counter, &n, n - 1));
+    return true;
+}
+
+// Claimed work may have been taken back before the lock was had: then the claim is given back.
+
+static OsJob *join_job(void) {
+    if (!claim(&pool.n_places)) return NULL;
     pthread_mutex_lock(&pool.lock);
-    for (OsJob *job = pool.jobs; job; job = job->next) {
-        if (job->helpers == job->max_helpers) continue;
+    OsJob *job = pool.jobs;
+    while (job && job->helpers == job->max_helpers) job = job->next;
+    if (job) {
         job->helpers++;
         atomic_fetch_add(&job->active, 1);
-        pthread_mutex_unlock(&pool.lock);
-        job->help(job);
-        // The owner may leave, and the job with it, as soon as it sees 0: the wake names an address
-        // only.
-        if (atomic_fetch_sub(&job->active, 1) == 1) os_futex_wake(&job->active, 1);
-        return true;
+    } else {
+        atomic_fetch_add(&pool.n_places, 1);
     }
+    pthread_mutex_unlock(&pool.lock);
+    return job;
+}
+
+static OsTask *take_task(void) {
+    if (!claim(&pool.n_tasks)) return NULL;
+    pthread_mutex_lock(&pool.lock);
     OsTask *task = pool.first_task;
     if (task) {
         pool.first_task = task->next;
         if (!pool.first_task) pool.last_task = &pool.first_task;
         task->queued = false;
+    } else {
+        atomic_fetch_add(&pool.n_tasks, 1);
     }
     pthread_mutex_unlock(&pool.lock);
-    if (task) task->run(task);
-    return task != NULL;
+    return task;
+}
+
+static void watch_no_more(void) {
+    if (!is_watcher) return;
+    is_watcher = false;
+    atomic_store(&pool.watched, false);
+}
+
+static bool do_something(void) {
+    OsJob *job = join_job();
+    OsTask *task = job ? NULL : take_task();
+    if (!job && !task) return false;
+    watch_no_more();
+    call_more();
+    if (task) {
+        task->run(task);
+        return true;
+    }
+    job->help(job);
+    // The owner may leave, and the job with it, as soon as it sees 0: the wake names an address
+    // only.
+    if (atomic_fetch_sub(&job->active, 1) == 1) os_futex_wake(&job->active, 1);
+    return true;
 }
 
 // ---- Workers ----
 
-static bool spin(unsigned seen) {
+// True: something may have come since `seen` and `submitted` were read.
+static bool spin(unsigned seen, unsigned submitted) {
     uint64_t until = os_now_ns() + SPIN_NS;
+    bool called = false;
+    atomic_fetch_add(&pool.spinners, 1);
     do {
-        for (int i = 0; i < 64; i++) {
-            if (atomic_load_explicit(&pool.signal, memory_order_relaxed) != seen) return true;
-            os_relax();
+        for (int i = 0; i < 64 && !called; i++) {
+            if (!is_watcher && !atomic_load_explicit(&pool.watched, memory_order_relaxed))
+                is_watcher = !atomic_exchange(&pool.watched, true);
+            called = atomic_load_explicit(&pool.signal, memory_order_relaxed) != seen ||
+                     (is_watcher &&
+                      atomic_load_explicit(&pool.submitted, memory_order_relaxed) != submitted);
+            if (!called) os_relax();
         }
-    } while (os_now_ns() < until);
-    return false;
+    } while (!called && os_now_ns() < until);
+    atomic_fetch_sub(&pool.spinners, 1);
+    for (int i = 0; called && is_watcher && i < COURTESY; i++) {
+        if (atomic_load_explicit(&pool.signal, memory_order_relaxed) != seen) break;
+        os_relax();
+    }
+    return called;
 }
 
 // `spare`: 0 for a worker, 1 .. for those that stand in for workers that are elsewhere.
 static void *work(void *spare) {
     is_worker = true;
     for (;;) {
-        unsigned seen = atomic_load(&pool.signal);
+        unsigned seen = atomic_load(&pool.signal), submitted = atomic_load(&pool.submitted);
         unsigned blocked = atomic_load(&pool.blocked);
         if (blocked < (uintptr_t)spare) {
-            os_futex_wake(&pool.signal, 1); // an arrival may have woken this one: pass it on
+            watch_no_more();
+            call_more(); // what came may have been left to this one
             os_futex_wait(&pool.blocked, blocked);
             continue;
         }
-        if (do_something() || spin(seen)) continue;
+        if (do_something() || spin(seen, submitted)) continue;
+        watch_no_more();
+        if (atomic_load(&pool.n_tasks) > 0) continue;
         atomic_fetch_add(&pool.sleepers, 1);
         os_futex_wait(&pool.signal, seen);
         atomic_fetch_sub(&pool.sleepers, 1);
@@ -200,12 +288,16 @@ void os_pool_leave_user_code(bool entered) {
 
 // The child of a fork has none of the threads: forget them, the next use starts new ones.
 static void after_fork(void) {
-    pthread_mutex_init(&pool.lock, NULL);
+    pool.lock = (pthread_mutex_t)PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
     pthread_mutex_init(&pool.start_lock, NULL);
     pool.jobs = NULL;
     pool.first_task = NULL;
     pool.last_task = &pool.first_task;
+    atomic_store(&pool.n_tasks, 0);
+    atomic_store(&pool.n_places, 0);
+    atomic_store(&pool.spinners, 0);
     atomic_store(&pool.sleepers, 0);
+    atomic_store(&pool.watched, false);
     atomic_store(&pool.n_spares, 0);
     atomic_store(&pool.blocked, 0);
     atomic_store(&pool.started, false);
