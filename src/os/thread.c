@@ -12,3 +12,11 @@ bool os_thread_start(pthread_t *id, void *(*run)(void *context), void *context) 
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return ok;
 }
+
+void os_short_lock_init(pthread_mutex_t *lock) {
+    pthread_mutexattr_t kind;
+    pthread_mutexattr_init(&kind);
+    pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_ADAPTIVE_NP);
+    pthread_mutex_init(lock, &kind);
+    pthread_mutexattr_destroy(&kind);
+}

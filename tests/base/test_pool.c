@@ -8,7 +8,7 @@
 #include "os/clock.h"
 #include "os/pool.h"
 
-enum { BRINGERS = 4, ROUNDS = 1500 };
+enum { BRINGERS = 4, ROUNDS = 250 };
 #define PATIENCE_NS 20000000000u
 
 typedef struct Counted {

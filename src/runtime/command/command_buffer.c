@@ -9,7 +9,6 @@
 #include "os/clock.h"
 #include "os/futex.h"
 
-#define ARENA_BLOCK_BYTES 8192u
 #define WAIT_SPIN_NS 30000u
 
 // ---- Messages ----
@@ -74,7 +73,7 @@ void *rt_cb_alloc_own(MTLCommandBuffer *buffer, size_t n_bytes) {
     size_t need = (n_bytes + 63) & ~(size_t)63;
     RtArenaBlock *block = buffer->arena;
     if (!block || block->capacity - block->used < need) {
-        size_t capacity = need > ARENA_BLOCK_BYTES ? need : ARENA_BLOCK_BYTES;
+        size_t capacity = need > RT_ARENA_BLOCK_BYTES ? need : RT_ARENA_BLOCK_BYTES;
         block = rt_arena_block_new(buffer->device, capacity);
         if (!block) return NULL;
         block->next = buffer->arena;
@@ -178,6 +177,10 @@ void rt_cb_release_resources(MTLCommandBuffer *buffer) {
     buffer->n_retained = 0;
 }
 
+static RT_CLASS command_buffer_class = {.name = "MTLCommandBuffer",
+                                        .destroy = rt_cb_destroy,
+                                        .label_at = offsetof(MTLCommandBuffer, label)};
+
 void rt_cb_destroy(void *self) {
     MTLCommandBuffer *buffer = self;
     MTLCommandQueue *queue = buffer->queue;
@@ -191,7 +194,8 @@ void rt_cb_destroy(void *self) {
         rt_cb_destroy(record);
     }
     for (MTLCommandEncoder *e = buffer->encoders; e; e = e->next) rt_label_free(&e->label);
-    rt_arena_free(buffer->device, buffer->arena);
+    RtArenaBlock *block = buffer->arena;
+    if (block) rt_arena_free(buffer->device, block->next);
     rt_free(buffer->retained);
     rt_free(buffer->waiters_behind);
     mtl_release(buffer->encode_error);
@@ -199,13 +203,13 @@ void rt_cb_destroy(void *self) {
     mtl_release(atomic_load(&buffer->error));
     mtl_release(buffer->log_state);
     rt_label_free(&buffer->label);
-    rt_free(buffer);
+    if (!block || !rt_is(buffer, &command_buffer_class) || !rt_cb_recycle(buffer, block)) {
+        if (block) block->next = NULL;
+        rt_arena_free(buffer->device, block);
+        rt_free(buffer);
+    }
     mtl_release(queue);
 }
-
-static RT_CLASS command_buffer_class = {.name = "MTLCommandBuffer",
-                                        .destroy = rt_cb_destroy,
-                                        .label_at = offsetof(MTLCommandBuffer, label)};
 
 // ---- Creation ----
 
@@ -227,10 +231,18 @@ static MTLCommandBuffer *new_command_buffer(MTLCommandQueue *queue,
         rt_misuse(NULL, RT_RULE_null_object, call, NULL);
         return NULL;
     }
-    MTLCommandBuffer *buffer = rt_new(&command_buffer_class, sizeof *buffer);
-    if (!buffer) return NULL;
-    rt_queue_take_place(queue, call);
+    MTLCommandBuffer *buffer = rt_queue_take_place(queue, call);
+    RtArenaBlock *block = NULL;
+    if (buffer) {
+        block = buffer->arena;
+        memset(buffer, 0, sizeof *buffer);
+        rt_begin(buffer, &command_buffer_class);
+    } else if (!(buffer = rt_new(&command_buffer_class, sizeof *buffer))) {
+        rt_queue_give_place(queue);
+        return NULL;
+    }
     rt_cb_init(buffer, queue->device);
+    buffer->arena = block;
     buffer->queue = mtl_retain(queue);
     buffer->unretained = d->unretained_references;
     buffer->error_options = d->error_options;

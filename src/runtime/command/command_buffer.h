@@ -55,6 +55,7 @@ struct RtOp {
 };
 extern const RtOpClass rt_op_end_encoder, rt_op_barrier, rt_op_dispatch;
 
+#define RT_ARENA_BLOCK_BYTES 8192u // of most blocks
 typedef struct RtArenaBlock {
     struct RtArenaBlock *next;
     size_t used, capacity;
@@ -175,9 +176,12 @@ struct MTLCommandQueue {
     atomic_bool has_residency;
     MTLCommandBuffer *first, **last; // in order; under lock
     bool stalled; // its first command buffer is blocked: nothing waits for it; hazard lock
-    size_t n_alive, n_committed; // not completed; under lock
-    size_t n_room_waiters;       // threads in rt_queue_take_place, the first since
-    uint64_t room_since_ns;      // this moment; under lock
+    size_t n_alive, n_committed;        // not completed; under lock
+    MTLCommandBuffer *spares;           // memory of dead ones, for new ones (recycle.c); under lock
+    MTLCommandBuffer *_Atomic returned; // the same, not yet among them: pushed by any thread
+    atomic_uint n_spares;               // in both lists, and a few on the way there
+    size_t n_room_waiters;              // threads in rt_queue_take_place, the first since
+    uint64_t room_since_ns;             // this moment; under lock
     // IDLE: nobody will run the queue. SCHEDULED: the pool has the task. RUNNING: a thread is at
     // it. The last two hold a reference to the queue. Under lock.
     enum { RT_QUEUE_IDLE, RT_QUEUE_SCHEDULED, RT_QUEUE_RUNNING } state;
@@ -204,13 +208,22 @@ bool rt_cb_use(MTLCommandBuffer *buffer, MTLResource *resource, bool write); // 
 void rt_cb_no_memory(MTLCommandBuffer *buffer);                              // it will end in error
 void rt_cb_release_resources(MTLCommandBuffer *buffer);
 
+// recycle.c
+// Keeps the memory of a dead one, and a block that it leaves, for a new one of its queue. False: the
+// caller frees both.
+bool rt_cb_recycle(MTLCommandBuffer *buffer, RtArenaBlock *block);
+MTLCommandBuffer *rt_cb_spare(MTLCommandQueue *queue); // NULL: none; queue's lock held
+void rt_cb_free_spares(MTLCommandQueue *queue);        // the queue dies
+
 // queue.c
 void rt_queue_init(MTLCommandQueue *queue, MTLDevice *device,
                    const MTLCommandQueueDescriptor *descriptor);
 void rt_queue_destroy(void *queue);              // RtClass.destroy
 void rt_queue_enqueue(MTLCommandBuffer *buffer); // with the queue's lock held
 // A place among the command buffers that the queue allows; waits for it, and helps meanwhile.
-void rt_queue_take_place(MTLCommandQueue *queue, const char *call);
+// Returns memory of an earlier command buffer for a new one, or NULL.
+MTLCommandBuffer *rt_queue_take_place(MTLCommandQueue *queue, const char *call);
+void rt_queue_give_place(MTLCommandQueue *queue);
 void rt_queue_kick(MTLCommandQueue *queue);     // something may have become ready
 void rt_queue_forget(MTLCommandBuffer *buffer); // dropped without commit
 void rt_queue_finished(MTLCommandBuffer *buffer);

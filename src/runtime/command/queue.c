@@ -6,12 +6,14 @@
 #include "runtime/object/validation.h"
 #include "os/clock.h"
 #include "os/pool.h"
+#include "os/thread.h"
 
 void rt_queue_destroy(void *self) {
     MTLCommandQueue *queue = self;
     rt_label_free(&queue->label);
     for (size_t i = 0; i < queue->residency.n; i++) mtl_release(queue->residency.sets[i]);
     mtl_release(queue->log_state);
+    rt_cb_free_spares(queue);
     pthread_mutex_destroy(&queue->lock);
     pthread_cond_destroy(&queue->room);
     mtl_release(queue->device);
@@ -152,7 +154,7 @@ static void wait_for_room(MTLCommandQueue *queue, bool first) { // lock held
     queue->n_room_waiters--;
 }
 
-void rt_queue_take_place(MTLCommandQueue *queue, const char *call) {
+MTLCommandBuffer *rt_queue_take_place(MTLCommandQueue *queue, const char *call) {
     bool warned = false, first = true;
     pthread_mutex_lock(&queue->lock);
     while (queue->n_alive >= queue->max_buffers) {
@@ -172,6 +174,19 @@ void rt_queue_take_place(MTLCommandQueue *queue, const char *call) {
         }
     }
     queue->n_alive++;
+    MTLCommandBuffer *spare = rt_cb_spare(queue);
+    pthread_mutex_unlock(&queue->lock);
+    return spare;
+}
+
+static void leave_place(MTLCommandQueue *queue) { // lock held
+    queue->n_alive--;
+    if (queue->n_room_waiters > 0) pthread_cond_broadcast(&queue->room);
+}
+
+void rt_queue_give_place(MTLCommandQueue *queue) {
+    pthread_mutex_lock(&queue->lock);
+    leave_place(queue);
     pthread_mutex_unlock(&queue->lock);
 }
 
@@ -179,8 +194,7 @@ void rt_queue_forget(MTLCommandBuffer *buffer) {
     MTLCommandQueue *queue = buffer->queue;
     pthread_mutex_lock(&queue->lock);
     if (buffer->enqueued) unlink_buffer(queue, buffer);
-    queue->n_alive--;
-    if (queue->n_room_waiters > 0) pthread_cond_broadcast(&queue->room);
+    leave_place(queue);
     pthread_mutex_unlock(&queue->lock);
     if (buffer->enqueued) rt_queue_kick(queue); // those behind it may go now
 }
@@ -216,7 +230,7 @@ void rt_queue_init(MTLCommandQueue *queue, MTLDevice *device, const MTLCommandQu
     queue->timeout_ms = d->timeout_ms;
     queue->task.run = run_task;
     queue->last = &queue->first;
-    pthread_mutex_init(&queue->lock, NULL);
+    os_short_lock_init(&queue->lock);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "os/clock.h"
 #include "os/pool.h"
+#include "os/thread.h"
 #include "runtime/object/error.h"
 #include "runtime/object/trace.h"
 #include "runtime/object/validation.h"
@@ -66,7 +67,7 @@ static void open_device(const DevTable *table, unsigned index, const char *name,
     device->table = table;
     device->number = number;
     pthread_mutex_init(&device->lock, NULL);
-    pthread_mutex_init(&device->hazard_lock, NULL);
+    os_short_lock_init(&device->hazard_lock);
     pthread_mutex_init(&device->spans.lock, NULL);
     pthread_mutex_init(&device->pipelines.lock, NULL);
     pthread_mutex_init(&device->shapes.lock, NULL);

@@ -90,12 +90,16 @@ void mtl_set_death_watch(MTLDeathWatch died) { atomic_store(&death_watch, died);
 
 // ---- References ----
 
-void *rt_new(const RtClass *cls, size_t n_bytes) {
-    RtObject *object = rt_alloc(n_bytes);
-    if (!object) return NULL;
+void rt_begin(void *memory, const RtClass *cls) {
+    RtObject *object = memory;
     object->cls = cls;
     atomic_init(&object->refs, 1);
     if (rt_leaks_wanted()) rt_leaks_born(object);
+}
+
+void *rt_new(const RtClass *cls, size_t n_bytes) {
+    RtObject *object = rt_alloc(n_bytes);
+    if (object) rt_begin(object, cls);
     return object;
 }
 

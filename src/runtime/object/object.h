@@ -39,6 +39,7 @@ bool rt_allocator_is_default(void);
 
 // An object with one reference.
 void *rt_new(const RtClass *cls, size_t n_bytes);
+void rt_begin(void *memory, const RtClass *cls); // the same in memory that is there, zeroed
 // False: the last reference has gone. For those who hold an address and no reference.
 bool rt_retain_if_alive(RtObject *object);
 bool rt_is(const void *object, const RtClass *cls); // false for NULL
