@@ -33,6 +33,7 @@ typedef struct MslContext {
     uint32_t shape[3]; // threadgroup size, 0,0,0 unknown
     bool avx512, avx2; // avx2: and fused multiply-add
     bool aarch64;      // else x86-64
+    bool nvptx;        // else either: a GPU, whose threads stay scalar
     bool local;        // the thread function's last parameter is the threadgroup's memory
     bool split;        // where masks may be full, code for that as well (split.c)
     bool whole;        // every thread of a step is there; not where clamps do something (slow)
@@ -78,6 +79,19 @@ LLVMValueRef msl_vectorise(MslContext *cx, LLVMValueRef thread, bool full_shape)
 LLVMValueRef msl_vectorise_step(MslContext *cx, LLVMValueRef thread, bool full_shape,
                                 unsigned parts);
 bool msl_uses_simd(LLVMValueRef thread);
+
+// For machines whose lanes run by themselves (lane_masks.c): each call of a SIMD-group function
+// gets the mask of the threads that take part as its first argument, and another name:
+//   __ingot_simd_sum_f32(x)  ->  ingot_masked_simd_sum_f32(i32 mask, x)
+// Functions of quads, matrices of SIMD-groups and simdgroup_barrier likewise. Masks are made by
+//   i32 ingot_all_lanes()                  the threads that the SIMD-group has
+//   i32 ingot_ballot(i32 mask, i1 bit)     of the lanes in the mask, those with the bit
+// False: all such calls are where all threads come together, and nothing was rewritten. The thread
+// function is structured then, either way: msl_mask_all is for another copy of it.
+bool msl_mask_lanes(MslContext *cx, LLVMValueRef thread);
+// All threads of the SIMD-group take part in each such call.
+void msl_mask_all(MslContext *cx, LLVMValueRef thread);
+bool msl_is_masked_call(LLVMValueRef call);
 
 // To run on the module after the last optimisation (repair.c): works around a fault of LLVM 22.1.
 void msl_repair_masked_stores(MslContext *cx);

@@ -3,7 +3,7 @@
 // other. Reading order: vectorise.c (the pipeline), prepare.c, join.c, merge.c, cfg.c, private.c,
 // divergence.c, shape.c, position.c, emit.c, emit_inst.c, emit_packed.c, emit_memory.c,
 // emit_record.c, emit_helper.c, emit_atomic.c, emit_simd.c, emit_texture.c, emit_tensor.c,
-// fragment.c, emit_fragment.c, emit_control.c, split.c, version.c.
+// fragment.c, emit_fragment.c, emit_control.c, split.c, version.c. lane_masks.c stands beside them.
 //
 // The invariant everything rests on: the vector CFG is the structured scalar CFG (same blocks, same
 // edges), and a block runs only while at least one lane is active. So dominance never changes, and
@@ -199,6 +199,12 @@ int msl_block_ix(const Vec *x, Block b);
 bool msl_dominates(const Vec *x, int a, int b);
 bool msl_in_loop(const Vec *x, int loop, int block);
 int msl_taken_side(Vec *x, int block); // the successor of a forward branch that is not its join
+
+// vectorise.c
+// Runs one job on a thread function and gives what it gave; an error in it leaves nothing behind.
+Value msl_with_vec(MslContext *cx, Value thread, bool full_shape, unsigned parts,
+                   Value (*run)(Vec *x));
+void msl_analyse(Vec *x); // of a prepared function: control flow, private memory, classes
 
 // prepare.c, prepare_memory.c
 void msl_prepare(Vec *x);

@@ -40,7 +40,7 @@ static int count_instructions(Vec *x) {
     return n;
 }
 
-static void analyse(Vec *x) {
+void msl_analyse(Vec *x) {
     x->val_ix = x->late = x->sunk = x->soa = x->out_ix = x->entry_ok = x->full_tests = (Map){0};
     x->n_vals = 0;
     x->spilt = NULL;
@@ -128,12 +128,12 @@ static Value vectorise(Vec *x) {
         msl_prepare(x);
         if (msl_uses_matrices(x->thread)) {
             msl_plan_positions(x);
-            analyse(x); // which phis join lanes that came one way
+            msl_analyse(x); // which phis join lanes that came one way
             msl_gather_fragments(x);
         }
         if (x->cx->split && msl_may_merge_loads(x)) {
             msl_plan_positions(x);
-            analyse(x);
+            msl_analyse(x);
             if (msl_merge_loads(x)) msl_join_elements(x);
         }
         LLVMAddAttributeAtIndex(
@@ -141,7 +141,7 @@ static Value vectorise(Vec *x) {
             LLVMCreateStringAttribute(x->llvm, prepared, sizeof prepared - 1, "", 0));
     }
     msl_plan_positions(x);
-    analyse(x);
+    msl_analyse(x);
     x->assume = true;
     bool versions =
         !x->cx->unversioned && count_instructions(x) <= MAX_VERSIONED && msl_has_clamps(x);
@@ -151,7 +151,7 @@ static Value vectorise(Vec *x) {
     if (!versions) return emit(x, ".simd", x->cx->whole);
     Value slow = x->cx->slow = emit(x, ".simd.slow", false);
     x->assume = true;
-    analyse(x);
+    msl_analyse(x);
     Value fast = emit(x, ".simd.fast", x->cx->whole);
     Value f = begin_function(x, ".simd");
     Block entry = msl_new_block(x, ""), yes = msl_new_block(x, "fast"),
@@ -177,6 +177,16 @@ LLVMValueRef msl_vectorise_step(MslContext *cx, LLVMValueRef thread, bool full_s
         msl_fail(cx, "internal error: %u vectors", parts);
     if (cx->width * parts != 32 && msl_uses_simd(thread))
         msl_fail(cx, "internal error: SIMD-group functions need 32 lanes");
+    LLVMValueRef f = msl_with_vec(cx, thread, full_shape, parts, vectorise);
+#ifndef NDEBUG
+    if (LLVMVerifyFunction(f, LLVMReturnStatusAction))
+        msl_fail(cx, "internal error: the vector function is malformed");
+#endif
+    return f;
+}
+
+Value msl_with_vec(MslContext *cx, Value thread, bool full_shape, unsigned parts,
+                   Value (*run)(Vec *x)) {
     Vec *x = calloc(1, sizeof *x);
     if (!x) msl_fail(cx, "out of memory");
     *x = (Vec){.cx = cx,
@@ -199,13 +209,9 @@ LLVMValueRef msl_vectorise_step(MslContext *cx, LLVMValueRef thread, bool full_s
         memcpy(&cx->fail, &outer, sizeof outer);
         longjmp(cx->fail, 1);
     }
-    LLVMValueRef f = vectorise(x);
+    Value result = run(x);
     memcpy(&cx->fail, &outer, sizeof outer);
     base_arena_free(&x->arena);
     free(x);
-#ifndef NDEBUG
-    if (LLVMVerifyFunction(f, LLVMReturnStatusAction))
-        msl_fail(cx, "internal error: the vector function is malformed");
-#endif
-    return f;
+    return result;
 }
