@@ -129,6 +129,7 @@ enum { MSL_REACH = 32 };
 #define MSL_TARGET_HOST "host" // the processor that the compiler runs on, or `cpu` names
 #define MSL_TARGET_X86_64 "x86_64"
 #define MSL_TARGET_AARCH64 "aarch64"
+#define MSL_TARGET_NVPTX "sm_" // and a number: a GPU of NVIDIA's and its successors
 #if defined(__aarch64__)
 #define MSL_TARGET_SELF MSL_TARGET_AARCH64 // the processor that this was built for
 #else
@@ -157,10 +158,11 @@ typedef struct MslKernelRequest {
     const char *features;              // LLVM feature string; NULL: those of cpu
     uint32_t width;                    // 0: choose; 32, 16 or 8; 1: lane-by-lane reference
     MslMathMode math_mode;
-    bool validate;    // compile in bounds and null checks
-    uint8_t reach;    // no buffer has 2^reach bytes; 0: MSL_REACH
-    bool quick;       // code that is soon there rather than fast: the same results, for any shape
-    const char *emit; // NULL: code object; "ll": vectorised IR text; "scalar-ll": before; "asm"
+    bool validate; // compile in bounds and null checks
+    uint8_t reach; // no buffer has 2^reach bytes; 0: MSL_REACH
+    bool quick;    // code that is soon there rather than fast: the same results, for any shape
+    // NULL: code object; "ll": vectorised IR text; "scalar-ll": before; "asm"; "ptx" for GPUs
+    const char *emit;
     const char *dump_after; // NULL or a pass name: IR text after it, appended to log
 } MslKernelRequest;
 

@@ -158,8 +158,10 @@ static int emit(const BuildOptions *o, const Metallib *lib) {
         MslKernel k;
         if (build_kernel(o, lib, f, false, &k)) {
             bool object = !strcmp(o->emit, "obj");
-            if (!object)
-                text_printf(&all, "%s kernel %s\n", strcmp(o->emit, "asm") ? ";" : "#", f->name);
+            const char *comment = !strcmp(o->emit, "asm")   ? "#"
+                                  : !strcmp(o->emit, "ptx") ? "//"
+                                                            : ";";
+            if (!object) text_printf(&all, "%s kernel %s\n", comment, f->name);
             text_add_bytes(&all, (const char *)k.code, k.code_bytes);
             if (!object && all.n_bytes && all.data[all.n_bytes - 1] != '\n') text_add(&all, "\n");
         } else {

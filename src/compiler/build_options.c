@@ -109,7 +109,7 @@ static int take_language(const CommandLine *line, const Option *row, void *optio
     return 0;
 }
 
-// "aarch64", "x86_64-linux-gnu": what processors the code is for. "14.0", "macos14",
+// "aarch64", "x86_64-linux-gnu", "sm_90": what processors the code is for. "14.0", "macos14",
 // "air64-apple-macosx14.0": the version of macOS decides the language's.
 static int take_system(const CommandLine *line, const Option *row, void *options, char *value) {
     BuildOptions *o = options;
@@ -118,6 +118,7 @@ static int take_system(const CommandLine *line, const Option *row, void *options
     (void)line, (void)row;
     if (starts(value, MSL_TARGET_AARCH64)) return o->target = MSL_TARGET_AARCH64, 0;
     if (starts(value, MSL_TARGET_X86_64)) return o->target = MSL_TARGET_X86_64, 0;
+    if (starts(value, MSL_TARGET_NVPTX)) return o->target = value, 0;
     if (mac && *at == 'x') at++;
     if (sscanf(at, "%u.%u", &major, &minor) >= 1) o->system_version = major * 100 + minor;
     return 0;
@@ -141,7 +142,7 @@ static int take_fast(const CommandLine *line, const Option *row, void *options, 
     return 0;
 }
 
-static const char *const emits[] = {"asm", "ll", "scalar-ll", "obj", NULL};
+static const char *const emits[] = {"asm", "ll", "scalar-ll", "obj", "ptx", NULL};
 static const char *const math_modes[] = {
     [MSL_MATH_SAFE] = "safe", [MSL_MATH_RELAXED] = "relaxed", [MSL_MATH_FAST] = "fast", NULL};
 
@@ -163,7 +164,8 @@ static const Option rows[] = {
      AT(check)},
     {"--emit", "=WHAT",
      "show the code of the kernels: asm, ll (vectorised LLVM IR),\n"
-     "scalar-ll (before vectorising), obj (needs -o and one --function)",
+     "scalar-ll (before vectorising), obj (needs -o and one --function),\n"
+     "ptx (for GPUs of NVIDIA's)",
      OPT_TEXT, AT(emit), .words = emits},
     {"--function", "NAME", "only this kernel (may be repeated; for --emit and --check)", OPT_LIST,
      AT(functions)},
@@ -172,8 +174,8 @@ static const Option rows[] = {
     {"--group", "X[,Y[,Z]]", "make code for this threadgroup size; otherwise for any size",
      OPT_SIZE, AT(shape), 1, 1024},
     {"--target", "ARCHITECTURE",
-     "make code for aarch64 or x86_64 (--check, --emit); otherwise for\n"
-     "this machine",
+     "make code for aarch64, x86_64, or GPUs from sm_80 on (--check, --emit);\n"
+     "otherwise for this machine, PTX for sm_90",
      OPT_CALL, .take = take_system},
     {"--cpu", "NAME",
      "LLVM name of the CPU, such as x86-64-v3 or neoverse-n1; otherwise\n"
@@ -278,6 +280,7 @@ int build_options(int argc, char **argv, BuildOptions *o) {
     if (o->precise_functions) o->math_mode = MSL_MATH_SAFE;
     if (o->emit && !strcmp(o->emit, "obj") && (!o->output || o->functions.n != 1))
         return options_wrong(&line, "--emit=obj needs -o FILE and one --function NAME");
+    if (o->emit && !strcmp(o->emit, "ptx") && !o->target) o->target = MSL_TARGET_NVPTX "90";
     return OPTIONS_GO_ON;
 }
 

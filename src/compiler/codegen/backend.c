@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// backend.c: one kernel of a library -> a code object for this CPU. The pipeline, in one place.
+// backend.c: one kernel of a library -> a code object for a CPU, or PTX: the pipeline.
 #include "compiler/codegen/codegen.h"
 #include "abi/cpu_stage.h"
 #include <stdio.h>
@@ -31,8 +31,11 @@ static void check_request(Cg *cg) {
                 r->shape[2] > 1024))
         msl_fail(cx, "a threadgroup of %u x %u x %u threads is not possible", r->shape[0],
                  r->shape[1], r->shape[2]);
-    if (r->emit && strcmp(r->emit, "ll") && strcmp(r->emit, "scalar-ll") && strcmp(r->emit, "asm"))
-        msl_fail(cx, "unknown output '%s': ll, scalar-ll or asm", r->emit);
+    bool gpu = msl_ptx_version(r->target) != NULL;
+    if (r->emit && strcmp(r->emit, "ll") && strcmp(r->emit, "scalar-ll") &&
+        strcmp(r->emit, gpu ? "ptx" : "asm"))
+        msl_fail(cx, "unknown output '%s': ll, scalar-ll or %s", r->emit, gpu ? "ptx" : "asm");
+    if (gpu) msl_check_gpu(cg);
 }
 
 // SIMD-group functions and barriers need all 32 threads in one vector.
@@ -135,6 +138,7 @@ static void internalise(Cg *cg) {
 //                name the thread in reports does not make a kernel one that looks at positions
 //   settle       vertex and fragment functions: pixels that do not count have no effects, and are
 //                not reported
+//   gpu          for a GPU this ends it: its threads run the scalar function (nvptx/lower.c)
 //   wrap         vectorise, coroutines for barriers, the group loop
 //   finish       optimisation of the whole: versions into the loop, the loop's constants folded
 //   loosen       last: buffers may be bound at any offset
@@ -153,7 +157,7 @@ static void compile(Cg *cg, MslKernel *out) {
     step(cg, "entry", msl_build_entry);
     msl_verify(cx, "entry");
     step(cg, "inline", msl_inline_all);
-    if (reference || cg->request->validate) step(cg, "matrices", msl_expand_matrices);
+    if (reference || cg->request->validate || cx->nvptx) step(cg, "matrices", msl_expand_matrices);
     step(cg, "optimise", reference ? tidy_reference : msl_optimise_thread);
     msl_run_passes(cx, NULL, "globaldce");
     msl_check_constants(cg);
@@ -162,6 +166,11 @@ static void compile(Cg *cg, MslKernel *out) {
     step(cg, "validate", msl_validate);
     if (graphics) step(cg, "settle", msl_settle_stage);
     if (emit_ir(cg, "scalar-ll", out)) return;
+    if (cx->nvptx) {
+        step(cg, "gpu", msl_lower_gpu);
+        if (!emit_ir(cg, "ll", out)) msl_emit_gpu(cg, out);
+        return;
+    }
     msl_lower_texture_info(cg);
     msl_lower_handle_words(cg);
     cx->width = choose_width(cg);

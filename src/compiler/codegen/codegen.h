@@ -20,6 +20,7 @@ typedef struct CgUses {
     bool log;
     bool quads; // texture functions that look at their quad (implicit level of detail)
     bool meet;  // simdgroup_barrier: only lane-by-lane code waits there
+    bool lanes; // which lane of which SIMD-group a thread is; calls.c of GPUs finds out
 } CgUses;
 
 // Code of one library under one set of function constants. The first is the kernel's own; in the
@@ -83,7 +84,8 @@ bool msl_knows_target(const char *target); // of a request
 void msl_open_target(Cg *cg);
 void msl_close_target(Cg *cg);
 void msl_set_target_attributes(Cg *cg);
-LLVMMemoryBufferRef msl_emit(Cg *cg); // an object, or assembly text
+LLVMMemoryBufferRef msl_emit(Cg *cg);                            // an object, or assembly text
+bool msl_take_text(const char *start, size_t n, MslKernel *out); // false: out of memory
 // Takes the buffer over: object -> shared object. Text stays what it is.
 void msl_link(Cg *cg, LLVMMemoryBufferRef buffer, MslKernel *out);
 
@@ -219,6 +221,16 @@ unsigned msl_texture_call(LLVMValueRef instruction, unsigned *op); // 's'ample, 
 // validate.c
 void msl_validate(Cg *cg); // nothing unless the request asks for it
 void msl_validation_free(Cg *cg);
+
+// nvptx/lower.c, nvptx/calls.c: code for GPUs
+const char *msl_ptx_version(const char *target); // LLVM's name of it; NULL: it is no such target
+void msl_check_gpu(Cg *cg);                      // that the request is one for a GPU
+void msl_lower_gpu(Cg *cg);                      // from the thread function to the GPU's kernel
+void msl_emit_gpu(Cg *cg, MslKernel *out);       // CudaKernelInfo and PTX, or the PTX alone
+void msl_lower_gpu_calls(Cg *cg);                // built-ins become functions of the library
+// Bitcode of nvptx/device.
+typedef enum MslGpuPart { MSL_GPU_POSITION, MSL_GPU_SIMD, MSL_GPU_MATRIX } MslGpuPart;
+MslElf msl_gpu_code(MslGpuPart part);
 
 // wrap.c, barrier.c, lanes.c: from the thread function to ingot_kernel
 void msl_wrap(Cg *cg);

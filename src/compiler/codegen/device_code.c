@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // device_code.c: device/*.c inside mslc, for each architecture: as bitcode; support.c, and group.c
-// once more, as objects. The build compiles those files with the Clang of the same LLVM into the
-// folder MSL_DEVICE.
+// once more, as objects; and nvptx/device/*.c. The build compiles those files with the Clang of the
+// same LLVM into the folder MSL_DEVICE.
 #include "compiler/codegen/codegen.h"
 
 #define EMBED(name, file)                                                                          \
@@ -17,6 +17,9 @@
     EMBED(device_support_##architecture, #architecture "/support.o")
 EMBED_FOR(x86_64)
 EMBED_FOR(aarch64)
+EMBED(gpu_position, "nvptx/position.bc")
+EMBED(gpu_simd, "nvptx/simd.bc")
+EMBED(gpu_matrix, "nvptx/matrix.bc")
 
 #define PART(name, architecture)                                                                   \
     {device_##name##_##architecture, device_##name##_##architecture##_end}
@@ -36,4 +39,11 @@ MslElf msl_device_code(const Cg *cg, MslDevicePart part) {
     static const Span x86_64[] = PARTS(x86_64), aarch64[] = PARTS(aarch64);
     Span p = (cg->cx.aarch64 ? aarch64 : x86_64)[part];
     return (MslElf){p.start, (size_t)(p.end - p.start)};
+}
+
+MslElf msl_gpu_code(MslGpuPart part) {
+    static const Span parts[] = {[MSL_GPU_POSITION] = {gpu_position, gpu_position_end},
+                                 [MSL_GPU_SIMD] = {gpu_simd, gpu_simd_end},
+                                 [MSL_GPU_MATRIX] = {gpu_matrix, gpu_matrix_end}};
+    return (MslElf){parts[part].start, (size_t)(parts[part].end - parts[part].start)};
 }

@@ -284,7 +284,7 @@ bool msl_outline_call(Cg *cg, LLVMValueRef call, const MslCandidate *fits, size_
     LLVMTypeRef in[MAX_PARAMS + 2];
     LLVMValueRef args[MAX_PARAMS + 2];
     bool uniform[MAX_PARAMS] = {0}, value = LLVMGetTypeKind(result) != LLVMVoidTypeKind;
-    if (!worth_it(cg, type, fits, n)) return false;
+    if (cx->nvptx || !worth_it(cg, type, fits, n)) return false;
     unsigned n_params = LLVMCountParamTypes(type), n_in = 2;
     for (unsigned p = 0; p < n_params; p++) uniform[p] = is_uniform(cg, LLVMGetOperand(call, p), 6);
     args[1] = build_frame(cg, frame_bytes(cg, type, uniform));

@@ -31,14 +31,17 @@ static void init_all(void) {
     LLVMInitializeAllAsmParsers();
 }
 
+static const char *target_of(const MslKernelRequest *r) {
+    return r->target && strcmp(r->target, MSL_TARGET_HOST) ? r->target : MSL_TARGET_SELF;
+}
+
 static bool is_target(const MslKernelRequest *r, const char *name) {
-    return !strcmp(r->target && strcmp(r->target, MSL_TARGET_HOST) ? r->target : MSL_TARGET_SELF,
-                   name);
+    return !strcmp(target_of(r), name);
 }
 
 bool msl_knows_target(const char *target) {
     return !target || !strcmp(target, MSL_TARGET_HOST) || !strcmp(target, MSL_TARGET_X86_64) ||
-           !strcmp(target, MSL_TARGET_AARCH64);
+           !strcmp(target, MSL_TARGET_AARCH64) || msl_ptx_version(target);
 }
 
 // LLVM-C has no table of CPU names, and LLVM prints to stderr on one it does not know and goes on
@@ -89,8 +92,7 @@ static bool has_avx2(const char *cpu, const char *features) {
 static struct {
     pthread_mutex_t lock;
     LLVMTargetMachineRef machine;
-    bool aarch64;
-    char *cpu, *features; // as asked for; "?": not at all
+    char *target, *cpu, *features; // as asked for; "?": not at all
 } kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static const char *or_none(const char *text) { return text ? text : "?"; }
@@ -98,8 +100,8 @@ static const char *or_none(const char *text) { return text ? text : "?"; }
 static LLVMTargetMachineRef take_kept(const MslKernelRequest *r) {
     LLVMTargetMachineRef machine = NULL;
     pthread_mutex_lock(&kept.lock);
-    if (kept.machine && kept.aarch64 == is_target(r, MSL_TARGET_AARCH64) &&
-        !strcmp(kept.cpu, or_none(r->cpu)) && !strcmp(kept.features, or_none(r->features))) {
+    if (kept.machine && is_target(r, kept.target) && !strcmp(kept.cpu, or_none(r->cpu)) &&
+        !strcmp(kept.features, or_none(r->features))) {
         machine = kept.machine;
         kept.machine = NULL;
     }
@@ -110,35 +112,48 @@ static LLVMTargetMachineRef take_kept(const MslKernelRequest *r) {
 void msl_close_target(Cg *cg) {
     LLVMTargetMachineRef machine = cg->cx.machine;
     if (!machine) return;
-    char *cpu = strdup(or_none(cg->request->cpu)),
+    char *target = strdup(target_of(cg->request)), *cpu = strdup(or_none(cg->request->cpu)),
          *features = strdup(or_none(cg->request->features));
     pthread_mutex_lock(&kept.lock);
-    if (cpu && features) {
+    if (target && cpu && features) {
         LLVMTargetMachineRef old = kept.machine;
-        char *old_cpu = kept.cpu, *old_features = kept.features;
-        kept.machine = machine, kept.cpu = cpu, kept.features = features;
-        kept.aarch64 = cg->cx.aarch64;
-        machine = old, cpu = old_cpu, features = old_features;
+        char *old_target = kept.target, *old_cpu = kept.cpu, *old_features = kept.features;
+        kept.machine = machine, kept.target = target, kept.cpu = cpu, kept.features = features;
+        machine = old, target = old_target, cpu = old_cpu, features = old_features;
     }
     pthread_mutex_unlock(&kept.lock);
     if (machine) LLVMDisposeTargetMachine(machine);
-    free(cpu), free(features);
+    free(target), free(cpu), free(features);
+}
+
+static LLVMTargetRef find_target(Cg *cg, const char *triple, const char *what) {
+    LLVMTargetRef target;
+    char *error = NULL;
+    if (!LLVMGetTargetFromTriple(triple, &target, &error)) return target;
+    LLVMDisposeMessage(error);
+    msl_fail(&cg->cx, "LLVM has no code generator for %s", what);
+}
+
+static LLVMTargetMachineRef make_gpu_machine(Cg *cg) {
+    static const char triple[] = "nvptx64-nvidia-cuda";
+    const MslKernelRequest *r = cg->request;
+    return LLVMCreateTargetMachine(find_target(cg, triple, r->target), triple, r->target,
+                                   msl_ptx_version(r->target), LLVMCodeGenLevelAggressive,
+                                   LLVMRelocDefault, LLVMCodeModelDefault);
 }
 
 static LLVMTargetMachineRef make_machine(Cg *cg) {
     const char *cpu = cg->request->cpu, *features = cg->request->features;
     bool self = is_target(cg->request, MSL_TARGET_SELF);
-    char *error = NULL,
-         *triple = self ? LLVMGetDefaultTargetTriple()
-                        : LLVMCreateMessage(cg->cx.aarch64 ? "aarch64-unknown-linux-gnu"
-                                                           : "x86_64-unknown-linux-gnu");
-    LLVMTargetRef target;
-    if (LLVMGetTargetFromTriple(triple, &target, &error)) {
-        LLVMDisposeMessage(triple);
-        LLVMDisposeMessage(error);
-        msl_fail(&cg->cx, "LLVM has no code generator for %s",
-                 self ? "this machine" : cg->request->target);
-    }
+    if (cg->cx.nvptx) return make_gpu_machine(cg);
+    char triple[80];
+    char *own = LLVMGetDefaultTargetTriple();
+    snprintf(triple, sizeof triple, "%s",
+             self             ? own
+             : cg->cx.aarch64 ? "aarch64-unknown-linux-gnu"
+                              : "x86_64-unknown-linux-gnu");
+    LLVMDisposeMessage(own);
+    LLVMTargetRef target = find_target(cg, triple, self ? "this machine" : cg->request->target);
     char *host_cpu = LLVMGetHostCPUName(), *host_features = LLVMGetHostCPUFeatures();
     if (!features) features = cpu || !self ? "" : host_features;
     if (!cpu) cpu = self ? host_cpu : cg->cx.aarch64 ? "generic" : "x86-64";
@@ -146,7 +161,6 @@ static LLVMTargetMachineRef make_machine(Cg *cg) {
         target, triple, cpu, features, LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
     LLVMDisposeMessage(host_cpu);
     LLVMDisposeMessage(host_features);
-    LLVMDisposeMessage(triple);
     return machine;
 }
 
@@ -156,6 +170,7 @@ void msl_open_target(Cg *cg) {
     pthread_once(&host, init_host);
     if (!is_target(cg->request, MSL_TARGET_SELF)) pthread_once(&all, init_all);
     cx->aarch64 = is_target(cg->request, MSL_TARGET_AARCH64);
+    cx->nvptx = msl_ptx_version(cg->request->target) != NULL;
     const char *cpu = cg->request->cpu;
     if (cpu && !plausible_cpu(cpu)) msl_fail(cx, "unknown CPU '%s'", cpu);
     cx->machine = take_kept(cg->request);
@@ -164,8 +179,8 @@ void msl_open_target(Cg *cg) {
     cx->layout = LLVMCreateTargetDataLayout(cx->machine);
     cx->cpu = cg->cpu = LLVMGetTargetMachineCPU(cx->machine);
     cx->features = cg->features = LLVMGetTargetMachineFeatureString(cx->machine);
-    cx->avx512 = !cx->aarch64 && has_avx512(cx->cpu, cx->features);
-    cx->avx2 = cx->avx512 || (!cx->aarch64 && has_avx2(cx->cpu, cx->features));
+    cx->avx512 = !cx->nvptx && !cx->aarch64 && has_avx512(cx->cpu, cx->features);
+    cx->avx2 = cx->avx512 || (!cx->nvptx && !cx->aarch64 && has_avx2(cx->cpu, cx->features));
 }
 
 static void remove_text_attribute(LLVMValueRef f, const char *name) {
@@ -253,7 +268,7 @@ static bool is_missing(const char *name, const Elf64_Sym *symbol, const void *ob
 
 LLVMMemoryBufferRef msl_emit(Cg *cg) {
     MslContext *cx = &cg->cx;
-    bool assembly = cg->request->emit && !strcmp(cg->request->emit, "asm");
+    bool assembly = cx->nvptx || (cg->request->emit && !strcmp(cg->request->emit, "asm"));
     char *error = NULL;
     LLVMMemoryBufferRef buffer = NULL;
     if (LLVMTargetMachineEmitToMemoryBuffer(cx->machine, cx->module,
@@ -271,8 +286,7 @@ LLVMMemoryBufferRef msl_emit(Cg *cg) {
     return buffer;
 }
 
-// Text for people.
-static bool take_text(const char *start, size_t n, MslKernel *out) {
+bool msl_take_text(const char *start, size_t n, MslKernel *out) {
     out->code = malloc(n + 1);
     if (!out->code) return false;
     memcpy(out->code, start, n);
@@ -286,7 +300,7 @@ void msl_link(Cg *cg, LLVMMemoryBufferRef buffer, MslKernel *out) {
     size_t n = LLVMGetBufferSize(buffer);
     char why[512] = "";
     if (cg->request->emit) {
-        if (!take_text((const char *)start, n, out)) snprintf(why, sizeof why, "out of memory");
+        if (!msl_take_text((const char *)start, n, out)) snprintf(why, sizeof why, "out of memory");
     } else {
         Objects o = {0};
         add_object(&o, (MslElf){start, n});

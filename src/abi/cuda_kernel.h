@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// cuda_kernel.h: the contract between kernels that mslc compiles for NVIDIA's GPUs and the CUDA
+// device that runs them. The code of a kernel is a CudaKernelInfo and then PTX, as text with a zero
+// behind it. Change anything: raise ABI_VERSION.
+#ifndef INGOT_ABI_CUDA_KERNEL_H
+#define INGOT_ABI_CUDA_KERNEL_H
+#include <stdint.h>
+
+#define CUDA_KERNEL_SYMBOL "ingot_kernel"
+#define CUDA_KERNEL_MAGIC "ingotptx"
+#define CUDA_LEAST_TARGET 80 // sm_80: what the device library is written for
+
+enum { // CudaKernelInfo.flags
+    // Its threads lie in one line, whatever the shape of the threadgroup: a block of so many x 1 x
+    // 1 threads. Kernels that look at who shares a SIMD-group need it: in a threadgroup that the
+    // grid's edge cuts, SIMD-groups consist of the threads that are left, one after the other.
+    CUDA_KERNEL_LINE = 1,
+};
+typedef struct CudaKernelInfo {
+    char magic[8];
+    uint32_t abi, flags;
+    uint32_t n_slots;
+    uint32_t threadgroup_bytes; // static threadgroup memory
+    uint32_t shape[3];          // the threadgroup size this code is for; 0,0,0: any
+    uint32_t unused;
+} CudaKernelInfo;
+
+// Behind the slots (64 bits each: an address, an offset into the threadgroup memory, a handle) the
+// last parameters of a kernel. A grid may be launched in pieces: `first` is the threadgroup of the
+// piece's first block.
+enum {
+    CUDA_GRID_THREADS = 0,
+    CUDA_GRID_GROUPS = 3,
+    CUDA_GRID_FIRST = 6,
+    CUDA_GRID_SIZE = 9,
+    CUDA_GRID_ORIGIN = 12,
+    CUDA_GRID_REGION = 15,
+    CUDA_GRID_WORDS = 18
+};
+typedef struct CudaGrid {
+    uint32_t threads[3], groups[3], first[3]; // as dispatched
+    uint32_t size[3];                         // of a threadgroup that nothing cuts
+    uint32_t origin[3], region[3];            // of stage inputs
+} CudaGrid;
+_Static_assert(sizeof(CudaGrid) == CUDA_GRID_WORDS * 4, "words in this order");
+#endif

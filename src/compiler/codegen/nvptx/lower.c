@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// lower.c: a thread function -> a kernel in PTX for GPUs of NVIDIA's.
+//   idea      a block is a threadgroup, a warp a SIMD-group: threads stay scalar. The kernel has a
+//             parameter for each slot and the words of CudaGrid; threadgroup memory is the block's
+//             dynamic shared memory. Threads beyond the grid's edge leave at once
+//   order     calls    built-ins become functions of the library (nvptx/device), with masks
+//             library  joins the module
+//             kernel   is built around the thread function
+//             inline   all of it: then the library's questions about the grid are in the kernel,
+//                      where the answers are, and pointers have one origin each
+//             passes   address spaces first: accesses to shared and global memory by themselves
+//             scopes   atomics are the threadgroup's or the device's; LLVM's default is the
+//             system's
+//   requires  msl_survey
+#include "compiler/codegen/codegen.h"
+#include "abi/cuda_kernel.h"
+#include "abi/kernel.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PTX_KERNEL = 71, GLOBAL = 1, SHARED = 3 }; // LLVM's calling convention, address spaces
+
+const char *msl_ptx_version(const char *target) {
+    // The oldest PTX that knows the processor: drivers read what is older than they are.
+    static const struct {
+        const char *target, *ptx;
+    } table[] = {{"sm_80", "+ptx80"},  {"sm_86", "+ptx80"},  {"sm_87", "+ptx80"},
+                 {"sm_89", "+ptx80"},  {"sm_90", "+ptx80"},  {"sm_100", "+ptx86"},
+                 {"sm_103", "+ptx88"}, {"sm_120", "+ptx87"}, {"sm_121", "+ptx88"}};
+    for (size_t i = 0; target && i < sizeof table / sizeof *table; i++)
+        if (!strcmp(target, table[i].target)) return table[i].ptx;
+    return NULL;
+}
+
+void msl_check_gpu(Cg *cg) {
+    const MslKernelRequest *r = cg->request;
+    const char *what = r->width == 1 ? "lane-by-lane code"
+                       : r->validate ? "shader validation"
+                       : r->cpu      ? "another CPU"
+                       : r->features ? "CPU features"
+                                     : NULL;
+    if (what) msl_fail(&cg->cx, "code for GPUs (%s) does not have %s", r->target, what);
+    const RfFunction *f = rf_find_function(cg->lib, r->function);
+    if (f && f->stage != RF_KERNEL)
+        msl_fail(&cg->cx, "'%s' is not a kernel: code for GPUs (%s) has nothing else yet",
+                 r->function, r->target);
+}
+
+// ---- the kernel ----
+
+static LLVMTypeRef *slot_types(Cg *cg) {
+    MslContext *cx = &cg->cx;
+    unsigned n = cg->fn->n_slots;
+    LLVMTypeRef *types = malloc((n + CUDA_GRID_WORDS) * sizeof *types);
+    if (!types) msl_fail(cx, "out of memory");
+    for (unsigned i = 0; i < n; i++) types[i] = msl_int(cx, 64);
+    for (uint32_t a = 0; a < cg->fn->n_args; a++) {
+        const RfArg *arg = &cg->fn->args[a];
+        if (arg->kind != RF_ARG_BUFFER) continue;
+        for (uint32_t k = 0; k < arg->count && arg->slot + k < n; k++)
+            types[arg->slot + k] = LLVMPointerTypeInContext(cx->llvm, GLOBAL);
+    }
+    for (unsigned i = 0; i < CUDA_GRID_WORDS; i++) types[n + i] = msl_int(cx, 32);
+    return types;
+}
+
+// "noalias readonly" is what makes loads go through the read-only cache.
+static void copy_attributes(Cg *cg, LLVMValueRef kernel) {
+    static const char *const names[] = {"noalias", "readonly", "writeonly"};
+    for (unsigned i = 0; i < cg->fn->n_slots; i++) {
+        if (LLVMGetTypeKind(LLVMTypeOf(LLVMGetParam(kernel, i))) != LLVMPointerTypeKind) continue;
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+            unsigned kind = LLVMGetEnumAttributeKindForName(names[k], strlen(names[k]));
+            if (LLVMGetEnumAttributeAtIndex(cg->thread, i + 1, kind))
+                msl_add_attribute(&cg->cx, kernel, i + 1, names[k], 0);
+        }
+    }
+}
+
+static LLVMValueRef threadgroup_memory(Cg *cg) {
+    MslContext *cx = &cg->cx;
+    LLVMValueRef shared = LLVMAddGlobalInAddressSpace(cx->module, LLVMArrayType2(msl_int(cx, 8), 0),
+                                                      "ingot_shared", SHARED);
+    LLVMSetAlignment(shared, 128);
+    return LLVMBuildAddrSpaceCast(cx->builder, shared, msl_ptr(cx), "");
+}
+
+static LLVMValueRef build_kernel(Cg *cg) {
+    MslContext *cx = &cg->cx;
+    LLVMBuilderRef b = cx->builder;
+    unsigned n = cg->fn->n_slots;
+    LLVMTypeRef *types = slot_types(cg), nothing = LLVMVoidTypeInContext(cx->llvm);
+    LLVMValueRef kernel = LLVMAddFunction(cx->module, CUDA_KERNEL_SYMBOL,
+                                          LLVMFunctionType(nothing, types, n + CUDA_GRID_WORDS, 0));
+    free(types);
+    LLVMSetFunctionCallConv(kernel, PTX_KERNEL);
+    copy_attributes(cg, kernel);
+    LLVMValueRef outside = LLVMGetNamedFunction(cx->module, "ingot_outside"), args[256 + 1];
+    LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(cx->llvm, kernel, ""),
+                      run = LLVMAppendBasicBlockInContext(cx->llvm, kernel, "run"),
+                      leave = LLVMAppendBasicBlockInContext(cx->llvm, kernel, "leave");
+    LLVMPositionBuilderAtEnd(b, entry);
+    LLVMTypeRef type = LLVMGlobalGetValueType(outside);
+    LLVMBuildCondBr(b, LLVMBuildCall2(b, type, outside, NULL, 0, ""), leave, run);
+    LLVMPositionBuilderAtEnd(b, run);
+    for (unsigned i = 0; i < n; i++) {
+        LLVMValueRef slot = LLVMGetParam(kernel, i);
+        args[i] = LLVMGetTypeKind(LLVMTypeOf(slot)) == LLVMPointerTypeKind
+                      ? LLVMBuildAddrSpaceCast(b, slot, msl_ptr(cx), "")
+                      : LLVMBuildIntToPtr(b, slot, msl_ptr(cx), "");
+    }
+    args[n] = threadgroup_memory(cg);
+    LLVMBuildCall2(b, LLVMGlobalGetValueType(cg->thread), cg->thread, args, n + 1, "");
+    LLVMBuildBr(b, leave);
+    LLVMPositionBuilderAtEnd(b, leave);
+    LLVMBuildRetVoid(b);
+    return kernel;
+}
+
+// Only the kernel is seen from outside, and everything becomes part of it.
+static void internalise(Cg *cg, LLVMValueRef kernel) {
+    msl_add_attribute(&cg->cx, cg->thread, LLVMAttributeFunctionIndex, "alwaysinline", 0);
+    for (LLVMValueRef f = LLVMGetFirstFunction(cg->cx.module); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f) && f != kernel) LLVMSetLinkage(f, LLVMInternalLinkage);
+}
+
+// ---- what only the kernel knows ----
+
+typedef LLVMValueRef Answer(Cg *cg, LLVMValueRef kernel, LLVMValueRef call);
+
+static LLVMValueRef grid_word(Cg *cg, LLVMValueRef kernel, LLVMValueRef call) {
+    LLVMValueRef word = LLVMGetOperand(call, 0);
+    if (!LLVMIsAConstantInt(word) || LLVMConstIntGetZExtValue(word) >= CUDA_GRID_WORDS)
+        msl_fail(&cg->cx, "internal error: a word of the grid that is none");
+    return LLVMGetParam(kernel, cg->fn->n_slots + (unsigned)LLVMConstIntGetZExtValue(word));
+}
+
+static bool is_line(const Cg *cg) { return cg->uses.lanes; }
+
+static LLVMValueRef in_line(Cg *cg, LLVMValueRef kernel, LLVMValueRef call) {
+    (void)kernel;
+    return LLVMConstInt(LLVMTypeOf(call), is_line(cg), 0);
+}
+
+static LLVMValueRef never(Cg *cg, LLVMValueRef kernel, LLVMValueRef call) {
+    (void)cg, (void)kernel;
+    return LLVMConstNull(LLVMTypeOf(call));
+}
+
+static void answer(Cg *cg, LLVMValueRef kernel, const char *name, Answer *give) {
+    LLVMValueRef f = LLVMGetNamedFunction(cg->cx.module, name);
+    for (LLVMUseRef u; f && (u = LLVMGetFirstUse(f));) {
+        LLVMValueRef call = LLVMGetUser(u);
+        if (!LLVMIsACallInst(call)) msl_fail(&cg->cx, "internal error: the address of %s", name);
+        LLVMReplaceAllUsesWith(call, give(cg, kernel, call));
+        LLVMInstructionEraseFromParent(call);
+    }
+}
+
+// ---- atomics ----
+
+static LLVMValueRef address_of(LLVMValueRef i, LLVMOpcode op) {
+    return op == LLVMFence ? NULL : LLVMGetOperand(i, op == LLVMStore ? 1 : 0);
+}
+
+static void scope_atomics(Cg *cg, LLVMValueRef kernel) {
+    unsigned device = LLVMGetSyncScopeID(cg->cx.llvm, "device", 6),
+             block = LLVMGetSyncScopeID(cg->cx.llvm, "block", 5);
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            LLVMOpcode op = LLVMGetInstructionOpcode(i);
+            bool access = (op == LLVMLoad || op == LLVMStore) &&
+                          LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic;
+            if (!access && op != LLVMAtomicRMW && op != LLVMAtomicCmpXchg && op != LLVMFence)
+                continue;
+            LLVMValueRef p = address_of(i, op);
+            bool shared = p && LLVMGetPointerAddressSpace(LLVMTypeOf(p)) == SHARED;
+            LLVMSetAtomicSyncScopeID(i, shared ? block : device);
+        }
+}
+
+// ---- the whole ----
+
+static void link_library(Cg *cg) {
+    MslContext *cx = &cg->cx;
+    bool wanted[] = {[MSL_GPU_POSITION] = true,
+                     [MSL_GPU_SIMD] = cg->uses.simd || cg->uses.meet,
+                     [MSL_GPU_MATRIX] =
+                         LLVMGetNamedFunction(cx->module, "ingot_masked_simdgroup_mma_f32")};
+    for (unsigned i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        MslElf code = msl_gpu_code((MslGpuPart)i);
+        if (wanted[i]) msl_join(cg, msl_open_lazily(cg, code.bytes, code.n_bytes));
+    }
+}
+
+static void check_lowered(Cg *cg) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(cg->cx.module); f; f = LLVMGetNextFunction(f)) {
+        size_t n;
+        const char *name = LLVMGetValueName2(f, &n);
+        if (LLVMIsDeclaration(f) && LLVMGetFirstUse(f) && !msl_starts(name, "llvm."))
+            msl_fail(&cg->cx, "'%s' uses '%s', which code for GPUs (%s) does not have yet",
+                     cg->fn->name, name, cg->request->target);
+    }
+}
+
+void msl_lower_gpu(Cg *cg) {
+    MslContext *cx = &cg->cx;
+    msl_lower_gpu_calls(cg);
+    link_library(cg);
+    LLVMValueRef kernel = build_kernel(cg);
+    msl_set_target_attributes(cg);
+    LLVMSetFunctionCallConv(kernel, PTX_KERNEL);
+    internalise(cg, kernel);
+    msl_run_passes(cx, NULL, "always-inline,globaldce");
+    answer(cg, kernel, "ingot_grid", grid_word);
+    answer(cg, kernel, "ingot_in_line", in_line);
+    answer(cg, kernel, "__ingot_never", never);
+    cg->thread = NULL;
+    msl_verify(cx, "gpu");
+    msl_run_passes(cx, NULL,
+                   "function(infer-address-spaces,sroa,early-cse," INSTCOMBINE ",simplifycfg),"
+                   "function(loop-simplify,lcssa,loop-mssa(loop-rotate,licm),"
+                   "loop(indvars,loop-unroll-full),sroa," INSTCOMBINE ",simplifycfg),"
+                   "default<O2>,"
+                   "function(infer-address-spaces,sroa," INSTCOMBINE ",gvn,simplifycfg)");
+    scope_atomics(cg, kernel);
+    check_lowered(cg);
+    msl_verify(cx, "gpu");
+}
+
+void msl_emit_gpu(Cg *cg, MslKernel *out) {
+    LLVMMemoryBufferRef text = msl_emit(cg);
+    const char *start = LLVMGetBufferStart(text);
+    size_t n = LLVMGetBufferSize(text);
+    CudaKernelInfo info = {.magic = CUDA_KERNEL_MAGIC,
+                           .abi = ABI_VERSION,
+                           .flags = is_line(cg) ? CUDA_KERNEL_LINE : 0,
+                           .n_slots = cg->fn->n_slots,
+                           .threadgroup_bytes = cg->threadgroup_bytes};
+    memcpy(info.shape, cg->request->shape, sizeof info.shape);
+    bool done = true;
+    if (cg->request->emit) {
+        done = msl_take_text(start, n, out);
+    } else if ((out->code = malloc(sizeof info + n + 1))) {
+        memcpy(out->code, &info, sizeof info);
+        memcpy(out->code + sizeof info, start, n);
+        out->code[sizeof info + n] = 0;
+        out->code_bytes = sizeof info + n + 1;
+    }
+    LLVMDisposeMemoryBuffer(text);
+    if (!done || !out->code) msl_fail(&cg->cx, "out of memory");
+}

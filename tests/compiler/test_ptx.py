@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels of this project and of the corpora become PTX, and NVIDIA's assembler reads it where it is installed.
+
+A sample of the files; all of them, whose kernels need nothing that GPUs lack, with INGOT_TEST_LONG=1.
+"""
+import glob
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+import pytest
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+MSLC = os.environ.get("INGOT_MSLC") or os.path.join(ROOT, "build/bin/mslc")
+PTXAS = shutil.which("ptxas") or shutil.which("/usr/local/cuda/bin/ptxas")
+LONG = os.environ.get("INGOT_TEST_LONG") == "1"
+SAMPLE = ["bench/kernels.metal", "tests/exec/barriers.metal", "tests/exec/simdgroup.metal", "tests/exec/exits.metal"]
+EVERY = ["tests/exec/*.metal", "bench/*.metal", "tests/corpus/*/*.metal", "src/tensor/kernels/*.metal"]
+MISSING = re.compile(r"does not have yet|has nothing else yet")
+
+
+def build(path, *words):
+    return subprocess.run([MSLC, "build", "-q", os.path.join(ROOT, path), *words], capture_output=True, text=True,
+                          timeout=600)
+
+
+def assemble(name, ptx, target):
+    if not PTXAS:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        source = os.path.join(folder, "kernel.ptx")
+        open(source, "w").write(ptx)
+        done = subprocess.run([PTXAS, "-arch=" + target, "-O1", source, "-o", os.path.join(folder, "kernel.cubin")],
+                              capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, f"{name}: {done.stdout}{done.stderr}"
+
+
+def kernels_of(text):
+    return re.findall(r"^// kernel (\S+)\n(.*?)(?=^// kernel |\Z)", text, re.M | re.S)
+
+
+@pytest.mark.parametrize("path", SAMPLE)
+@pytest.mark.parametrize("target", ["sm_80", "sm_90"])
+def test_sample(path, target):
+    if target == "sm_80" and path != SAMPLE[0] and not LONG:
+        pytest.skip("its turn is in the long run")
+    done = build(path, "--emit=ptx", "--target", target)
+    assert done.returncode == 0, done.stderr
+    kernels = kernels_of(done.stdout)
+    assert len(kernels) >= 3
+    for name, ptx in kernels:
+        assert f".target {target}" in ptx and ".visible .entry ingot_kernel(" in ptx
+        assemble(f"{path}: {name}", ptx, target)
+
+
+@pytest.mark.skipif(not LONG, reason="minutes")
+@pytest.mark.parametrize("path", [os.path.relpath(p, ROOT) for g in EVERY for p in sorted(glob.glob(os.path.join(ROOT, g)))])
+def test_every(path):
+    names = re.findall(r"kernel '(\w+)'", build(path, "--check", "--target", "sm_90").stderr)
+    listed = re.findall(r"^\s*kernel\s+void\s+(\w+)\s*\(", open(os.path.join(ROOT, path)).read(), re.M)
+    for name in listed:
+        done = build(path, "--emit=ptx", "--function", name)
+        if done.returncode:
+            assert name in names or "function constant" in done.stderr or "no kernel" in done.stderr, done.stderr
+            continue
+        assemble(f"{path}: {name}", kernels_of(done.stdout)[0][1], "sm_90")
+
+
+SOURCE = """#include <metal_stdlib>
+using namespace metal;
+kernel void textured(texture2d<float> t [[texture(0)]], device float4 *c [[buffer(0)]], uint i [[thread_position_in_grid]]) {
+    c[i] = t.read(uint2(i, 0));
+}
+vertex float4 corner(uint i [[vertex_id]]) { return float4(i); }
+kernel void add(device atomic_uint *a [[buffer(0)]], threadgroup uint *b [[threadgroup(0)]],
+                uint i [[thread_position_in_grid]], uint lane [[thread_index_in_simdgroup]]) {
+    b[lane] = i;
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (i % 3 == 1) atomic_fetch_add_explicit(a, simd_sum(b[31 - lane]), memory_order_relaxed);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def source():
+    with tempfile.NamedTemporaryFile("w", suffix=".metal") as f:
+        f.write(SOURCE)
+        f.flush()
+        yield f.name
+
+
+def test_what_is_missing_is_named(source):
+    for name, words in (("textured", "uses textures"), ("corner", "is not a kernel")):
+        done = build(source, "--emit=ptx", "--function", name)
+        assert done.returncode == 1 and words in done.stderr and not done.stdout
+    for target in ("sm_52", "sm_banana", "sm_"):
+        done = build(source, "--emit=ptx", "--function", "add", "--target", target)
+        assert done.returncode == 1 and "no code for" in done.stderr
+    for words in (["--validate"], ["--width", "1"], ["--cpu", "x86-64"]):
+        done = build(source, "--emit=ptx", "--function", "add", *words)
+        assert done.returncode == 1 and "code for GPUs (sm_90) does not have" in done.stderr
+    done = build(source, "--emit=asm", "--function", "add", "--target", "sm_90")
+    assert done.returncode == 1 and "ll, scalar-ll or ptx" in done.stderr
+
+
+def test_scopes_and_masks(source):
+    """Atomics are the device's, accesses know their memory, and a sum under a branch has the branch's mask."""
+    ptx = build(source, "--emit=ptx", "--function", "add").stdout
+    assert re.search(r"(atom|red)\.(relaxed\.gpu\.)?global\.add\.u32", ptx)
+    assert "vote.sync.ballot" in ptx and "activemask" not in ptx
+    assert re.search(r"st\.shared\.b32", ptx) and "bar.sync" in ptx
