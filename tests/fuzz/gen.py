@@ -68,6 +68,7 @@ class Gen:
             (10, lambda: 'arr[%s & 7u]' % self.iexpr(1) if self.array else '(unsigned)p[(unsigned)id + 1u]'),
             (5, lambda: '(unsigned)st[%s & 3u].%s' % (self.iexpr(1), r.choice('abc')) if self.structs else '(unsigned)p[(unsigned long)(unsigned)x * 2u]'),
             (6, lambda: '(unsigned)((const %s *)p)[%s * %d + %s]' % (r.choice(['int', 'unsigned char', 'short']), counter, r.choice([17, 32]), self.dealt())),
+            (6, lambda: '(unsigned)((const %s *)p)[%s]' % (r.choice(['int', 'unsigned char', 'short']), self.fields())),
             (8, lambda: '(unsigned)p[%s & 4095u]' % self.iexpr(1)))
 
     def dealt(self):
@@ -76,6 +77,14 @@ class Gen:
         by = r.choice([2, 4, 8, 16])
         return '(%s / %d * %d + %s %% %d * %d%s)' % (lane, by, r.choice([1, 9, 17, 34]), lane, by, r.choice([0, 1, 2, 8]),
                                                       r.choice(['', '', ' + (LANE() & 1) * 3', ' + SIMDGROUP() * 5']))
+
+    def fields(self):
+        """Fields of the number of a thread in its threadgroup, each with a distance of its own."""
+        r = self.r
+        field = lambda: r.choice(['(INDEX() >> %d & %d)' % (r.randint(0, 6), r.choice([1, 3, 7, 15, 12])), '(INDEX() / %d)' % r.choice([2, 4, 8, 16, 3]),
+                                  '(INDEX() %% %d)' % r.choice([2, 4, 8, 32, 64, 5]), '((unsigned short)INDEX() / 4 % 8)', '((short)INDEX() / 2)',
+                                  '((INDEX() << 3 & 0x1f80) >> %d)' % r.randint(1, 4)])
+        return ' + '.join('%s * %d' % (field(), r.choice([1, 1, 2, 4, 8, 9, 16])) for _ in range(r.randint(1, 3)))
 
     def blocks(self):
         """Quantised blocks as libraries read them: several lanes a block, bytes in a row and a number for all."""
@@ -144,6 +153,7 @@ class Gen:
             (3, lambda: '((unsigned char *)(q + 49152))[3 * id + %d] = (unsigned char)%s;' % (r.randint(0, 2), self.iexpr(1))),
             (5, self.atomic),
             (5, self.blocks),
+            (2, lambda: 'q[id * 8 + (INDEX() / %d & 7)] = (int)%s;' % (r.choice([1, 2, 4, 16]), self.iexpr(1))),
             (4, lambda: 'q[id * 8 + LANE() %% 4 * 2 + %d] = (int)%s;' % (r.randint(0, 1), self.iexpr(1))),
             (2, lambda: '((short *)q)[id * 16 + LANE() / 4 * 2 + %d] = (short)%s;' % (r.randint(0, 1), self.iexpr(1))),
             (10, lambda: 'arr[%s & 7u] %s= %s;' % (self.iexpr(1), r.choice(['', '+']), self.iexpr()) if self.array else '%s += 1u;' % r.choice(self.ints)),

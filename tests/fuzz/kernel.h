@@ -26,6 +26,7 @@ int __ingot_position(int builtin, int dim) PURE;
 // threads).
 #define ROW(y) ((GID(2) * __ingot_position(6, 1) + (y)) * __ingot_position(6, 0))
 #define ATOMIC(op, at, v) __atomic_fetch_##op(&q[at], (int)(v), __ATOMIC_RELAXED)
+#define INDEX() __ingot_position(2, 0)
 #define LANE() __ingot_position(10, 0)
 #define SIMDGROUP() __ingot_position(11, 0)
 #define QUAD_LANE() __ingot_position(16, 0)

@@ -30,6 +30,7 @@ struct Sizes { int n, w, h; };
 #define ITER(d)
 #define GID(i) (int)gid[i]
 #define TID(i) (int)tid[i]
+#define INDEX() (int)index
 #define LANE() (int)lane
 #define SIMDGROUP() (int)group
 #define QUAD_LANE() (int)corner
@@ -53,15 +54,27 @@ REWRITE = [(r'\(const unsigned char \*\)', '(device const uchar *)'), (r'\(unsig
            (r'unsigned s(\d+) = ', r'unsigned s\1 = (unsigned)')]
 
 
+def place(r):
+    """A place in the tile for each number of a thread: fields of its bits change sides, as kernels lay out tiles for matrices."""
+    bits, other = r.sample(range(1, 6), 2)
+    turn = lambda i, s: '((%s & %du) << %d | %s >> %d)' % (i, (1 << s) - 1, 10 - s, i, s)
+    low = lambda i, s: '(%s / %du * %du + %s %% %du / %du + %s %% %du * %du)' % (
+        i, 1 << (s + 2), 1 << (s + 2), i, 1 << (s + 2), 1 << s, i, 1 << s, 4)
+    return r.choice([lambda i: i, lambda i: turn(i, bits), lambda i: low(i, bits), lambda i: turn(low(i, other), bits),
+                     lambda i: turn('(uint)(ushort)' + i, bits), lambda i: '(1023u - %s)' % turn(i, bits)])
+
+
 def tile(r, floats):
     """Threadgroup memory: written, a barrier, read elsewhere, a barrier."""
-    v = r.choice(floats)
+    v, at, kind = r.choice(floats), place(r), r.choice(['float', 'float', 'short', 'half'])
     put = r.choice(['(float)index', '%s + 1.0f' % v, 'b[id]'])
-    get = r.choice(['tile[(index * %du + %du) %% total]' % (r.choice([1, 3, 7]), r.randint(0, 40)), 'tile[total - 1u - index]',
-                    'tile[(index / 16u) * 16u %% total] + tile[index %% 16u %% total]' % (), 'tile[0]'])
-    get = get.replace('%%', '%')
-    return ('tile[index] = %s; threadgroup_barrier(mem_flags::mem_threadgroup); %s = fmin(fmax(%s, -1000.0f), 1000.0f); '
-            'threadgroup_barrier(mem_flags::mem_threadgroup);') % (put, v, get)
+    if kind != 'float':
+        put = '(%s)fmin(fmax(%s, -1000.0f), 1000.0f)' % (kind, put)
+    other = r.choice([['(index * %du + %du) %% total' % (r.choice([1, 3, 7]), r.randint(0, 40))], ['total - 1u - index'],
+                      ['(index / 16u) * 16u % total', 'index % 16u % total'], ['0u'], ['index']])
+    get = ' + '.join('(float)t_[%s]' % at('(%s)' % o) for o in other)
+    return ('{ threadgroup %s *t_ = (threadgroup %s *)tile; t_[%s] = %s; threadgroup_barrier(mem_flags::mem_threadgroup); '
+            '%s = fmin(fmax(%s, -1000.0f), 1000.0f); threadgroup_barrier(mem_flags::mem_threadgroup); }') % (kind, kind, at('index'), put, v, get)
 
 
 def kernel(rng, name, together, exits):

@@ -97,6 +97,7 @@ static void finish(Cg *cg) {
                    : msl_is_graphics(cg) ? quick_stage
                                          : quick);
     msl_repair_masked_stores(&cg->cx);
+    msl_settle_fragments(&cg->cx);
 }
 
 // Reference code keeps the program's own control flow: only what makes it smaller.

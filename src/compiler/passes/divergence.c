@@ -11,12 +11,13 @@
 // class of that value, otherwise every loop counter would become varying.
 #include "compiler/passes/passes_int.h"
 
-static const Class uniform_class = {LINEAR, .nsw = true, .nuw = true, .max = UINT64_MAX};
+static const Class uniform_class = {LINEAR, .nsw = true, .nuw = true, .max = UINT64_MAX,
+                                    .bits = UINT64_MAX};
 static const Class varying_class = {VARYING, .max = UINT64_MAX};
 
 Class msl_linear(int64_t stride, bool nsw, bool nuw) {
-    return (Class){LINEAR, .nsw = nsw || !stride, .nuw = nuw || !stride, .stride = stride,
-                   .max = UINT64_MAX};
+    return (Class){LINEAR,           .nsw = nsw || !stride, .nuw = nuw || !stride,
+                   .stride = stride, .max = UINT64_MAX,     .bits = UINT64_MAX};
 }
 
 Val *msl_val(const Vec *x, Value v) {
@@ -29,7 +30,7 @@ Class msl_class(const Vec *x, Value v) {
     if (k) return k->c;
     Class c = uniform_class;
     if (LLVMIsAConstantInt(v) && int_bits(LLVMTypeOf(v)) <= 64) {
-        c.max = LLVMConstIntGetZExtValue(v);
+        c.max = c.bits = LLVMConstIntGetZExtValue(v);
         c.sure = true;
     }
     return c;
@@ -86,13 +87,14 @@ static Class join(const Vec *x, Class a, Class b) {
         r = (Class){SHAPED, .nsw = a.nsw && b.nsw, .nuw = a.nuw && b.nuw, .sure = a.sure && b.sure,
                     .shape = a.shape};
     r.max = greater(a.max, b.max);
+    r.bits = a.bits | b.bits;
     return r;
 }
 
 static bool same(Class a, Class b) {
     return a.kind == b.kind && a.segmented == b.segmented && a.nsw == b.nsw && a.nuw == b.nuw &&
            a.stride == b.stride && a.max == b.max && a.sure == b.sure && a.rows == b.rows &&
-           a.row == b.row && a.shape == b.shape;
+           a.row == b.row && a.shape == b.shape && a.bits == b.bits;
 }
 
 static uint64_t type_max(Type t) {
@@ -478,8 +480,14 @@ static Class class_of_known(Vec *x, const int64_t *at) {
     msl_set_shape(x, &r, at);
     r.max = 0;
     r.sure = true;
+    r.bits = (uint64_t)at[0];
     for (unsigned l = 0; l < x->lanes; l++) r.max = greater(r.max, (uint64_t)at[l]);
     return r;
+}
+
+static Class with_bits(Vec *x, Value i, Class c) {
+    if (has_base(c) && !c.segmented) c.bits = msl_base_bits(x, i);
+    return c;
 }
 
 static Class transfer(Vec *x, Value i, int b) {
@@ -498,12 +506,14 @@ static Class transfer(Vec *x, Value i, int b) {
     case LLVMOr:
         if (scalar && !LLVMGetIsDisjoint(i)) return class_by_operands(x, i); // fall through
     case LLVMAdd:
-    case LLVMSub: return scalar ? class_of_sum(x, i, op) : class_by_operands(x, i);
+    case LLVMSub: return scalar ? with_bits(x, i, class_of_sum(x, i, op)) : class_by_operands(x, i);
     case LLVMMul:
-    case LLVMShl: return scalar ? class_of_product(x, i, op) : class_by_operands(x, i);
+    case LLVMShl:
+        return scalar ? with_bits(x, i, class_of_product(x, i, op)) : class_by_operands(x, i);
     case LLVMSExt:
-    case LLVMZExt: return scalar ? class_of_extension(x, i, op) : class_by_operands(x, i);
-    case LLVMTrunc: return scalar ? class_of_trunc(x, i) : class_by_operands(x, i);
+    case LLVMZExt:
+        return scalar ? with_bits(x, i, class_of_extension(x, i, op)) : class_by_operands(x, i);
+    case LLVMTrunc: return scalar ? with_bits(x, i, class_of_trunc(x, i)) : class_by_operands(x, i);
     case LLVMPtrToInt:
     case LLVMIntToPtr:
     case LLVMFreeze:
@@ -532,10 +542,11 @@ static Class transfer(Vec *x, Value i, int b) {
     case LLVMCall: return class_of_call(x, i);
     default:
         if (msl_kept_operand(x, i)) return msl_class(x, operand(i, 0));
-        r = class_by_operands(x, i);
+        if (!scalar || !msl_class_of_bits(x, i, &r)) r = class_by_operands(x, i);
         if (scalar && r.kind != TOP) {
             uint64_t m = bound_of(x, i);
             if (m < r.max) r.max = m;
+            r = with_bits(x, i, r);
         }
         return r;
     }

@@ -116,50 +116,94 @@ static Value in_memory(Vec *x, const Value *rows, unsigned n) {
     return at;
 }
 
-// Eight rows of sums in registers, and for each k: a row of b, and its product with eight elements
-// of a. As assembly, because left to itself LLVM spreads the elements of a over registers that do
-// not exist, and works on all products of a loop at once. Operands: eight sums, scratch registers,
-// the sums again, pointers to a and b.
+// Eight rows of sums in registers 0 to 7, and for each k: a row of b, and its product with eight
+// elements of a. As assembly, because left to itself LLVM spreads the elements of a over registers
+// that do not exist, and works on all products of a loop at once. As a routine of the module with
+// registers of its own choice, because a kernel has dozens of products, and their code would not
+// fit the machine's cache for instructions.
 static size_t write_product(char *text, size_t room, bool embedded, int n) {
-    const int row = embedded ? 8 : 9, a = embedded ? 17 : 18, b = a + 1;
+    const char *wide = n > 1 ? "zmm" : "ymm";
     size_t at = 0;
     for (int k = 0; k < SIDE; k++) {
-        at += (size_t)snprintf(text + at, room - at, "vmovups %d($%d), $%d\n", k * n * SIDE * 4, b,
-                               row);
+        at += (size_t)snprintf(text + at, room - at, "vmovups %d(%%rcx), %%%s8\n", k * n * SIDE * 4,
+                               wide);
         for (int r = 0; r < SIDE; r++) {
             int element = (r * SIDE + k) * 4;
-            at +=
-                (size_t)(embedded ? snprintf(text + at, room - at,
-                                             "vfmadd231ps %d($%d){1to%d}, $%d, $%d\n", element, a,
-                                             n * SIDE, row, r)
-                                  : snprintf(text + at, room - at,
-                                             "vbroadcastss %d($%d), $8\nvfmadd231ps $8, $9, $%d\n",
-                                             element, a, r));
+            at += (size_t)(embedded ? snprintf(text + at, room - at,
+                                               "vfmadd231ps %d(%%rax){1to%d}, %%%s8, %%%s%d\n",
+                                               element, n * SIDE, wide, wide, r)
+                                    : snprintf(text + at, room - at,
+                                               "vbroadcastss %d(%%rax), %%ymm%d\n"
+                                               "vfmadd231ps %%ymm%d, %%ymm8, %%ymm%d\n",
+                                               element, 9 + r % 4, 9 + r % 4, r));
         }
     }
-    return at;
+    return at + (size_t)snprintf(text + at, room - at, "retq\n");
+}
+
+static const char *const routines[] = {"ingot_product", "ingot_two_products"};
+
+static void add_attribute(LLVMContextRef llvm, Value f, const char *name) {
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(llvm, kind, 0));
+}
+
+void msl_settle_fragments(MslContext *cx) {
+    bool any = false;
+    for (int n = 0; n < 2; n++) any |= LLVMGetNamedFunction(cx->module, routines[n]) != NULL;
+    for (Value f = LLVMGetFirstFunction(cx->module); any && f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f)) add_attribute(cx->llvm, f, "noredzone");
+}
+
+static Value product_routine(Vec *x, unsigned n) {
+    const char *name = routines[n - 1];
+    Value f = LLVMGetNamedFunction(x->module, name);
+    if (f) return f;
+    char text[8192];
+    const size_t length = write_product(text, sizeof text, x->cx->avx512, (int)n);
+    Type t = LLVMFunctionType(x->none, NULL, 0, 0);
+    f = LLVMAddFunction(x->module, name, t);
+    LLVMSetLinkage(f, LLVMInternalLinkage);
+    const char *kinds[] = {"naked", "noinline", "nounwind"};
+    for (int k = 0; k < 3; k++) add_attribute(x->llvm, f, kinds[k]);
+    Block before = LLVMGetInsertBlock(x->b);
+    LLVMPositionBuilderAtEnd(x->b, LLVMAppendBasicBlockInContext(x->llvm, f, ""));
+    Value code = LLVMGetInlineAsm(t, text, length, "", 0, 1, 0, LLVMInlineAsmDialectATT, 0);
+    LLVMBuildCall2(x->b, t, code, NULL, 0, "");
+    LLVMBuildUnreachable(x->b);
+    LLVMPositionBuilderAtEnd(x->b, before);
+    return f;
+}
+
+// Operands of the call: sums in and out, pointers to a and b, the routine.
+static size_t write_constraints(char *text, size_t room, unsigned n) {
+    size_t at = 0;
+    for (int r = 0; r < SIDE; r++)
+        at += (size_t)snprintf(text + at, room - at, "={%smm%d},", n > 1 ? "z" : "y", r);
+    for (int r = 0; r < SIDE; r++) at += (size_t)snprintf(text + at, room - at, "%d,", r);
+    at += (size_t)snprintf(text + at, room - at, "{rax},{rcx},i");
+    for (int k = 8; k < 13; k++) at += (size_t)snprintf(text + at, room - at, ",~{xmm%d}", k);
+    return at + (size_t)snprintf(text + at, room - at, ",~{memory}");
 }
 
 // Products of one matrix a with n others.
 static void emit_mma_machine(Vec *x, Value a, const Value *b, Value *sums, unsigned n) {
-    char text[8192];
-    const bool embedded = x->cx->avx512; // one element of memory for all of a register
-    const size_t length = write_product(text, sizeof text, embedded, (int)n);
-    const char *constraints =
-        embedded ? "=&v,=&v,=&v,=&v,=&v,=&v,=&v,=&v,=&v,0,1,2,3,4,5,6,7,r,r,~{memory}"
-                 : "=&x,=&x,=&x,=&x,=&x,=&x,=&x,=&x,=&x,=&x,0,1,2,3,4,5,6,7,r,r,~{memory}";
-    Type types[SIDE + 2];
-    Value args[SIDE + 2], part[2][SIDE];
-    for (unsigned k = 0; k < SIDE + 2; k++) types[k] = LLVMVectorType(x->f32, n * SIDE);
-    Type result = LLVMStructTypeInContext(x->llvm, types, embedded ? 9 : 10, 0);
-    types[SIDE] = types[SIDE + 1] = x->ptr;
+    char constraints[256];
+    const char *text = "callq ${18:P}";
+    Type types[SIDE + 3];
+    Value args[SIDE + 3], part[2][SIDE];
+    for (unsigned k = 0; k < SIDE; k++) types[k] = LLVMVectorType(x->f32, n * SIDE);
+    Type result = LLVMStructTypeInContext(x->llvm, types, SIDE, 0);
+    for (unsigned k = SIDE; k < SIDE + 3; k++) types[k] = x->ptr;
     for (unsigned r = 0; r < SIDE; r++) args[r] = row_of(x, sums, n, r);
     args[SIDE] = in_memory(x, &a, 1);
     args[SIDE + 1] = in_memory(x, b, n);
-    Type f = LLVMFunctionType(result, types, SIDE + 2, 0);
-    Value code = LLVMGetInlineAsm(f, text, length, constraints, strlen(constraints), 1, 0,
+    args[SIDE + 2] = product_routine(x, n);
+    Type f = LLVMFunctionType(result, types, SIDE + 3, 0);
+    size_t length = write_constraints(constraints, sizeof constraints, n);
+    Value code = LLVMGetInlineAsm(f, text, strlen(text), constraints, length, 1, 0,
                                   LLVMInlineAsmDialectATT, 0);
-    Value d = LLVMBuildCall2(x->b, f, code, args, SIDE + 2, "");
+    Value d = LLVMBuildCall2(x->b, f, code, args, SIDE + 3, "");
     for (unsigned r = 0; r < SIDE; r++) {
         Value row = LLVMBuildExtractValue(x->b, d, r, "");
         for (unsigned m = 0; m < n; m++) part[m][r] = msl_part(x, row, m * SIDE, SIDE);

@@ -142,15 +142,54 @@ static Value gather_words(Vec *x, Value p, Type element, unsigned n, unsigned al
     return LLVMBuildBitCast(x->b, w, LLVMVectorType(element, n * x->width), "");
 }
 
-// All lanes, `run` of them at a time: they lie in a row, or all at one place.
-static Value load_runs(Vec *x, const Ways *w, const Places *s, unsigned n, unsigned run,
-                       bool same) {
+// The places of all lanes in the order of memory, each once: they are accessed `run` at a time.
+typedef struct Order {
+    unsigned n, run;           // places, a power of two; those that lie one behind the other
+    unsigned lane[MAX_WIDTH];  // of each place: the first of its lanes
+    unsigned place[MAX_WIDTH]; // of each lane
+} Order;
+
+static void in_order(const Vec *x, const int64_t *at, unsigned *lane) {
+    for (unsigned l = 0; l < x->width; l++) {
+        unsigned k = l;
+        for (; k && at[lane[k - 1]] > at[l]; k--) lane[k] = lane[k - 1];
+        lane[k] = l;
+    }
+}
+
+// `apart`: bytes of each place, which must not overlap another. False: no better than lane by lane.
+static bool find_order(const Vec *x, const Places *s, int64_t apart, Order *o) {
+    if (s->c.kind != SHAPED) return false;
+    const int64_t *at = s->c.shape + x->part * x->width;
+    unsigned lane[MAX_WIDTH];
+    in_order(x, at, lane);
+    o->n = 0;
+    for (unsigned k = 0; k < x->width; k++) {
+        int64_t step = k ? at[lane[k]] - at[lane[k - 1]] : apart;
+        if (step && step < apart) return false;
+        if (step) o->lane[o->n++] = lane[k];
+        o->place[lane[k]] = o->n - 1;
+    }
+    if (o->n & (o->n - 1)) return false;
+    o->run = o->n;
+    for (unsigned k = 1; k < o->n; k++)
+        while (k % o->run && at[o->lane[k]] - at[o->lane[k - 1]] != apart) o->run /= 2;
+    return o->n < x->width || o->run > 1;
+}
+
+static Order lane_by_lane(const Vec *x) {
+    Order o = {.n = x->width, .run = 1};
+    for (unsigned l = 0; l < x->width; l++) o.lane[l] = o.place[l] = l;
+    return o;
+}
+
+static Value load_order(Vec *x, const Ways *w, const Places *s, unsigned n, const Order *o) {
     Type element = LLVMGetElementType(w->all);
     Value all[MAX_WIDTH];
-    unsigned runs = x->width / run, each = n * (same ? 1 : run);
+    unsigned runs = o->n / o->run, each = n * o->run;
     for (unsigned r = 0; r < runs; r++) {
         Type t = each > 1 ? LLVMVectorType(element, each) : element;
-        all[r] = LLVMBuildLoad2(x->b, t, place_of(x, s, r * run), "");
+        all[r] = LLVMBuildLoad2(x->b, t, place_of(x, s, o->lane[r * o->run]), "");
         LLVMSetAlignment(all[r], w->align);
     }
     if (each == 1) {
@@ -161,37 +200,44 @@ static Value load_runs(Vec *x, const Ways *w, const Places *s, unsigned n, unsig
     } else {
         msl_concat(x, all, runs);
     }
-    if (!same || run == 1) return all[0];
     int ix[MAX_WIDE];
-    for (unsigned i = 0; i < x->width * n; i++) ix[i] = (int)(i / n / run * n + i % n);
-    return msl_shuffle(x, all[0], LLVMGetPoison(LLVMTypeOf(all[0])), ix, x->width * n);
+    bool as_is = o->n == x->width;
+    for (unsigned i = 0; i < x->width * n; i++) {
+        ix[i] = (int)(o->place[i / n] * n + i % n);
+        as_is &= ix[i] == (int)i;
+    }
+    return as_is ? all[0]
+                 : msl_shuffle(x, all[0], LLVMGetPoison(LLVMTypeOf(all[0])), ix, x->width * n);
 }
 
 Value msl_load_records(Vec *x, Value p, Type element, unsigned n, unsigned align) {
-    unsigned bytes = n * (unsigned)LLVMABISizeOfType(x->dl, element), run = 1, same = 1;
+    unsigned bytes = n * (unsigned)LLVMABISizeOfType(x->dl, element);
     Places s = places(x, p);
-    if (s.c.kind == SHAPED) {
-        run = msl_shape_run(x, s.c, bytes);
-        same = msl_shape_run(x, s.c, 0);
+    Order o;
+    if (!find_order(x, &s, bytes, &o)) {
+        if (bytes == 4 && (s.c.kind != SHAPED || x->cx->avx512))
+            return gather_words(x, p, element, n, align);
+        o = lane_by_lane(x);
     }
-    bool few = run == 1 && same == 1;
-    if (bytes == 4 && few && (s.c.kind != SHAPED || x->cx->avx512))
-        return gather_words(x, p, element, n, align);
     Ways w = begin(x, element, n, align);
     LLVMPositionBuilderAtEnd(x->b, w.full);
-    Value full = load_runs(x, &w, &s, n, run > same ? run : same, same > run);
-    return end_load(x, &w, full, &s);
+    return end_load(x, &w, load_order(x, &w, &s, n, &o), &s);
 }
 
+// Where lanes share a place the last one's value stays: lane by lane.
 void msl_store_records(Vec *x, Value packed, Value p, unsigned n, unsigned align) {
     Places s = places(x, p);
     Ways w = begin(x, LLVMGetElementType(LLVMTypeOf(packed)), n, align);
-    unsigned run = s.c.kind == SHAPED ? msl_shape_run(x, s.c, w.bytes) : 1, each = run * n;
+    Order o;
+    if (!find_order(x, &s, w.bytes, &o) || o.n < x->width) o = lane_by_lane(x);
     LLVMPositionBuilderAtEnd(x->b, w.full);
-    for (unsigned l = 0; l < x->width; l += run) { // in the order of the lanes
-        Value v = each > 1 ? msl_part(x, packed, l * n, each)
-                           : LLVMBuildExtractElement(x->b, packed, const_int(x->i32, l), "");
-        LLVMSetAlignment(LLVMBuildStore(x->b, v, place_of(x, &s, l)), align);
+    int ix[MAX_WIDE];
+    for (unsigned i = 0; i < x->width * n; i++) ix[i] = (int)(o.lane[i / n] * n + i % n);
+    Value sorted = o.run > 1 ? msl_shuffle(x, packed, packed, ix, x->width * n) : packed;
+    for (unsigned k = 0, each = o.run * n; k < o.n; k += o.run) {
+        Value v = each > 1 ? msl_part(x, sorted, k * n, each)
+                           : LLVMBuildExtractElement(x->b, packed, const_int(x->i32, k), "");
+        LLVMSetAlignment(LLVMBuildStore(x->b, v, place_of(x, &s, o.lane[k])), align);
     }
     end_store(x, &w, packed, &s);
 }

@@ -144,6 +144,20 @@ static Value rows_of_phis(Fragments *g, Pair p) {
 
 static bool is_cast(Value v) { return LLVMIsAFPExtInst(v) || LLVMIsAFPTruncInst(v); }
 
+static Value after_phis(Value phi) {
+    Value i = LLVMGetFirstInstruction(LLVMGetInstructionParent(phi));
+    while (LLVMIsAPHINode(i)) i = LLVMGetNextInstruction(i);
+    return i;
+}
+
+// As early as in the block of `at` what is made of v may stand: products that share a matrix are
+// computed together if all they need is there (emit_fragment.c).
+static void position_behind(Vec *x, Value v, Value at) {
+    if (LLVMIsAInstruction(v) && LLVMGetInstructionParent(v) == LLVMGetInstructionParent(at))
+        at = LLVMIsAPHINode(v) ? after_phis(v) : LLVMGetNextInstruction(v);
+    LLVMPositionBuilderBefore(x->b, at);
+}
+
 static Value rows_of(Fragments *g, Pair p, Value at) {
     Vec *x = g->x;
     Value c = call_behind(g, p);
@@ -158,7 +172,7 @@ static Value rows_of(Fragments *g, Pair p, Value at) {
     if (is_cast(p.e[0]) && is_cast(p.e[1]) &&
         LLVMTypeOf(operand(p.e[0], 0)) == LLVMTypeOf(operand(p.e[1], 0))) {
         Value from = rows_of(g, (Pair){{operand(p.e[0], 0), operand(p.e[1], 0)}}, at);
-        LLVMPositionBuilderBefore(x->b, at);
+        position_behind(x, from, at);
         r = LLVMBuildCast(x->b, LLVMGetInstructionOpcode(p.e[0]), from, rows_type(t), "");
     } else {
         LLVMPositionBuilderBefore(x->b, at);
@@ -275,12 +289,6 @@ static Value lane(Vec *x, Value rows, int k) {
     Type t = LLVMGetElementType(LLVMTypeOf(rows));
     Value args[] = {rows, const_int(x->i32, k)};
     return call(x, "__ingot_fragment_lane_", t, t, args, 2, true);
-}
-
-static Value after_phis(Value phi) {
-    Value i = LLVMGetFirstInstruction(LLVMGetInstructionParent(phi));
-    while (LLVMIsAPHINode(i)) i = LLVMGetNextInstruction(i);
-    return i;
 }
 
 // Lanes where something still asks for them; what nobody asks for goes in the clean-up.

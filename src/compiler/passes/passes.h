@@ -95,4 +95,6 @@ bool msl_is_masked_call(LLVMValueRef call);
 
 // To run on the module after the last optimisation (repair.c): works around a fault of LLVM 22.1.
 void msl_repair_masked_stores(MslContext *cx);
+// Products of 8x8 matrices are called behind the back of LLVM: nothing may lie below the stack.
+void msl_settle_fragments(MslContext *cx);
 #endif

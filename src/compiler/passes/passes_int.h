@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // passes_int.h: private to passes/. The state of one vectorisation and what its files offer each
 // other. Reading order: vectorise.c (the pipeline), prepare.c, join.c, merge.c, cfg.c, private.c,
-// divergence.c, shape.c, position.c, emit.c, emit_inst.c, emit_packed.c, emit_memory.c,
+// divergence.c, shape.c, bits.c, position.c, emit.c, emit_inst.c, emit_packed.c, emit_memory.c,
 // emit_record.c, emit_helper.c, emit_atomic.c, emit_simd.c, emit_texture.c, emit_tensor.c,
 // fragment.c, emit_fragment.c, emit_control.c, split.c, version.c. lane_masks.c stands beside them.
 //
@@ -58,6 +58,7 @@ typedef struct Class {
     bool sure, rows;
     int64_t row;
     const int64_t *shape; // SHAPED: of each lane of the step, from lane 0 on
+    uint64_t bits;        // of lane 0, active or not: those that may be set (bits.c)
 } Class;
 
 // A value of the thread function and its forms in the vector function.
@@ -237,9 +238,12 @@ void msl_set_shape(Vec *x, Class *c, const int64_t *at); // values of the lanes 
 bool msl_shape_of(const Vec *x, Class c, int64_t *at);   // false: it has none
 Value msl_shape_vector(Vec *x, Class c, Type t);         // of the part being emitted
 Value msl_shape_at(Vec *x, Class c, Value lane);         // i64, of a lane of the step
-// Greatest power of two of lanes whose addresses are `step` apart, wherever one begins.
-unsigned msl_shape_run(const Vec *x, Class c, int64_t step);
-bool msl_known(Vec *x, Value v, int64_t *at); // a constant of the lane alone
+bool msl_known(Vec *x, Value v, int64_t *at);            // a constant of the lane alone
+
+// bits.c
+uint64_t msl_base_bits(Vec *x, Value i); // of the scalar that stands for i's lane 0
+// The class of a mask, shift or division that works on lanes and what they share alike.
+bool msl_class_of_bits(Vec *x, Value i, Class *r);
 
 // position.c
 typedef enum Op { // the calls the vectoriser itself lowers

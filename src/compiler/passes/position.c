@@ -154,6 +154,18 @@ static Class with_max(Class c, uint64_t max) {
     return c;
 }
 
+static Class with_bits(Class c, uint64_t bits) {
+    c.bits = bits;
+    return c;
+}
+
+// Bits of the number of a step's first thread: steps are of `lanes`, a power of two.
+static uint64_t first_bits(const Vec *x, uint64_t below) {
+    uint64_t all = 1;
+    while (all < below) all *= 2;
+    return (all - 1) & ~((uint64_t)x->lanes - 1);
+}
+
 static int64_t size_below(const Vec *x, int d) { // threads in one step of coordinate d
     int64_t n = 1;
     for (int k = 0; k < d; k++) n *= x->shape[k] ? x->shape[k] : 1;
@@ -214,14 +226,21 @@ Class msl_position_class(Vec *x, Value call) {
             c = uniform;
         else if (x->positions == POSITIONS_SEGMENTED)
             c = segmented_class(x, d, c);
-        if (builtin == RF_THREAD_POSITION_IN_THREADGROUP)
-            c = with_max(c, x->shape[d] && x->shape[d] <= MAX_THREADS ? x->shape[d] - 1
-                                                                      : MAX_THREADS - 1);
+        if (builtin == RF_THREAD_POSITION_IN_THREADGROUP) {
+            uint64_t n = x->shape[d] && x->shape[d] <= MAX_THREADS ? x->shape[d] : MAX_THREADS;
+            c = with_max(c, n - 1);
+            if (c.kind == LINEAR && c.stride && !c.segmented) c.bits = first_bits(x, n);
+        }
         return c;
     }
-    case RF_THREAD_INDEX_IN_THREADGROUP: return with_max(lane, MAX_THREADS - 1);
+    case RF_THREAD_INDEX_IN_THREADGROUP: {
+        uint64_t n = (uint64_t)x->shape[0] * x->shape[1] * x->shape[2];
+        if (!n || n > MAX_THREADS) n = MAX_THREADS;
+        return with_bits(with_max(lane, n - 1), first_bits(x, n));
+    }
     case RF_THREAD_INDEX_IN_SIMDGROUP:
-        return with_max(shaped(x, lane_in, SIMD_LANES), SIMD_LANES - 1);
+        return with_bits(with_max(shaped(x, lane_in, SIMD_LANES), SIMD_LANES - 1),
+                         first_bits(x, SIMD_LANES));
     case RF_THREAD_INDEX_IN_QUADGROUP:
         return with_max(shaped(x, lane_in, QUAD_LANES), QUAD_LANES - 1);
     case RF_QUADGROUP_INDEX_IN_THREADGROUP:

@@ -81,14 +81,6 @@ Value msl_shape_at(Vec *x, Class c, Value lane) {
     return LLVMBuildLoad2(x->b, x->i64, p, "");
 }
 
-unsigned msl_shape_run(const Vec *x, Class c, int64_t step) {
-    unsigned run = x->width;
-    const int64_t *at = c.shape + x->part * x->width;
-    for (unsigned l = 1; l < x->width; l++)
-        while (l % run && at[l] - at[l - 1] != step) run /= 2;
-    return run;
-}
-
 // ---- values that are constants of the lane ----
 
 static bool compute(Value i, unsigned bits, uint64_t a, uint64_t b, uint64_t *r) {
