@@ -38,9 +38,8 @@ struct CpuLaunch {
     // set; 0 for the rest. Read by code compiled with `validate` only; NULL otherwise.
     const uint64_t *lengths;
     CpuReportFn *report; // never NULL in a launch of such code
-    // For such code: what pointers that are read from memory may point to, sorted, no overlaps.
-    const AbiSpan *spans;
-    uint64_t n_spans;
+    // For such code: what pointers and handles that are read from memory may stand for.
+    const AbiLive *live;
     const CpuTensorOps *tensors; // never NULL
     uint32_t grid_size[3];       // with grid_origin the region of stage inputs, or threads_per_grid
     const CpuRayOps *rays;       // never NULL
@@ -48,9 +47,9 @@ struct CpuLaunch {
 };
 _Static_assert(offsetof(CpuLaunch, log) == 56 && offsetof(CpuLaunch, textures) == 72 &&
                    offsetof(CpuLaunch, lengths) == 80 && offsetof(CpuLaunch, report) == 88 &&
-                   offsetof(CpuLaunch, spans) == 96 && offsetof(CpuLaunch, tensors) == 112 &&
-                   offsetof(CpuLaunch, grid_size) == 120 && offsetof(CpuLaunch, rays) == 136 &&
-                   offsetof(CpuLaunch, view) == 144,
+                   offsetof(CpuLaunch, live) == 96 && offsetof(CpuLaunch, tensors) == 104 &&
+                   offsetof(CpuLaunch, grid_size) == 112 && offsetof(CpuLaunch, rays) == 128 &&
+                   offsetof(CpuLaunch, view) == 136,
                "codegen knows this layout");
 
 // Runs threadgroups first .. end-1 (x fastest, then y, then z) one after the other.

@@ -5,7 +5,7 @@
 #define INGOT_ABI_KERNEL_H
 #include <stdint.h>
 
-#define ABI_VERSION 13u // code objects carry it; raised when anything compiled code knows changes
+#define ABI_VERSION 14u // code objects carry it; raised when anything compiled code knows changes
 #define ABI_SIMD_WIDTH 32u    // threads of a SIMD-group, always
 #define ABI_MAX_THREADS 1024u // of a threadgroup
 
@@ -23,15 +23,17 @@ typedef enum AbiSpace {    // what the address was made from
     ABI_SPACE_THREAD,      // a variable of the thread
     ABI_SPACE_CONSTANT,    // a constant of the program
     ABI_SPACE_POINTER,     // a pointer read from memory
-    ABI_SPACE_TEXTURE,     // a texture handle that is 0
+    ABI_SPACE_HANDLE,      // a handle: 0, or that of no live object
 } AbiSpace;
 typedef struct AbiReport {
-    uint32_t access;       // AbiBadAccess
-    uint32_t space;        // AbiSpace
-    uint32_t slot;         // of the argument the address was made from; UINT32_MAX: not one
-    uint32_t n_bytes;      // of the access
-    int64_t offset;        // bytes from the start of it; ABI_SPACE_POINTER: the address itself
-    uint64_t length;       // bytes there are
+    uint32_t access;  // AbiBadAccess
+    uint32_t space;   // AbiSpace
+    uint32_t slot;    // of the argument the address was made from; UINT32_MAX: not one
+    uint32_t n_bytes; // of the access
+    // Bytes from the start of it, and how many there are. ABI_SPACE_POINTER: the address itself.
+    // ABI_SPACE_HANDLE: the handle, and the AbiLiveKind it should be of.
+    int64_t offset;
+    uint64_t length;
     uint32_t thread[3];    // thread_position_in_grid
     uint32_t line, column; // in the source; 0: not known
 } AbiReport;
@@ -40,4 +42,34 @@ typedef struct AbiReport {
 typedef struct AbiSpan {
     uint64_t start, end;
 } AbiSpan;
+
+// What a handle may stand for. Handles are 64 bits that kernels keep in memory like any other: code
+// that is checked looks each up before it is used.
+typedef enum AbiLiveKind {
+    ABI_LIVE_MEMORY = 0, // none: a span
+    ABI_LIVE_TEXTURE,
+    ABI_LIVE_SAMPLER,
+    ABI_LIVE_TENSOR,
+    ABI_LIVE_FUNCTIONS, // a table of visible or of intersection functions
+    ABI_LIVE_ACCELERATION,
+} AbiLiveKind;
+typedef struct AbiLiveHandle {
+    uint64_t value; // 0: nothing here
+    uint64_t kind;  // AbiLiveKind
+} AbiLiveHandle;
+
+// The live objects of a device when a command buffer ran. What handles stand for is no memory of
+// the program's: no span has it, so that no kernel that is checked can write it.
+typedef struct AbiLive {
+    const AbiSpan *spans; // sorted, no overlaps
+    uint64_t n_spans;
+    // A hash table [mask + 1], never full: a handle is at abi_live_place, or behind it before the
+    // next place that is empty.
+    const AbiLiveHandle *handles;
+    uint64_t mask;
+} AbiLive;
+
+static inline uint64_t abi_live_place(uint64_t handle) {
+    return (handle * 0x9e3779b97f4a7c15u) >> 32;
+}
 #endif

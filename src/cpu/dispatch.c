@@ -223,8 +223,7 @@ static void prepare(Share *share, DevRun *run, const DevDispatch *dispatches, si
         CpuLaunch *launch = &part->launch.launch;
         launch->args = d->args;
         launch->lengths = d->lengths;
-        launch->spans = d->spans;
-        launch->n_spans = d->n_spans;
+        launch->live = d->live;
         memcpy(launch->threads_per_grid, d->threads_per_grid, sizeof d->threads_per_grid);
         memcpy(launch->groups_per_grid, d->groups_per_grid, sizeof d->groups_per_grid);
         memcpy(launch->group_size, d->group_size, sizeof d->group_size);

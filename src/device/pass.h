@@ -191,8 +191,7 @@ static inline uint32_t dev_color_place(const DevState *s, uint32_t i) {
 typedef struct DevArguments {
     void *const *args;
     const uint64_t *lengths; // never NULL for vertex functions
-    const AbiSpan *spans;
-    size_t n_spans;
+    const AbiLive *live;
     void *context;        // of reports
     uint64_t stack_bytes; // CpuKernelInfo.stack_bytes
 } DevArguments;

@@ -111,8 +111,7 @@ typedef struct DevDispatch {
     // [code->n_slots] bytes from args[i] to the end of the buffer; threadgroup parameters: the
     // length set; 0 for the rest.
     const uint64_t *lengths;
-    const AbiSpan *spans; // memory that is alive: sorted, no overlaps
-    size_t n_spans;
+    const AbiLive *live;
     void *context; // of reports
 } DevDispatch;
 #endif

@@ -199,7 +199,7 @@ static bool is_pure_call(Value i) {
     const char *name = msl_callee(i);
     if (msl_starts(name, "__ingot_position") || msl_starts(name, "__ingot_launch") ||
         msl_starts(name, "__ingot_place") || msl_starts(name, "__ingot_texture_info") ||
-        msl_starts(name, "__ingot_handle_word") || msl_starts(name, "ingot_span"))
+        msl_starts(name, "__ingot_handle_word") || msl_is_lookup(name))
         return true;
     if (!msl_starts(name, "llvm.")) return false;
     static const char *const not[] = {"llvm.mem",  "llvm.lifetime", "llvm.assume",
@@ -525,7 +525,7 @@ static bool is_harmless(const Access *a) {
 static bool joins(const Validation *v, const Region *r, Value i) {
     const Access *a = access_of(v, i);
     // What is looked up stays outside: other regions ask for it.
-    if (msl_starts(msl_callee(i), "ingot_span") && depends(v, r, i)) return false;
+    if (msl_is_lookup(msl_callee(i)) && depends(v, r, i)) return false;
     if (is_pure(v, i) || is_harmless(a)) return true;
     if (!a || a->mode != MODE_REGION) return false;
     return !in_region(v, r, LLVMGetOperand(i, (unsigned)a->operand)) &&
@@ -553,8 +553,9 @@ static void check_block(Validation *v, Block b) {
                 msl_check_branch(v, i, a, a->roots, &here);
             else
                 msl_check_copy(v, a);
-        } else if (strstr(msl_callee(i), "__ingot_texture_")) {
-            msl_check_texture(v, i);
+        } else if (strstr(msl_callee(i), "__ingot_texture_") ||
+                   strstr(msl_callee(i), "__ingot_rays_")) {
+            msl_check_handle(v, i);
         } else if (msl_is_tensor_call(i)) {
             msl_check_tensor(v, i);
         }
@@ -601,6 +602,7 @@ void msl_validate(Cg *cg) {
     // What was inferred of its memory accesses no longer holds.
     LLVMRemoveEnumAttributeAtIndex(cg->thread, LLVMAttributeFunctionIndex,
                                    LLVMGetEnumAttributeKindForName("memory", 6));
+    msl_guard_handles(v);
     msl_mark_varying(v);
     note_accesses(v);
     check_shorts(v);
@@ -615,11 +617,7 @@ void msl_validate(Cg *cg) {
     LLVMStripModuleDebugInfo(cx->module);
     LLVMSetCurrentDebugLocation2(cx->builder, NULL); // the last instruction it stood at
     msl_link_device_code(cg, MSL_DEVICE_VALIDATE);
-    Value slots = LLVMGetNamedGlobal(cx->module, "ingot_n_slots");
-    if (!slots) msl_fail(cx, "internal error: validate.c has no 'ingot_n_slots'");
-    LLVMSetInitializer(slots, msl_const(cx, 32, cg->fn->n_slots));
-    LLVMSetGlobalConstant(slots, 1);
-    LLVMSetLinkage(slots, LLVMInternalLinkage);
+    msl_describe_module(v);
     msl_validation_free(cg);
     msl_verify(cx, "validate");
 }

@@ -307,23 +307,30 @@ void msl_check_short(Validation *v, const Access *first, const Access *last) {
     LLVMBuildBr(b, rest);
 }
 
-// Nothing can go wrong with a texture that is none (reads give zero), but it is a mistake.
-void msl_check_texture(Validation *v, Value i) {
+// Nothing can go wrong with a texture that is none (reads give zero), but it is a mistake. A null
+// acceleration structure is none: there is nothing that rays hit.
+void msl_check_handle(Validation *v, Value i) {
     static const Where here = {0};
     MslContext *cx = &v->cg->cx;
     LLVMBuilderRef b = cx->builder;
     const char *name = msl_callee(i);
+    bool rays = strstr(name, "__ingot_rays_") != NULL;
     AbiBadAccess kind = strstr(name, "texture_write")    ? ABI_BAD_STORE
                         : strstr(name, "texture_atomic") ? ABI_BAD_ATOMIC
                                                          : ABI_BAD_LOAD;
+    Value handle = LLVMGetOperand(i, 0), given = msl_guarded_handle(handle),
+          zero = msl_const(cx, 64, 0);
+    if (rays && !given) return;
     Block before = LLVMGetInstructionParent(i), rest = msl_split_before(v->cg, i),
           bad = new_block(v, before, "bad");
-    Root none = {.space = ABI_SPACE_TEXTURE, .slot = UINT32_MAX, .length = msl_const(cx, 64, 0)};
+    Root none = {.space = ABI_SPACE_HANDLE,
+                 .slot = UINT32_MAX,
+                 .length = msl_const(cx, 64, rays ? ABI_LIVE_ACCELERATION : ABI_LIVE_TEXTURE)};
     LLVMPositionBuilderAtEnd(b, before);
-    Value handle = LLVMGetOperand(i, 0);
-    Value null = LLVMBuildICmp(b, LLVMIntEQ, handle, LLVMConstNull(LLVMTypeOf(handle)), "");
+    Value null = LLVMBuildICmp(b, LLVMIntEQ, handle, zero, "");
+    if (rays) null = LLVMBuildAnd(b, null, LLVMBuildICmp(b, LLVMIntNE, given, zero, ""), "");
     LLVMBuildCondBr(b, null, bad, rest);
     LLVMPositionBuilderAtEnd(b, bad);
-    report(v, i, kind, msl_const(cx, 64, 0), msl_const(cx, 64, 0), &none, &here);
+    report(v, i, kind, zero, given ? given : zero, &none, &here);
     LLVMBuildBr(b, rest);
 }

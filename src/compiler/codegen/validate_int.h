@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // validate_int.h: between the files of shader validation: validate.c (the pass), validate_roots.c
-// (what an address is made from), validate_check.c (one access behind a branch).
+// (what an address is made from), validate_handle.c (what handles stand for), validate_check.c (one
+// access behind a branch).
 #ifndef INGOT_VALIDATE_INT_H
 #define INGOT_VALIDATE_INT_H
 #include "abi/cpu_kernel.h"
@@ -63,6 +64,8 @@ typedef struct Validation {
     size_t n_accesses, max_accesses;
     TensorAccess **tensors;
     size_t n_tensors, max_tensors;
+    struct Bounds **bounds;
+    size_t n_bounds, max_bounds;
     unsigned access_kind, varies_kind, region_kind; // metadata
     Value empty;                                    // a node without contents
     unsigned n_regions;
@@ -79,9 +82,15 @@ void *msl_validate_grow(Validation *v, void *list, size_t n, size_t *max);
 
 // validate_roots.c
 int msl_find_roots(Validation *v, Value pointer, Root **out); // at most MAX_ROOTS
-void msl_root_values(Validation *v, Root *root);              // start and length
+Root *msl_root_of(Validation *v, Value value);
+// One step towards the root: the pointers that one is based on. 0: it is one; -1: too many.
+enum { MSL_MAX_BACK = 64 };
+int msl_step_back(Value pointer, Value *out);
+void msl_root_values(Validation *v, Root *root); // start and length
 bool msl_constant_offset(Validation *v, Value pointer, const Root *root, int64_t *offset);
 void msl_mark_varying(Validation *v);
+bool msl_is_lookup(const char *name);                 // of a pointer or a handle, at run time
+void msl_position_behind(Validation *v, Value value); // the builder: where the value is known
 bool msl_varies(const Validation *v, Value value);
 
 // validate_check.c
@@ -96,9 +105,16 @@ Value msl_whole_inside(Validation *v, Value p, Value n, Root *const *roots, int 
 // At the end of the builder's block, which has no end yet; the builder goes on behind it.
 void msl_report_unless(Validation *v, Value ok, Value i, AbiBadAccess kind, Value n, Value p,
                        const Root *root);
-void msl_check_texture(Validation *v, Value i); // a call of __ingot_texture_*(handle, ...)
+void msl_check_handle(Validation *v, Value i); // of __ingot_texture_*, __ingot_rays_*(handle, ...)
 // Before `first`; `last` is the one that ends last of those checked together.
 void msl_check_short(Validation *v, const Access *first, const Access *last);
+// validate_bounds.c
+void msl_choose_bounds(Validation *v, Root *root); // start and length of a mixture
+// validate_module.c
+void msl_describe_module(Validation *v); // at the end
+// validate_handle.c
+void msl_guard_handles(Validation *v); // before everything else
+Value msl_guarded_handle(Value live);  // NULL: it was not looked up
 // validate_tensor.c
 bool msl_is_tensor_call(Value i);
 void msl_note_tensor(Validation *v, Value i); // before anything is checked

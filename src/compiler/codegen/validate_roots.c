@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { MAX_WALK = 256, MAX_BACK = 64 };
+enum { MAX_WALK = 256 };
 
 static Root *add_root(Validation *v, Value value) {
     for (size_t i = 0; i < v->n_roots; i++)
@@ -50,32 +50,36 @@ static bool is_three(Validation *v, uint32_t slot) {
     return false;
 }
 
+static bool is_memory(uint8_t kind) {
+    switch (kind) {
+    case RF_ARG_BUFFER:
+    case RF_ARG_PAYLOAD:
+    case RF_ARG_MESH_GRID:
+    case RF_ARG_MESH:
+    case RF_ARG_IMAGEBLOCK: return true;
+    default: return false;
+    }
+}
+
 static Root *parameter_root(Validation *v, Value value) {
     const RfFunction *fn = v->cg->fn;
     Root *r = add_root(v, value);
     uint32_t slot = 0;
     while (LLVMGetParam(v->cg->thread, slot) != value) slot++;
-    r->slot = slot;
-    r->trusted = true; // handles of textures and the like
+    r->trusted = slot >= fn->n_slots; // threadgroup memory, the step
+    // Handles are no memory, whatever the program takes them for; tables of functions are looked
+    // up.
+    r->space = ABI_SPACE_POINTER;
     for (uint32_t a = 0; a < fn->n_args; a++) {
         const RfArg *arg = &fn->args[a];
-        bool memory = arg->kind == RF_ARG_BUFFER || arg->kind >= RF_ARG_PAYLOAD;
-        if (memory && slot >= arg->slot && slot - arg->slot < arg->count) r->trusted = false;
+        if (!is_memory(arg->kind) || slot < arg->slot || slot - arg->slot >= arg->count) continue;
+        r->space = ABI_SPACE_BUFFER;
+        r->slot = slot;
     }
-    r->space = ABI_SPACE_BUFFER;
+    if (r->space == ABI_SPACE_POINTER) return r;
     r->safe = r->needed = safe_bytes(v, slot);
     if (r->safe && is_three(v, slot)) r->needed = r->safe / 4 * 3;
     return r;
-}
-
-// Pointers to constants of the program that LLVM keeps in tables of its own (a switch that chooses
-// one).
-static bool is_own_table(Value value) {
-    if (LLVMIsACallInst(value)) return msl_starts(msl_callee(value), "llvm.");
-    if (!LLVMIsALoadInst(value)) return false;
-    Value p = LLVMGetOperand(value, 0);
-    while (LLVMIsAGetElementPtrInst(p) || LLVMIsAConstantExpr(p)) p = LLVMGetOperand(p, 0);
-    return LLVMIsAGlobalVariable(p) != NULL;
 }
 
 // A pointer that the step of a vertex or fragment function holds, or the launch: rows, and buffers
@@ -91,7 +95,7 @@ static bool is_of_step(Validation *v, Value value) {
     return false;
 }
 
-static Root *root_of(Validation *v, Value value) {
+Root *msl_root_of(Validation *v, Value value) {
     if (LLVMIsAArgument(value)) return parameter_root(v, value);
     Root *r = add_root(v, value);
     if (LLVMIsAAllocaInst(value)) {
@@ -101,17 +105,15 @@ static Root *root_of(Validation *v, Value value) {
     } else if (msl_starts(msl_callee(value), "__ingot_place")) {
         r->space = ABI_SPACE_THREADGROUP;
         r->slot = (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(value, 2));
-    } else if (msl_starts(msl_callee(value), "__ingot_") || LLVMIsAFunction(value) ||
-               is_own_table(value) || is_of_step(v, value)) {
-        r->trusted = true; // the launch, and what is made from it
+    } else if (msl_starts(msl_callee(value), "__ingot_launch") || is_of_step(v, value)) {
+        r->trusted = true; // and what is made from it
     } else {
         r->space = ABI_SPACE_POINTER;
     }
     return r;
 }
 
-// One step towards the root: the pointers that `p` is based on. 0: it is one; -1: too many.
-static int step_back(Value p, Value *out) {
+int msl_step_back(Value p, Value *out) {
     if (LLVMIsAGetElementPtrInst(p) ||
         (LLVMIsAConstantExpr(p) && LLVMGetConstOpcode(p) == LLVMGetElementPtr)) {
         out[0] = LLVMGetOperand(p, 0);
@@ -122,13 +124,14 @@ static int step_back(Value p, Value *out) {
     case LLVMAddrSpaceCast:
     case LLVMBitCast:
     case LLVMFreeze: out[0] = LLVMGetOperand(p, 0); return 1;
+    case LLVMCall: out[0] = LLVMGetOperand(p, 0); return msl_starts(msl_callee(p), "llvm.ptrmask");
     case LLVMSelect:
         out[0] = LLVMGetOperand(p, 1);
         out[1] = LLVMGetOperand(p, 2);
         return 2;
     case LLVMPHI: {
         int n = (int)LLVMCountIncoming(p);
-        if (n > MAX_BACK) return -1;
+        if (n > MSL_MAX_BACK) return -1;
         for (int i = 0; i < n; i++) out[i] = LLVMGetIncomingValue(p, (unsigned)i);
         return n;
     }
@@ -139,10 +142,11 @@ static int step_back(Value p, Value *out) {
 int msl_find_roots(Validation *v, Value pointer, Root **out) {
     Value seen[MAX_WALK], ends[MAX_ROOTS];
     int n_seen = 1, n_ends = 0;
+    bool cut = true; // not all was seen
     seen[0] = pointer;
     for (int at = 0; at < n_seen; at++) {
-        Value back[MAX_BACK];
-        int n = step_back(seen[at], back);
+        Value back[MSL_MAX_BACK];
+        int n = msl_step_back(seen[at], back);
         if (n < 0) goto too_many;
         bool known = n > 0;
         for (int e = 0; !n && e < n_ends; e++) known |= ends[e] == seen[at];
@@ -158,21 +162,27 @@ int msl_find_roots(Validation *v, Value pointer, Root **out) {
             seen[n_seen++] = back[b];
         }
     }
+    cut = false;
     bool loaded = false;
+    int n_trusted = 0;
     for (int e = 0; e < n_ends; e++) {
-        out[e] = root_of(v, ends[e]);
+        out[e] = msl_root_of(v, ends[e]);
+        n_trusted += out[e]->trusted;
         loaded |= out[e]->space == ABI_SPACE_POINTER && !out[e]->trusted;
     }
+    if (n_ends && n_trusted == n_ends) return n_ends;
     while (LLVMIsAGetElementPtrInst(pointer)) pointer = LLVMGetOperand(pointer, 0);
     // A loaded pointer may come through a phi that it does not dominate: that is looked up instead.
-    if (n_ends && (!loaded || pointer == ends[0])) return n_ends;
+    if (n_ends && !n_trusted && (!loaded || pointer == ends[0])) return n_ends;
 too_many: // looked up at run time, unless it may be in memory that no resource is
     while (LLVMIsAGetElementPtrInst(pointer)) pointer = LLVMGetOperand(pointer, 0);
     out[0] = add_root(v, pointer);
     out[0]->space = ABI_SPACE_POINTER;
+    bool elsewhere = cut;
     for (int k = 0; k < n_seen; k++)
-        out[0]->trusted |= LLVMIsAAllocaInst(seen[k]) || LLVMIsAGlobalVariable(seen[k]) ||
-                           msl_starts(msl_callee(seen[k]), "__ingot_");
+        elsewhere |= LLVMIsAAllocaInst(seen[k]) || LLVMIsAGlobalVariable(seen[k]) ||
+                     LLVMIsAArgument(seen[k]) || msl_starts(msl_callee(seen[k]), "__ingot_");
+    if (elsewhere && !out[0]->start) msl_choose_bounds(v, out[0]);
     return 1;
 }
 
@@ -202,15 +212,23 @@ static Value slot_length(Validation *v, uint32_t slot) {
     return length;
 }
 
+bool msl_is_lookup(const char *name) {
+    return msl_starts(name, "ingot_span") || msl_starts(name, "ingot_live");
+}
+
+void msl_position_behind(Validation *v, Value value) {
+    if (!LLVMIsAInstruction(value)) { // an argument, a null pointer, an address out of thin air
+        position_at_entry(v);
+        return;
+    }
+    Value next = LLVMGetNextInstruction(value);
+    while (LLVMIsAPHINode(next)) next = LLVMGetNextInstruction(next);
+    LLVMPositionBuilderBefore(v->cg->cx.builder, next);
+}
+
 static void look_up(Validation *v, Root *r) {
     MslContext *cx = &v->cg->cx;
-    if (!LLVMIsAInstruction(r->value)) { // a null pointer, an address out of thin air
-        position_at_entry(v);
-    } else {
-        Value next = LLVMGetNextInstruction(r->value);
-        while (LLVMIsAPHINode(next)) next = LLVMGetNextInstruction(next);
-        LLVMPositionBuilderBefore(cx->builder, next);
-    }
+    msl_position_behind(v, r->value);
     Value args[2] = {msl_launch(v, NULL), r->value};
     Value start = msl_call(v, "ingot_span_start", msl_int(cx, 64), args, 2);
     r->start = LLVMBuildIntToPtr(cx->builder, start, msl_ptr(cx), "");
@@ -269,7 +287,7 @@ static bool starts_varying(Value i) {
     if (LLVMIsAAllocaInst(i) || LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i)) return true;
     const char *name = msl_callee(i);
     if (!LLVMIsACallInst(i) || msl_starts(name, "llvm.") || msl_starts(name, "__ingot_launch") ||
-        msl_starts(name, "__ingot_place") || msl_starts(name, "ingot_span"))
+        msl_starts(name, "__ingot_place") || msl_is_lookup(name))
         return false;
     if (!msl_starts(name, "__ingot_position") || !LLVMIsAConstantInt(LLVMGetOperand(i, 0)))
         return true;

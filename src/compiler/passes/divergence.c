@@ -471,7 +471,9 @@ static Class class_of_call(Vec *x, Value i) {
     int clamp = msl_assumed_clamp(x, i);
     const char *name = callee_of(i);
     if (clamp) return class_of_clamp(x, i, clamp);
-    if (!starts_with(name, "llvm.")) return varying_class; // unknown code runs once for every lane
+    bool is_lookup = starts_with(name, "ingot_span") || starts_with(name, "ingot_live");
+    // Unknown code runs once for every lane.
+    if (!is_lookup && !starts_with(name, "llvm.")) return varying_class;
     return class_by_operands(x, i);
 }
 

@@ -150,8 +150,7 @@ static void set_launch(Pass *p, const DevArguments *a, CpuContextLaunch *launch)
     cpu_launch_init(launch, p->run, a->context);
     launch->launch.args = a->args;
     launch->launch.lengths = a->lengths;
-    launch->launch.spans = a->spans;
-    launch->launch.n_spans = a->n_spans;
+    launch->launch.live = a->live;
 }
 
 bool raster_draw_info(Pass *p, size_t draw) {

@@ -74,8 +74,7 @@ bool raster_run_group(Worker *w, const KernelGroup *g) {
     cpu_launch_init(&launch, w->pass->run, f->arguments.context);
     launch.launch.args = m->args;
     launch.launch.lengths = f->arguments.lengths ? m->lengths : NULL;
-    launch.launch.spans = f->arguments.spans;
-    launch.launch.n_spans = f->arguments.n_spans;
+    launch.launch.live = f->arguments.live;
     launch.launch.view = g->view;
     launch.launch.n_views = g->n_views;
     size_t threads = 1;

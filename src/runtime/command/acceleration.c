@@ -132,8 +132,8 @@ static RtOpResult built(RtExecution *x, MTLAccelerationStructure *to, const DevR
                         bool ok) {
     if (!ok) return RT_OP_FAILED;
     rt_acceleration_built(to, rays);
-    rt_free(x->spans);
-    x->spans = NULL;
+    rt_free(x->live);
+    x->live = NULL;
     return RT_OP_DONE;
 }
 

@@ -196,10 +196,10 @@ static RtOpResult go_on(MTLCommandBuffer *buffer, MTLError **error) {
     if (table->use) tell_uses(buffer, &run);
     RtExecution x;
     x.buffer = buffer, x.run = &run, x.error = NULL, x.n_batch = 0,
-    x.spans = NULL; // not the whole array
+    x.live = NULL; // not the whole array
     RtOpResult result = run_commands(&x);
     if (watched) table->run_end(&run);
-    rt_free(x.spans);
+    rt_free(x.live);
     buffer->ran_ns += os_now_ns() - start;
     *error = x.error;
     if (result == RT_OP_FAILED && !*error) {

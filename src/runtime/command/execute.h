@@ -20,8 +20,7 @@ struct RtExecution {
     MTLError *error;                 // why an operation failed, if not a fault of the run
     DevDispatch batch[RT_MAX_BATCH]; // dispatches that may run side by side, not yet started
     size_t n_batch;
-    AbiSpan *spans; // live buffers, for kernels that are checked; NULL: not asked for yet
-    size_t n_spans;
+    AbiLive *live; // for kernels that are checked; NULL: not asked for yet
 };
 
 // What a command left in memory, for the host to look at, or a fault. False: a fault, in x->run.

@@ -104,10 +104,19 @@ static void describe_memory(const MTLFunctionLog *log, char *text, size_t n_byte
         return;
     case ABI_SPACE_THREAD: snprintf(text, n_bytes, "an array of the thread"); return;
     case ABI_SPACE_CONSTANT: snprintf(text, n_bytes, "a constant of the program"); return;
-    case ABI_SPACE_TEXTURE:
+    case ABI_SPACE_HANDLE:
     case ABI_SPACE_POINTER: break;
     }
     snprintf(text, n_bytes, "memory");
+}
+
+static void describe_handle(const AbiReport *r, const char *deed, char *text, size_t n_bytes) {
+    const char *what = r->length == ABI_LIVE_ACCELERATION ? "acceleration structure" : "texture";
+    if (!r->offset)
+        snprintf(text, n_bytes, "%s of a null %s", deed, what);
+    else
+        snprintf(text, n_bytes, "%s through the handle 0x%llx, which is that of no live %s", deed,
+                 (unsigned long long)r->offset, what);
 }
 
 // "store of 4 bytes outside buffer 'Out' (...) at offset 64, which has 64 bytes"
@@ -122,8 +131,8 @@ static void describe_deed(const MTLFunctionLog *log, char *text, size_t n_bytes)
                  r->offset ? "deeper than max_call_stack_depth"
                            : "of a null function: an empty entry, an index outside the table or a "
                              "function of another type");
-    else if (r->space == ABI_SPACE_TEXTURE)
-        snprintf(text, n_bytes, "%s of a null texture", deed);
+    else if (r->space == ABI_SPACE_HANDLE)
+        describe_handle(r, deed, text, n_bytes);
     else if (r->space == ABI_SPACE_POINTER)
         snprintf(text, n_bytes, "%s of %u bytes through %s 0x%llx, where no live buffer is", deed,
                  r->n_bytes, r->offset >= 0 && r->offset < 4096 ? "a null pointer," : "the pointer",

@@ -51,9 +51,8 @@ static MTLAccelerationStructure *new_structure(MTLDevice *device, size_t size, s
         mtl_release(structure);
         return NULL;
     }
-    rt_span_add(&structure->span, &structure->resource,
-                (const void *)(uintptr_t)structure->handle.value,
-                structure->handle.n_bytes ? structure->handle.n_bytes : 1);
+    rt_span_add_handle(&structure->span, device, &structure->resource, ABI_LIVE_ACCELERATION,
+                       &structure->handle);
     return structure;
 }
 

@@ -6,6 +6,7 @@
 
 static void sampler_destroy(void *self) {
     MTLSamplerState *sampler = self;
+    rt_span_remove(&sampler->span);
     dev_handle_free(sampler->device->table, sampler->device->context, &sampler->handle);
     rt_label_free(&sampler->label);
     mtl_release(sampler->device);
@@ -86,9 +87,11 @@ static bool valid_unnormalized(const RtSite *site, const MTLSamplerDescriptor *d
 
 // It is complete: what kernels get for it. NULL, and it is gone: no memory.
 static MTLSamplerState *with_handle(MTLSamplerState *sampler) {
-    const MTLDevice *device = sampler->device;
-    if (dev_sampler_make(device->table, device->context, &sampler->record, &sampler->handle))
+    MTLDevice *device = sampler->device;
+    if (dev_sampler_make(device->table, device->context, &sampler->record, &sampler->handle)) {
+        rt_span_add_handle(&sampler->span, device, NULL, ABI_LIVE_SAMPLER, &sampler->handle);
         return sampler;
+    }
     mtl_release(sampler);
     return NULL;
 }

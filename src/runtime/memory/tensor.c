@@ -82,11 +82,10 @@ static MTLTensor *tensor_new(MTLDevice *device, const MTLTensorDescriptor *d,
 
 // The tensor is complete: what kernels get for it. False: no memory.
 static bool make_handle(MTLTensor *tensor) {
-    const MTLDevice *device = tensor->resource.device;
+    MTLDevice *device = tensor->resource.device;
     DevHandle *h = &tensor->handle;
     if (!dev_tensor_make(device->table, device->context, &tensor->record, h)) return false;
-    rt_span_add(&tensor->record_span, &tensor->resource, (const void *)(uintptr_t)h->value,
-                h->n_bytes ? h->n_bytes : 1);
+    rt_span_add_handle(&tensor->record_span, device, &tensor->resource, ABI_LIVE_TENSOR, h);
     return true;
 }
 

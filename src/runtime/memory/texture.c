@@ -113,11 +113,10 @@ static MTLTexture *texture_new(MTLDevice *device, const MTLTextureDescriptor *d,
 }
 
 bool rt_texture_make_handle(MTLTexture *texture) {
-    const MTLDevice *device = texture->resource.device;
+    MTLDevice *device = texture->resource.device;
     DevHandle *h = &texture->handle;
     if (!dev_texture_make(device->table, device->context, &texture->record, h)) return false;
-    rt_span_add(&texture->record_span, &texture->resource, (const void *)(uintptr_t)h->value,
-                h->n_bytes ? h->n_bytes : 1);
+    rt_span_add_handle(&texture->record_span, device, &texture->resource, ABI_LIVE_TEXTURE, h);
     return true;
 }
 

@@ -34,6 +34,7 @@ struct MTLSamplerState {
     bool in_arguments; // support_argument_buffers
     AbiSampler record; // what it is
     DevHandle handle;  // gpu_resource_id
+    RtSpan span;       // of the handle
 };
 
 extern RtClass rt_texture_class, rt_sampler_class;
