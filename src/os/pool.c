@@ -3,9 +3,9 @@
 // and several may share (first, because somebody waits for them), and tasks, command queues with
 // something to run.
 //
-// Latency rules the design, with two cores and with a hundred. A worker that runs dry spins a little
-// before it sleeps, and whoever brings work makes a system call only when too few spin. All that
-// spin look out for jobs; only one of them, the watcher, looks out for tasks: a task needs one
+// Latency rules the design, with two cores and with a hundred. A worker that runs dry spins a
+// little before it sleeps, and whoever brings work makes a system call only when too few spin. All
+// that spin look out for jobs; only one of them, the watcher, looks out for tasks: a task needs one
 // worker, and often none, as the thread that waits for its result takes it back. Places of jobs and
 // tasks are claimed in a counter before the lock is taken, so that no more threads meet at the lock
 // than there is work. Whoever takes something calls for others if more is left than will be found.

@@ -209,8 +209,8 @@ void rt_cb_no_memory(MTLCommandBuffer *buffer);                              // 
 void rt_cb_release_resources(MTLCommandBuffer *buffer);
 
 // recycle.c
-// Keeps the memory of a dead one, and a block that it leaves, for a new one of its queue. False: the
-// caller frees both.
+// Keeps the memory of a dead one, and a block that it leaves, for a new one of its queue. False:
+// the caller frees both.
 bool rt_cb_recycle(MTLCommandBuffer *buffer, RtArenaBlock *block);
 MTLCommandBuffer *rt_cb_spare(MTLCommandQueue *queue); // NULL: none; queue's lock held
 void rt_cb_free_spares(MTLCommandQueue *queue);        // the queue dies

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// recycle.c: the memory of command buffers that are gone, kept by their queue for the next ones. One
-// thread records and another runs what was recorded, and the last reference goes on either: with
-// malloc both would meet at a lock for every command buffer.
+// recycle.c: the memory of command buffers that are gone, kept by their queue for the next ones.
+// One thread records and another runs what was recorded, and the last reference goes on either:
+// with malloc both would meet at a lock for every command buffer.
 //
 // A spare one is the object's own memory and the first block of its arena. The dead are pushed to
 // `returned` without a lock; who makes a new one has the queue's lock anyway and takes all of them
-// at once, so that nobody pops from a list that others pop from.
+// at once, so that nobody pops from a list that others pop from. Memory of a program's allocator
+// goes back to that at once, and nothing of malloc's is handed to it.
 #include "runtime/command/command_buffer.h"
-#include <string.h>
+#include <stdlib.h>
 
 #define MAX_SPARES 32u // some 300 KB for a queue at work; one at rest keeps them too
 
 bool rt_cb_recycle(MTLCommandBuffer *buffer, RtArenaBlock *block) {
     MTLCommandQueue *queue = buffer->queue;
     // Under the debug layer a dead object stays recognisable to tools that look at malloc.
-    if (!queue || queue->device->debug_layer || block->capacity != RT_ARENA_BLOCK_BYTES ||
+    if (!queue || queue->device->debug_layer || !rt_allocator_is_default() ||
+        block->capacity != RT_ARENA_BLOCK_BYTES ||
         atomic_load_explicit(&queue->n_spares, memory_order_relaxed) >= MAX_SPARES)
         return false;
     atomic_fetch_add_explicit(&queue->n_spares, 1, memory_order_relaxed);
@@ -28,7 +30,7 @@ bool rt_cb_recycle(MTLCommandBuffer *buffer, RtArenaBlock *block) {
     return true;
 }
 
-MTLCommandBuffer *rt_cb_spare(MTLCommandQueue *queue) {
+static MTLCommandBuffer *take(MTLCommandQueue *queue) {
     if (!queue->spares)
         queue->spares = atomic_exchange_explicit(&queue->returned, NULL, memory_order_acquire);
     MTLCommandBuffer *spare = queue->spares;
@@ -38,9 +40,16 @@ MTLCommandBuffer *rt_cb_spare(MTLCommandQueue *queue) {
     return spare;
 }
 
+MTLCommandBuffer *rt_cb_spare(MTLCommandQueue *queue) {
+    return rt_allocator_is_default() ? take(queue) : NULL;
+}
+
 void rt_cb_free_spares(MTLCommandQueue *queue) {
-    for (MTLCommandBuffer *spare; (spare = rt_cb_spare(queue));) {
-        rt_arena_free(queue->device, spare->arena);
-        rt_free(spare);
+    for (MTLCommandBuffer *spare; (spare = take(queue));) {
+        if (spare->arena->memory.address)
+            rt_arena_free(queue->device, spare->arena);
+        else
+            free(spare->arena);
+        free(spare);
     }
 }
