@@ -7,7 +7,6 @@
 #include <unistd.h>
 #include "runtime/object/device.h"
 #include "runtime/memory/own_memory.h"
-#include "runtime/memory/slab_int.h"
 #include "runtime/memory/sparse.h"
 #include "runtime/object/validation.h"
 
@@ -19,7 +18,6 @@ static void buffer_destroy(void *self) {
     MTLBuffer *buffer = self;
     rt_span_remove(&buffer->span);
     rt_sparse_buffer_free(buffer);
-    if (buffer->slab) rt_slab_give(buffer->slab, buffer->memory);
     rt_free_own_memory(&buffer->resource); // the device lets go of the program's memory first
     if (buffer->deallocator)
         buffer->deallocator(buffer->contents, buffer->length, buffer->deallocator_context);
@@ -71,26 +69,21 @@ MTLBuffer *rt_buffer_new_over(MTLDevice *device, size_t length, MTLResourceOptio
 
 static bool take_memory(MTLBuffer *buffer, size_t length, bool small, bool zeroed) {
     DevMemory *own = &buffer->resource.own;
-    if (small) {
-        char *slot = rt_slab_take(length, zeroed, &buffer->slab);
-        *own = (DevMemory){.address = slot, .host = slot};
-    } else if (!rt_own_memory(&buffer->resource, buffer->resource.allocated_bytes)) {
+    if (small ? !rt_own_slot(&buffer->resource, length, zeroed)
+              : !rt_own_memory(&buffer->resource, buffer->resource.allocated_bytes))
         return false;
-    }
     buffer->memory = own->address;
     buffer->contents = own->host;
-    return buffer->memory != NULL;
+    return true;
 }
 
 static MTLBuffer *new_with_memory(MTLDevice *device, size_t length, MTLResourceOptions options,
                                   bool zeroed) {
-    // The debug layer's buffers have pages of their own: what goes astray is found sooner.
-    bool small = rt_allocator_is_default() && !device->table->memory_make &&
-                 length <= RT_SLAB_MAX_BYTES && !device->debug_layer;
-    size_t n_bytes = small ? rt_slab_slot_bytes(length) : round_up(length, page_bytes());
-    MTLBuffer *buffer = buffer_new(device, length, options, n_bytes);
+    size_t slot = rt_slot_bytes(device, length);
+    MTLBuffer *buffer =
+        buffer_new(device, length, options, slot ? slot : round_up(length, page_bytes()));
     if (!buffer) return NULL;
-    if (!take_memory(buffer, length, small, zeroed)) {
+    if (!take_memory(buffer, length, slot > 0, zeroed)) {
         mtl_release(buffer);
         return NULL;
     }

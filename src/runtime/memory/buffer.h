@@ -10,7 +10,6 @@ struct MTLBuffer {
     char *memory;   // where the device's code finds it: not for the host to look at
     char *contents; // where the host finds it; NULL: nowhere
     size_t length;
-    struct RtSlab *slab; // not NULL: memory is a slot of it
     MTLBufferDeallocator deallocator;
     void *deallocator_context;
     RtSpan span;                   // where it lies, for kernels that are checked

@@ -82,9 +82,15 @@ static bool take(MTLHeap *heap, size_t n_bytes, size_t alignment, size_t *offset
 }
 
 static size_t first_from(const MTLHeap *heap, size_t offset) {
-    size_t i = 0;
-    while (i < heap->n_ranges && heap->ranges[i].offset < offset) i++;
-    return i;
+    size_t low = 0, high = heap->n_ranges;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (heap->ranges[middle].offset < offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 // Automatic: joins the range with the free ones beside it.

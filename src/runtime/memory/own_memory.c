@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "os/pages.h"
+#include "runtime/memory/slab_int.h"
 
 #define ALIGNMENT 16384u    // Apple's page
 #define ZEROS_BEHIND 65536u // as os/pages.h has them
@@ -37,6 +38,20 @@ static bool make(MTLResource *resource, size_t n_bytes, DevStorage storage) {
 
 bool rt_own_memory(MTLResource *resource, size_t n_bytes) {
     return make(resource, n_bytes, storage_of(resource));
+}
+
+size_t rt_slot_bytes(const MTLDevice *device, size_t n_bytes) {
+    bool small = rt_allocator_is_default() && !device->table->memory_make && !device->debug_layer &&
+                 n_bytes <= RT_SLAB_MAX_BYTES;
+    return small ? rt_slab_slot_bytes(n_bytes) : 0;
+}
+
+bool rt_own_slot(MTLResource *resource, size_t n_bytes, bool zeroed) {
+    char *slot = rt_slab_take(n_bytes, zeroed, &resource->slab);
+    if (!slot) return false;
+    resource->own = (DevMemory){.address = slot, .host = slot};
+    resource->owner = RT_OWNER_SLAB;
+    return true;
 }
 
 bool rt_own_shared_memory(MTLResource *resource, size_t n_bytes) {
@@ -81,6 +96,7 @@ void rt_free_own_memory(MTLResource *resource) {
     DevMemory *own = &resource->own;
     switch ((RtOwner)resource->owner) {
     case RT_OWNER_MAPPING: os_pages_free(own->host, own->n_bytes); break;
+    case RT_OWNER_SLAB: rt_slab_give(resource->slab, own->host); break;
     case RT_OWNER_HOOK: rt_free(own->host); break;
     case RT_OWNER_DEVICE:
         resource->device->table->memory_free(resource->device->context, own);

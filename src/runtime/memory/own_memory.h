@@ -6,7 +6,8 @@
 #include "runtime/memory/resource.h"
 
 typedef enum RtOwner {
-    RT_OWNER_NONE,    // somebody else's, or a slot of a slab
+    RT_OWNER_NONE,    // somebody else's
+    RT_OWNER_SLAB,    // a slot of resource->slab
     RT_OWNER_MAPPING, // of the host
     RT_OWNER_HOOK,    // from the allocator hook
     RT_OWNER_DEVICE,
@@ -16,7 +17,13 @@ typedef enum RtOwner {
 // Zeroed memory of whole pages in resource->own, for the resource's storage mode. False: there is
 // none.
 bool rt_own_memory(MTLResource *resource, size_t n_bytes);
-// The same, which both sides see whatever the storage mode is.
+// Bytes of the slot that something of n_bytes would have; 0: it has whole pages, since it is not
+// small, or its device wants to know of all memory, or the debug layer is to find what goes astray.
+size_t rt_slot_bytes(const MTLDevice *device, size_t n_bytes);
+#define RT_SLOT_ALIGNMENT 256u
+// Such a slot; zeroed if asked for, else only behind n_bytes. False: no memory.
+bool rt_own_slot(MTLResource *resource, size_t n_bytes, bool zeroed);
+// Whole pages again, which both sides see whatever the storage mode is.
 bool rt_own_shared_memory(MTLResource *resource, size_t n_bytes);
 // Host memory that is a file, so that parts of it can be mapped elsewhere too: its descriptor, -1:
 // it is memory of the plain kind after all. -2: there is none.

@@ -13,6 +13,7 @@ struct MTLResource { // first member of every resource
     MTLDevice *device;          // retained
     DevMemory own;              // memory of its own (own_memory.h); address NULL: none
     uint8_t owner;              // RtOwner of it
+    struct RtSlab *slab;        // that it is a slot of, if it is
     size_t allocated_bytes;     // 0 for a view, and for what lies in a heap or in another resource
     MTLResourceOptions options; // hazard tracking mode as asked for; 0 there: as its kind has it
     atomic_int purgeable;

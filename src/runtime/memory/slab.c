@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// slab.c: slots for small buffers. What is known about slots is kept apart from them: a kernel that
-// writes past its buffer spoils a neighbour's data, as on a GPU, and not the process.
+// slab.c: slots for small buffers and textures. What is known about slots is kept apart from them:
+// a kernel that writes past its buffer spoils a neighbour's data, as on a GPU, and not the process.
 //
 // Each size has a list of regions with free slots. Slots that were never used are zero as the
 // system gave them; used ones are cleared when they are taken again. A region that falls empty goes
@@ -29,14 +29,12 @@ struct RtSlab {              // a region; under the lock of its size
     uint16_t free[MAX_SLOTS]; // used before
 };
 
+#define UNTAKEN {.lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP}
 // Of the process: slots are the host's memory, for all devices that take theirs from it.
 static struct {
     pthread_mutex_t lock;
     RtSlab *with_room;
-} sizes[N_SIZES] = {{.lock = PTHREAD_MUTEX_INITIALIZER}, {.lock = PTHREAD_MUTEX_INITIALIZER},
-                    {.lock = PTHREAD_MUTEX_INITIALIZER}, {.lock = PTHREAD_MUTEX_INITIALIZER},
-                    {.lock = PTHREAD_MUTEX_INITIALIZER}, {.lock = PTHREAD_MUTEX_INITIALIZER},
-                    {.lock = PTHREAD_MUTEX_INITIALIZER}};
+} sizes[N_SIZES] = {UNTAKEN, UNTAKEN, UNTAKEN, UNTAKEN, UNTAKEN, UNTAKEN, UNTAKEN};
 
 static unsigned size_index(size_t n_bytes) {
     unsigned i = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// slab_int.h: memory for small buffers: slots of a few sizes in regions of the system's memory.
-// Quicker than a mapping each, and without the limit on the number of those.
+// slab_int.h: memory for small buffers and textures: slots of a few sizes in regions of the
+// system's memory. Quicker than a mapping each, and without the limit on the number of those.
 #ifndef INGOT_RUNTIME_SLAB_INT_H
 #define INGOT_RUNTIME_SLAB_INT_H
 #include <stdbool.h>

@@ -156,11 +156,16 @@ MTLTexture *rt_texture_new_over(const RtSite *site, const MTLTextureDescriptor *
                     abi_texture_layout(&shape, memory, &texture->record, &size));
 }
 
-static bool own_memory(MTLTexture *texture, const MTLSizeAndAlign *size) {
+static bool own_memory(MTLTexture *texture, const MTLSizeAndAlign *size, bool whole_pages) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     if (size->size > SIZE_MAX / 2) return false;
-    size_t n_bytes = (size->size + page - 1) & ~(page - 1);
-    if (!rt_own_memory(&texture->resource, n_bytes)) return false;
+    size_t slot = !whole_pages && size->align <= RT_SLOT_ALIGNMENT
+                      ? rt_slot_bytes(texture->resource.device, size->size)
+                      : 0;
+    size_t n_bytes = slot ? slot : (size->size + page - 1) & ~(page - 1);
+    if (slot ? !rt_own_slot(&texture->resource, size->size, true)
+             : !rt_own_memory(&texture->resource, n_bytes))
+        return false;
     texture->resource.allocated_bytes = n_bytes;
     atomic_fetch_add(&texture->resource.device->allocated_bytes, n_bytes);
     return true;
@@ -168,14 +173,14 @@ static bool own_memory(MTLTexture *texture, const MTLSizeAndAlign *size) {
 
 // With memory of its own; complete but for its handle.
 static MTLTexture *new_with_memory(const RtSite *site, const MTLTextureDescriptor *descriptor,
-                                   MTLResourceOptions options) {
+                                   MTLResourceOptions options, bool whole_pages) {
     MTLSizeAndAlign size;
     if (!rt_texture_size_and_align(site, descriptor, &size)) return NULL;
     MTLTexture *texture = texture_new(site->device, descriptor, options, 0);
     if (!texture) return NULL;
     AbiTextureShape shape;
     AbiTextureSize bytes;
-    if (!own_memory(texture, &size) || !rt_texture_shape(site, descriptor, &shape) ||
+    if (!own_memory(texture, &size, whole_pages) || !rt_texture_shape(site, descriptor, &shape) ||
         !abi_texture_layout(&shape, texture->resource.own.address, &texture->record, &bytes)) {
         mtl_release(texture);
         return NULL;
@@ -190,7 +195,7 @@ MTLTexture *mtl_device_new_texture(MTLDevice *device, const MTLTextureDescriptor
     if (descriptor->placement_sparse_page_size)
         return rt_texture_new_sparse(&site, descriptor, rt_texture_options(descriptor),
                                      descriptor->placement_sparse_page_size, NULL);
-    MTLTexture *texture = new_with_memory(&site, descriptor, rt_texture_options(descriptor));
+    MTLTexture *texture = new_with_memory(&site, descriptor, rt_texture_options(descriptor), false);
     if (!texture || rt_texture_make_handle(texture)) return texture;
     mtl_release(texture);
     return NULL;
@@ -214,7 +219,7 @@ MTLTexture *rt_texture_new_sparse(const RtSite *site, const MTLTextureDescriptor
                      options);
         return NULL;
     }
-    MTLTexture *texture = new_with_memory(site, descriptor, options);
+    MTLTexture *texture = new_with_memory(site, descriptor, options, true);
     if (!texture) return NULL;
     count_nothing(texture);
     texture->sparse = rt_sparse_new(&texture->record, size, !heap);
