@@ -5,10 +5,11 @@
 //   add    out[n] = sum of x[k] over all k with index[k] == n, in the order of k
 // each of which is the gradient of the other. Indices are checked on the host when the operation is
 // recorded, and sorted there for `add`: sums have one order, results do not depend on the machine.
+// Gather and scatter-add with an index as long as x beside the axis sort nothing (index_axis.c).
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tensor/tensor_int.h"
+#include "tensor/index_axis.h"
 #include "ig_texts.h"
 
 enum { LONG_ROW = 32, ROWS_OF_GROUP = 16 };
@@ -72,30 +73,82 @@ static IgTensor *rows_of(IgTensor *x, IgTensor *index, bool add, int64_t n_rows,
 
 // ---- Indices ----
 
-// As int32 on the host, malloc'd, each below n.
-static int32_t *read_index(const char *call, IgTensor *index, int64_t n, MTLError **error) {
+// Both for every type of indices; sizes are below 2^31.
+#define TYPES(X)                                                                                   \
+    X(IgInt64, int64_t)                                                                            \
+    X(IgInt32, int32_t) X(IgInt16, int16_t) X(IgInt8, int8_t) X(IgUInt8, uint8_t)
+
+// Without a branch per element: a sign bit shows in `seen` when one is below 0 or above n - 1.
+static bool all_below(IgType type, const void *data, int64_t count, int64_t n) {
+    uint64_t seen = 0;
+    switch (type) {
+#define CASE(NAME, T)                                                                              \
+    case NAME:                                                                                     \
+        for (int64_t i = 0; i < count; i++) {                                                      \
+            uint64_t v = (uint64_t)((const T *)data)[i];                                           \
+            seen |= v | ((uint64_t)n - 1 - v);                                                     \
+        }                                                                                          \
+        break;
+        TYPES(CASE)
+#undef CASE
+    default: return false;
+    }
+    return !(seen >> 63);
+}
+
+static void copy_numbers(IgType type, const void *data, int64_t count, int32_t *out) {
+    switch (type) {
+#define CASE(NAME, T)                                                                              \
+    case NAME:                                                                                     \
+        for (int64_t i = 0; i < count; i++) out[i] = (int32_t)((const T *)data)[i];                \
+        break;
+        TYPES(CASE)
+#undef CASE
+    default: break;
+    }
+}
+
+// The indices on the host, in order, all from 0 to n - 1; the caller drops *packed.
+static const void *checked(const char *call, IgTensor *index, int64_t n, IgTensor **packed,
+                           MTLError **error) {
+    *packed = NULL;
     if (ig_is_float(ig_type(index)) || ig_type(index) == IgBool) {
         ig_fail(error, IgErrorType, "%s: %s is no type for indices", call,
                 ig_type_name(ig_type(index)));
         return NULL;
     }
-    int64_t count = ig_numel(index);
-    int32_t *out = malloc((size_t)(count + 1) * sizeof *out);
     void *data;
-    IgTensor *packed = out ? ig_contiguous(index, error) : NULL;
-    bool ok = packed && ig_map(packed, &data, error);
-    if (!out) ig_fail_no_memory(error);
-    for (int64_t i = 0; ok && i < count; i++) {
+    *packed = ig_contiguous(index, error);
+    if (!*packed || !ig_map(*packed, &data, error)) return NULL;
+    int64_t count = ig_numel(index);
+    if (all_below(ig_type(index), data, count, n)) return data;
+    for (int64_t i = 0; i < count; i++) {
         double v = ig_element_get(ig_type(index), data, i);
-        if (v < 0 || v >= (double)n)
-            ok = ig_fail(error, IgErrorIndex, "%s: index %.0f at position %lld, there are %lld",
-                         call, v, (long long)i, (long long)n);
-        out[i] = (int32_t)v;
+        if (v >= 0 && v < (double)n) continue;
+        ig_fail(error, IgErrorIndex, "%s: index %.0f at position %lld, there are %lld", call, v,
+                (long long)i, (long long)n);
+        break;
     }
-    ig_drop(packed);
-    if (ok) return out;
-    free(out);
     return NULL;
+}
+
+bool ig_index_check(const char *call, IgTensor *index, int64_t n, MTLError **error) {
+    IgTensor *packed;
+    bool ok = checked(call, index, n, &packed, error) != NULL;
+    ig_drop(packed);
+    return ok;
+}
+
+// As int32 on the host, malloc'd, each below n.
+static int32_t *read_index(const char *call, IgTensor *index, int64_t n, MTLError **error) {
+    int64_t count = ig_numel(index);
+    IgTensor *packed;
+    const void *data = checked(call, index, n, &packed, error);
+    int32_t *out = data ? malloc((size_t)(count + 1) * sizeof *out) : NULL;
+    if (out) copy_numbers(ig_type(index), data, count, out);
+    if (data && !out) ig_fail_no_memory(error);
+    ig_drop(packed);
+    return out;
 }
 
 // The list for `add`: counting sort, places in order within each row.
@@ -240,6 +293,10 @@ IgTensor *ig_gather(IgTensor *x, int axis, IgTensor *index, MTLError **error) {
     if (!x || !index || !ig_same_device("ig_gather", x, index, error) ||
         !ig_axis("ig_gather", ig_rank(x), axis, 0, &axis, error))
         return NULL;
+    if (ig_index_fits(x, axis, index))
+        return ig_index_check("ig_gather", index, ig_shape(x)[axis], error)
+                   ? ig_index_take("ig_gather", x, axis, index, error)
+                   : NULL;
     IgScope *scope = ig_scope_begin();
     int32_t *place = flat_places("ig_gather", &x->view.shape, axis, index, error);
     IgTensor *flat = ig_reshape(x, 2, (int64_t[]){ig_numel(x), 1}, error);
@@ -277,6 +334,10 @@ IgTensor *ig_scatter_add(IgTensor *x, int axis, IgTensor *index, IgTensor *sourc
                 ig_type_name(ig_type(source)), ig_type_name(ig_type(x)));
         return NULL;
     }
+    if (ig_index_fits(x, axis, index))
+        return ig_index_check(call, index, ig_shape(x)[axis], error)
+                   ? ig_index_sum(call, x, axis, index, source, error)
+                   : NULL;
     IgScope *scope = ig_scope_begin();
     int32_t *place = flat_places(call, &x->view.shape, axis, index, error);
     IgTensor *flat = ig_reshape(source, 2, (int64_t[]){ig_numel(source), 1}, error);

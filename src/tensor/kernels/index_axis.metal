@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// index_axis.metal: elements by position along an axis (index_axis.c). x is (outer, n, inner), the
+// index and what it names (outer, k, inner). ELEMENT: for "take_axis", which copies bits, an unsigned
+// type as large as an element; for "add_axis" the type itself.
+//
+// Macros: ELEMENT=uchar,ushort,uint,ulong INDEX=int,long
+// Macros: ELEMENT=float INDEX=int,long
+#include <metal_stdlib>
+using namespace metal;
+typedef ELEMENT T;
+
+// A line is inner or, where that is 1, k elements long.
+// p: length of a line, lines of an outer element, n * inner, inner
+kernel void take_axis(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]],
+                      device const INDEX *index [[buffer(2)]], device T *y [[buffer(3)]],
+                      uint2 at [[thread_position_in_grid]]) {
+    const int line = int(at.y), i = int(at.x), e = line * p[0] + i;
+    y[e] = x[line / p[1] * p[2] + int(index[e]) * p[3] + (p[3] > 1 ? i : 0)];
+}
+
+// x, and for each position of the other axes what the index sends there, one after the other.
+// p: n, k, inner
+kernel void add_axis(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]],
+                     device const INDEX *index [[buffer(2)]], device const T *source [[buffer(3)]],
+                     device T *y [[buffer(4)]], uint2 at [[thread_position_in_grid]]) {
+    const int n = p[0], k = p[1], inner = p[2];
+    const int first = int(at.y) * n * inner + int(at.x), from = int(at.y) * k * inner + int(at.x);
+    for (int r = 0; r < n; r++) y[first + r * inner] = x[first + r * inner];
+    for (int j = 0; j < k; j++) {
+        const int e = from + j * inner;
+        y[first + int(index[e]) * inner] += source[e];
+    }
+}
