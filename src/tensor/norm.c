@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // norm.c: layer and RMS normalisation over the last axes, in float (normalize.h), then weight and
-// bias.
+// bias. Without gradients it is one kernel, a SIMD-group per row, which stays in a cache.
 #include "tensor/normalize.h"
+#include "tensor/work.h"
+#include "ig_texts.h"
+#include <string.h>
 
 static bool check(const char *call, const IgTensor *x, int n_axes, const IgTensor *parameter,
                   MTLError **error) {
@@ -18,6 +21,44 @@ static bool check(const char *call, const IgTensor *x, int n_axes, const IgTenso
                    ig_shape_text(ig_rank(x), ig_shape(x)));
 }
 
+typedef struct Norm {
+    IgTensor *weight, *bias; // or NULL
+    double epsilon;
+    bool center;
+} Norm;
+
+static const char *macros_of(const Norm *v) {
+    static const char *const all[2][2][2] = {
+        {{"CENTER=0 SCALED=0 SHIFTED=0", "CENTER=0 SCALED=0 SHIFTED=1"},
+         {"CENTER=0 SCALED=1 SHIFTED=0", "CENTER=0 SCALED=1 SHIFTED=1"}},
+        {{"CENTER=1 SCALED=0 SHIFTED=0", "CENTER=1 SCALED=0 SHIFTED=1"},
+         {"CENTER=1 SCALED=1 SHIFTED=0", "CENTER=1 SCALED=1 SHIFTED=1"}}};
+    return all[v->center][v->weight != NULL][v->bias != NULL];
+}
+
+// x of a floating type, rows of n elements; inside a scope. The result has its shape.
+static IgTensor *in_one_kernel(const char *call, IgTensor *x, int64_t n, const Norm *v,
+                               MTLError **error) {
+    float epsilon = (float)v->epsilon;
+    size_t threads = (size_t)(ig_numel(x) / n) * 32;
+    IgWork w = {.kernel = {ig_text_norm_metal, "norm", ig_type_metal(ig_type(x)), macros_of(v)},
+                .words = {(int32_t)n},
+                .grid = mtl_size_make(threads, 1, 1),
+                .group = mtl_size_make(threads < 256 ? threads : 256, 1, 1)};
+    memcpy(&w.words[1], &epsilon, sizeof epsilon);
+    IgTensor *in[3] = {ig_contiguous(x, error), v->weight, v->bias};
+    for (int i = 1; i < 3; i++) {
+        if (in[i]) in[i] = ig_cast(in[i], IgFloat32, error);
+        in[i] = in[i] ? ig_contiguous(in[i], error) : in[0]; // something to bind
+    }
+    return ig_work(call, &w, 3, in, &x->view.shape, ig_type(x), error);
+}
+
+static bool is_one_kernel(IgTensor *x, int64_t n, const Norm *v) {
+    IgTensor *all[3] = {x, v->weight ? v->weight : x, v->bias ? v->bias : x};
+    return ig_is_float(ig_type(x)) && n > 0 && ig_numel(x) > 0 && !ig_grad_enabled_for(3, all);
+}
+
 static IgTensor *normalize(const char *call, IgTensor *x, int n_axes, IgTensor *weight,
                            IgTensor *bias, double epsilon, bool center, MTLError **error) {
     if (!x || !check(call, x, n_axes, weight, error) || !check(call, x, n_axes, bias, error))
@@ -28,6 +69,9 @@ static IgTensor *normalize(const char *call, IgTensor *x, int n_axes, IgTensor *
     for (int i = 0; i < rows.rank - 1; i++) rows.n[i] = ig_shape(x)[i];
     rows.n[rows.rank - 1] = 1;
     for (int i = rows.rank - 1; i < ig_rank(x); i++) rows.n[rows.rank - 1] *= ig_shape(x)[i];
+    const Norm what = {weight, bias, epsilon, center};
+    if (is_one_kernel(x, rows.n[rows.rank - 1], &what))
+        return ig_scope_return(scope, in_one_kernel(call, x, rows.n[rows.rank - 1], &what, error));
     IgTensor *d = ig_reshape(ig_cast(x, IgFloat32, error), rows.rank, rows.n, error);
     d = ig_normalize(call, d, 1, (int[]){-1}, center, epsilon, NULL, NULL, error);
     IgTensor *y = ig_reshape(d, ig_rank(x), ig_shape(x), error);

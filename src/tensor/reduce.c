@@ -3,7 +3,8 @@
 // element-wise expression: it is computed on the way, a mean of squares is one pass over memory.
 //
 // Two kernels. "Rows": the reduced axes are innermost, the threads of a SIMD-group share one
-// result. "Columns": each thread has a result of its own and walks over the reduced axes. When
+// result. "Columns": each thread has a result of its own and walks over the reduced axes; where
+// several axes stay, threads lie along the innermost of them, so that neighbours are seen. When
 // there are few results, the outermost reduced axis is cut into parts, and a second pass brings the
 // parts together. How it is cut depends on the shape alone, so results do not depend on the
 // machine.
@@ -17,6 +18,7 @@ static const char *const names[N_KINDS] = {"ig_sum", "ig_mean",   "ig_prod",  "i
 
 #define TARGET_STEPS 64 // SIMD-groups that keep a machine busy
 #define MIN_PART 4096   // elements a part is worth
+#define MIN_LINE 32     // results side by side that threads may be laid along
 
 typedef struct Reduction {
     Kind kind;
@@ -30,6 +32,7 @@ typedef struct Pass {
     int root, n_reduced; // folded axes that are reduced
     Kind kind;
     bool rows, first, last; // first: of the input, not of parts; last: gives the result
+    bool lines;             // columns: neighbours along the first axis that stays
     IgType value, result;   // what is reduced; what is written by the last pass
     int n_parts;
 } Pass;
@@ -164,15 +167,21 @@ static void write_source(Text *out, const Pass *p) {
         text_printf(out, "    device int *places [[buffer(%d)]],\n", f->n_leaves + 2);
     // A threadgroup is one thread high and has eight SIMD-groups, or it is the only one: what all
     // threads of a SIMD-group have in common is seen to be so.
-    text_printf(out, "    uint2 at [[thread_position_in_grid]],\n"
-                     "    uint2 group [[threadgroup_position_in_grid]],\n"
+    text_printf(out, "    uint3 at [[thread_position_in_grid]],\n"
+                     "    uint3 group [[threadgroup_position_in_grid]],\n"
                      "    uint simdgroup [[simdgroup_index_in_threadgroup]],\n"
                      "    uint simd_lane [[thread_index_in_simdgroup]]) {\n");
-    text_printf(out,
-                p->rows ? "    const int o = int(group.x * 8 + simdgroup), lane = int(simd_lane);\n"
-                        : "    const int o = int(at.x);\n");
-    text_printf(out, "    int rest = o;\n");
-    for (int a = p->n_reduced; a < f->n_axes - 1; a++)
+    int stays = p->n_reduced;
+    if (p->lines)
+        text_printf(out,
+                    "    const int i%d = int(at.x), o = int(at.z) * p[%d] + i%d;\n"
+                    "    int rest = int(at.z);\n",
+                    stays, stays, stays);
+    else
+        text_printf(out, "    const int o = int(%s);\n    int rest = o;\n",
+                    p->rows ? "group.x * 8 + simdgroup" : "at.x");
+    if (p->rows) text_printf(out, "    const int lane = int(simd_lane);\n");
+    for (int a = stays + p->lines; a < f->n_axes - 1; a++)
         text_printf(out, "    const int i%d = rest %% p[%d]; rest /= p[%d];\n", a, a, a);
     // No remainder for the last: neighbours are seen to be neighbours.
     if (f->n_axes > p->n_reduced) text_printf(out, "    const int i%d = rest;\n", f->n_axes - 1);
@@ -227,14 +236,15 @@ static int64_t chunk_of(const Pass *p, int64_t n_results) {
 
 static bool encode(IgDevice *device, Pass *p, int64_t n_results, int64_t chunk, int64_t count,
                    const IgBinding *outputs, size_t n_outputs, MTLError **error) {
-    unsigned char key[8 + IG_FUSE_KEY] = {'r',
-                                          (unsigned char)p->kind,
-                                          (unsigned char)p->n_reduced,
-                                          (unsigned char)(p->rows * 4 + p->first * 2 + p->last),
-                                          (unsigned char)p->value,
-                                          (unsigned char)p->result,
-                                          (unsigned char)(p->root + 64),
-                                          0};
+    unsigned char key[8 + IG_FUSE_KEY] = {
+        'r',
+        (unsigned char)p->kind,
+        (unsigned char)p->n_reduced,
+        (unsigned char)(p->lines * 8 + p->rows * 4 + p->first * 2 + p->last),
+        (unsigned char)p->value,
+        (unsigned char)p->result,
+        (unsigned char)(p->root + 64),
+        0};
     int32_t words[IG_FUSE_WORDS + N_EXTRA];
     size_t n_key = 8 + ig_fuse_key(&p->f, key + 8), n_words = ig_fuse_words(&p->f, words);
     words[n_words + CHUNK] = (int32_t)chunk;
@@ -247,9 +257,10 @@ static bool encode(IgDevice *device, Pass *p, int64_t n_results, int64_t chunk, 
     for (int l = 0; l < p->f.n_leaves; l++)
         bindings[n++] = (IgBinding){p->f.leaves[l].view.data->memory, 0};
     for (size_t i = 0; i < n_outputs; i++) bindings[n++] = outputs[i];
-    size_t x = (size_t)n_results * (p->rows ? 32 : 1);
+    size_t lines = p->lines ? (size_t)(n_results / p->f.axes[p->n_reduced]) : 1;
+    size_t x = (size_t)n_results / lines * (p->rows ? 32 : 1);
     return ig_encode(device, kernel, words, (n_words + N_EXTRA) * 4, bindings, n,
-                     mtl_size_make(x, (size_t)p->n_parts, 1),
+                     mtl_size_make(x, (size_t)p->n_parts, lines),
                      mtl_size_make(x < 256 ? x : 256, 1, 1), false, error);
 }
 
@@ -289,6 +300,7 @@ static bool run(IgDevice *device, IgData *data, MTLError **error) {
     p.n_reduced = p.f.n_axes;
     ig_fuse_fold(&p.f, ~r->axes);
     p.rows = by_rows(&p);
+    p.lines = !p.rows && p.f.n_axes > p.n_reduced + 1 && p.f.axes[p.n_reduced] >= MIN_LINE;
     int64_t count = reduced_count(&p), chunk = chunk_of(&p, data->n);
     int64_t outer = p.n_reduced ? p.f.axes[p.n_reduced - 1] : 1;
     p.n_parts = chunk ? (int)((outer + chunk - 1) / chunk) : 1;

@@ -29,12 +29,17 @@ kernel void softmax(constant int *p [[buffer(0)]], device const T *all [[buffer(
     float most = -INFINITY, sum = 0;
     EACH(float v = float(x[k]); most = v > most || v != v ? v : most;)
     most = simd_max(most);
-    EACH(sum += exp(float(x[k]) - most);)
-    sum = simd_sum(sum);
     if (p[1]) {
-        float shift = log(sum);
+        EACH(sum += exp(float(x[k]) - most);)
+        const float shift = log(simd_sum(sum));
         EACH(y[k] = T(float(x[k]) - most - shift);)
+    } else if (sizeof(T) == sizeof(float)) { // what is added waits in the result
+        EACH(float e = exp(float(x[k]) - most); sum += e; y[k] = T(e);)
+        const float scale = 1 / simd_sum(sum);
+        EACH(y[k] = T(float(y[k]) * scale);)
     } else {
-        EACH(y[k] = T(exp(float(x[k]) - most) / sum);)
+        EACH(sum += exp(float(x[k]) - most);)
+        const float scale = 1 / simd_sum(sum);
+        EACH(y[k] = T(exp(float(x[k]) - most) * scale);)
     }
 }
