@@ -26,6 +26,7 @@ except ImportError:
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "library.metal")
 RNG = np.random.default_rng(7)
 CASES = {}
+GOAL = 0.9  # of the speed of the peer
 
 
 class Case:
@@ -472,6 +473,7 @@ def main():
     if torch:
         torch.set_num_threads(os.cpu_count())
     print(f"{'kernel':<20} {'Ingot, ms':>10} {'GB/s':>6} {'torch' if torch else 'NumPy':>9} {'ratio':>7}")
+    short = []
     for name, make in CASES.items():
         if a.names and name not in a.names:
             continue
@@ -490,9 +492,12 @@ def main():
         ms = statistics.median(mine)
         rate = f"{c.work / ms / 1e6:.1f}" if c.work else ""
         ratio = statistics.median(t / m for t, m in zip(theirs, mine))
+        if ratio < GOAL:
+            short.append(f"{name} {ratio:.2f}")
         bad = "" if error <= c.tolerance else f"  RESULTS DIFFER by {error:.2g}"
         wrong += bool(bad)
         print(f"{name:<20} {ms:10.3f} {rate:>6} {statistics.median(theirs):9.3f} {ratio:6.2f}x{bad}", flush=True)
+    print(f"short of {GOAL:g} times the peer: " + (", ".join(short) or "none"))
     return 1 if wrong else 0
 
 
