@@ -107,7 +107,7 @@ typedef struct IgPoolStatistics {
 } IgPoolStatistics;
 MTL_API IgPoolStatistics ig_pool_statistics(IgPool *pool);
 // Buffers kept per size class; 0 keeps none. Until it is set, IG_POOL_CAPACITY, and of small ones
-// as many as 1 MiB holds.
+// as many as 64 MiB hold.
 MTL_API void ig_pool_set_capacity(IgPool *pool, size_t capacity);
 MTL_API size_t ig_pool_capacity(IgPool *pool);
 // The most memory that tensors of the device may take, in use and waiting; 0: no limit.

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MIN_TILES 32 // that keep a machine busy
 
 typedef struct Tile {
     int m, n;
@@ -143,8 +142,14 @@ static int64_t n_tiles(const Product *p, Tile tile) {
 }
 
 static Tile choose_tile(const Product *p, IgType type) {
-    const Tile large = {256, 128}, small = {64, type == IgFloat16 ? 128 : 64};
-    return n_tiles(p, large) * ig_shape_numel(&p->batch) >= MIN_TILES ? large : small;
+    static const struct {
+        Tile tile;
+        int64_t least; // tiles that keep threads busy
+    } choices[] = {{{256, 128}, 32}, {{128, 128}, 16}, {{128, 64}, 16}};
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
+        if (n_tiles(p, choices[i].tile) * ig_shape_numel(&p->batch) >= choices[i].least)
+            return choices[i].tile;
+    return (Tile){64, type == IgFloat16 ? 128 : 64};
 }
 
 bool ig_matmul_encode(IgDevice *device, IgFused *f, MTLError **error) {

@@ -34,9 +34,10 @@ static int class_of(size_t n_bytes) {
     return c;
 }
 
-// A training loop has many small tensors (biases, their gradients and states): by default a class
-// keeps SMALL bytes if that is more than its number of buffers.
-#define SMALL (1u << 20)
+// A training loop has many tensors of a size (what layers give and gradients need, biases, states),
+// and memory fresh from the system costs a fault for every page: by default a class keeps SMALL
+// bytes if that is more than its number of buffers.
+#define SMALL (64u << 20)
 static size_t keep_of(const IgPool *pool, int c) {
     size_t small = pool->chosen ? 0 : SMALL / class_bytes(c);
     return small > pool->capacity ? small : pool->capacity;

@@ -278,6 +278,21 @@ static void test_even(void **unused) {
     each_isa(run_even);
 }
 
+// More rows than are packed at once, and sums in several blocks.
+static void run_tall(Case *t) {
+    static const int sizes[][3] = {{200, 40, 140}, {70, 300, 130}, {385, 32, 40}, {130, 70, 270}};
+    for (uint64_t seed = 1; seed <= 12; seed++)
+        for (int i = 0; i < COUNT(sizes); i++) {
+            random_case(t, seed * 1000 + 700 + (uint64_t)i, sizes[i][0], sizes[i][1], sizes[i][2],
+                        seed % 2);
+            run_case(t);
+        }
+}
+static void test_tall(void **unused) {
+    (void)unused;
+    each_isa(run_tall);
+}
+
 // What is not a number, or infinite, reaches the results of its row or column and no other.
 static void run_special(Case *t) {
     for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -365,9 +380,9 @@ static void test_named(void **unused) {
 int main(int argc, char **argv) {
     if (argc > 1) only = argv[1];
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_named),   cmocka_unit_test(test_small),
-        cmocka_unit_test(test_awkward), cmocka_unit_test(test_even),
-        cmocka_unit_test(test_special), cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_named),  cmocka_unit_test(test_small), cmocka_unit_test(test_awkward),
+        cmocka_unit_test(test_even),   cmocka_unit_test(test_tall),  cmocka_unit_test(test_special),
+        cmocka_unit_test(test_shares),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,10 +20,13 @@
 #define NEAR_STEPS 128 // of a panel that stay near from one tile of rows to the next
 #define PANEL_LANES (TILE_MAX_VECTORS * V_WIDTH)
 
+#define THIN_WORDS (CPU_CHUNK_ROWS * CPU_PACK_STEPS)
+#define SUM_WORDS (CPU_CHUNK_ROWS * CPU_CHUNK_LANES)
+#define TALL_ROWS ((THIN_WORDS + SUM_WORDS) / CPU_PACK_STEPS)
+
 typedef struct Scratch {
-    uint32_t thin[CPU_CHUNK_ROWS * CPU_PACK_STEPS];
     uint32_t wide[CPU_PACK_STEPS * CPU_PACK_LANES];
-    uint32_t sums[CPU_CHUNK_ROWS * CPU_CHUNK_LANES];
+    uint32_t thin[THIN_WORDS + SUM_WORDS]; // with the sums behind it, if they are kept here
     int32_t wide_sums[CPU_CHUNK_LANES];
 } Scratch;
 
@@ -142,7 +145,8 @@ static void run_strip(const CpuWork *w, Scratch *s, const CpuBlock *b, CpuTile t
 
 static void run_chunk(const CpuWork *w, Scratch *s, const CpuBlock *chunk) {
     int each = cpu_kind_elements(w->kind), thin_bytes = cpu_element_bytes(w->thin.type);
-    unsigned char *out = (unsigned char *)s->sums;
+    uint32_t *sums = s->thin + THIN_WORDS;
+    unsigned char *out = (unsigned char *)sums;
     int width = (chunk->n_lanes + V_WIDTH - 1) / V_WIDTH * V_WIDTH;
     int64_t out_row = width * 4;
     if (w->result_in_place) {
@@ -178,20 +182,25 @@ static void run_chunk(const CpuWork *w, Scratch *s, const CpuBlock *chunk) {
     }
     if (flipped) take_back(chunk, out, out_row, s->wide_sums);
     if (!w->result_in_place)
-        ISA(cpu_store)(&w->result, chunk->row, chunk->n_rows, chunk->lane, chunk->n_lanes, s->sums,
+        ISA(cpu_store)(&w->result, chunk->row, chunk->n_rows, chunk->lane, chunk->n_lanes, sums,
                        width);
 }
 
 // Of its own, for its stack frame.
 static __attribute__((noinline)) void run_packed(const CpuWork *w) {
     Scratch s;
-    bool all_rows = w->thin_in_place && w->result_in_place; // nothing is kept for them
-    CPU_EACH_CHUNK(w, row, lane) {
-        CpuBlock chunk = cpu_chunk(w, row, lane);
-        if (all_rows && row > 0) return;
-        if (all_rows) chunk.n_rows = (int)w->n_rows;
-        run_chunk(w, &s, &chunk);
-    }
+    // The wide operand is packed for each chunk: the more rows a chunk has, the better.
+    // fast_pack.c weaves words of several elements for few lanes only.
+    bool tall = w->result_in_place && cpu_kind_elements(w->kind) == 1;
+    int64_t n_rows = w->result_in_place && w->thin_in_place ? w->n_rows
+                     : tall                                 ? next_part(w->n_rows, TALL_ROWS)
+                                                            : CPU_CHUNK_ROWS;
+    for (int64_t row = 0; row < w->n_rows; row += n_rows)
+        for (int64_t lane = 0; lane < w->n_lanes; lane += CPU_CHUNK_LANES) {
+            CpuBlock chunk = cpu_chunk(w, row, lane);
+            chunk.n_rows = (int)cpu_least(n_rows, w->n_rows - row);
+            run_chunk(w, &s, &chunk);
+        }
 }
 
 static bool is_bits8(uint32_t type) {
@@ -217,8 +226,9 @@ static CpuKind kind_of(const CpuWork *w, bool has_bfloat, bool has_byte) {
 // of memory wide (AVX2, 64 x 64 x 1024 of matrices of 1024 columns: 44 to 75 % of the peak), with
 // the four lines of AVX-512 only for many rows (256 x 128 x 1024: 10 % faster packed). Without
 // instructions for it, halfs are converted only once.
-static bool packed_all_the_same(const CpuWork *w, const CpuOperand *from, int64_t n_times) {
-    if (n_times <= (V_WIDTH == 16 ? 8 : 2)) return false;
+static bool packed_all_the_same(const CpuWork *w, const CpuOperand *from, int64_t n_times,
+                                int64_t too_few) {
+    if (n_times <= too_few) return false;
     int64_t stride = from->lane == 1 ? from->k : from->lane;
     int64_t far = stride * cpu_element_bytes(from->type);
     return (w->n_k > 32 && (far >= 1024 || far <= -1024)) ||
@@ -229,7 +239,8 @@ static void decide_places(CpuWork *w) {
     const CpuOperand *thin = &w->thin, *wide = &w->wide;
     int64_t tail = w->n_lanes % V_WIDTH;
     bool whole = V_HAS_MASKS || tail == 0, direct = whole && wide->lane == 1;
-    direct &= !packed_all_the_same(w, wide, w->n_rows / max_rows[TILE_MAX_VECTORS] + 1);
+    direct &= !packed_all_the_same(w, wide, w->n_rows / max_rows[TILE_MAX_VECTORS] + 1,
+                                   V_WIDTH == 16 ? 8 : 2);
     w->result_in_place = whole && w->result.lane == 1 &&
                          (w->result.is_float ? w->result.type == ABI_TENSOR_FLOAT32
                                              : w->result.type == ABI_TENSOR_INT32 ||
@@ -258,7 +269,9 @@ static void decide_places(CpuWork *w) {
         w->thin_in_place = thin->type == ABI_TENSOR_UINT8 && thin->k == 1 && w->n_k % 4 == 0;
         break;
     }
-    w->thin_in_place &= !packed_all_the_same(w, thin, w->n_lanes / PANEL_LANES);
+    // Reading it far apart costs AVX-512 less than packing it.
+    if (V_WIDTH < 16)
+        w->thin_in_place &= !packed_all_the_same(w, thin, w->n_lanes / PANEL_LANES, 2);
 }
 
 static void swap_operands(CpuWork *w) {
