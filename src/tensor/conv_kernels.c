@@ -22,11 +22,12 @@ enum { THIN = IG_CONV_THIN };
 
 // What the kernels are compiled with.
 enum { LINES = 16 };
-static const char in_line[] = "STEP=1 LINES=16", apart[] = "STEP=p[8] LINES=16";
+static const char in_line[] = "STEP=1 LINES=16", every_other[] = "STEP=2 LINES=16",
+                  apart[] = "STEP=p[8] LINES=16";
 #define TILES "TILE_M=64 TILE_N=64 SIMD_GROUPS="
-static const char straight[] = TILES "4 TRANSPOSED=false", transposed[] = TILES "4 TRANSPOSED=true",
+static const char straight[] = TILES "1 TRANSPOSED=false", transposed[] = TILES "1 TRANSPOSED=true",
                   for_weights[] = TILES "2";
-enum { TILE_M = 64, TILE_N = 64, SIMD_GROUPS = 4, WEIGHT_GROUPS = 2 };
+enum { TILE_M = 64, TILE_N = 64, SIMD_GROUPS = 1, WEIGHT_GROUPS = 2 };
 
 static int64_t tiles(int64_t n, int64_t tile) { return (n + tile - 1) / tile; }
 
@@ -201,7 +202,9 @@ static IgTensor *lay_out(const Plan *p, IgTensor *x, int64_t images, int64_t cha
         ig_from_data(ig_device(x), IgInt32, 1, (int64_t[]){p->slots * 2}, p->adds, error);
     size_t width = p->plane[1] < 256 ? (size_t)(p->plane[1] + 31) / 32 * 32 : 256;
     IgWork w = {.kernel = {ig_text_conv_layout_metal, "layout", ig_type_metal(ig_type(x)),
-                           p->mult[1] == 1 ? in_line : apart},
+                           p->mult[1] == 1   ? in_line
+                           : p->mult[1] == 2 ? every_other
+                                             : apart},
                 .words = {(int32_t)shape.n[0], (int32_t)rows, (int32_t)columns,
                           (int32_t)p->plane[0], (int32_t)p->plane[1], (int32_t)p->slots,
                           (int32_t)channels, (int32_t)p->mult[0], (int32_t)p->mult[1],
@@ -257,9 +260,30 @@ static IgTensor *product(const IgConv *v, const Plan *p, bool back, IgTensor *so
                    ig_type(source), error);
 }
 
+// One tap, no border, no stride: a product of matrices, with all that ig_matmul does for one. w (o, c)
+// or, for the way back, (c, o).
+static bool is_product(const IgConv *v) {
+    bool plain = v->groups == 1 && v->c > THIN && v->o > THIN;
+    for (int a = 0; a < 2; a++)
+        plain &= v->kernel[a] == 1 && v->stride[a] == 1 && v->padding[a] == 0;
+    return plain;
+}
+
+static IgTensor *plain_product(const IgConv *v, bool back, IgTensor *source, IgTensor *w,
+                               IgTensor *bias, MTLError **error) {
+    int64_t m = back ? v->c : v->o, k = back ? v->o : v->c, positions = v->out[0] * v->out[1];
+    IgTensor *matrix = ig_reshape(w, 2, (int64_t[]){v->o, v->c}, error);
+    if (back && matrix) matrix = ig_transpose(matrix, 0, 1, error);
+    IgTensor *lines = ig_reshape(source, 3, (int64_t[]){v->n, k, positions}, error);
+    IgTensor *y = matrix && lines ? ig_matmul(matrix, lines, error) : NULL;
+    if (y && bias) y = ig_add(y, ig_reshape(bias, 2, (int64_t[]){m, 1}, error), error);
+    return y ? ig_reshape(y, 4, (int64_t[]){v->n, m, v->in[0], v->in[1]}, error) : NULL;
+}
+
 IgTensor *ig_conv_forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bias,
                           MTLError **error) {
     if (ig_conv_is_window(v, false)) return ig_conv_window(v, false, x, w, bias, error);
+    if (is_product(v)) return plain_product(v, false, x, w, bias, error);
     Plan p;
     IgTensor *y = NULL;
     if (plan_forward(&p, v, error))
@@ -274,6 +298,7 @@ IgTensor *ig_conv_forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *b
 IgTensor *ig_conv_back(const IgConv *v, IgTensor *y, IgTensor *w, IgTensor *bias,
                        MTLError **error) {
     if (ig_conv_is_window(v, true)) return ig_conv_window(v, true, y, w, bias, error);
+    if (is_product(v)) return plain_product(v, true, y, w, bias, error);
     Plan p;
     IgTensor *x = NULL;
     if (plan_back(&p, v, error))

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // conv_layout.metal: a picture with its border, one copy per slot (conv_kernels.c).
-// STEP: how far neighbours of the result lie apart in x; a constant 1 makes the reads contiguous.
+// STEP: how far neighbours of the result lie apart in x; a constant 1 makes the reads contiguous, with
+// a constant 2 every other element of what is read in line is taken.
 // LINES: of a threadgroup; what it divides is the same for all its threads.
 //
-// Macros: ELEMENT=half,float,bfloat STEP=1,p[8] LINES=16
+// Macros: ELEMENT=half,float,bfloat STEP=1,2,p[8] LINES=16
 #include <metal_stdlib>
 using namespace metal;
 typedef ELEMENT T;
@@ -17,12 +18,22 @@ kernel void layout(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]
     int column = int(group.x) * p[9] + int(local.x);
     int end = min(p[0], int(group.y) * LINES + LINES);
     if (column >= p[4]) return;
-    for (int line = int(group.y) * LINES; line < end; line++) {
-        int row = line % p[3], rest = line / p[3], c = rest % p[6], slot = rest / p[6] % p[5];
-        int image = rest / p[6] / p[5] * p[6] + c;
+    const int line0 = int(group.y) * LINES, rest = line0 / p[3];
+    int row = line0 - rest * p[3], c = rest % p[6], slot = rest / p[6] % p[5];
+    int image = rest / p[6] / p[5] * p[6];
+    for (int line = line0; line < end; line++) {
         int sy = row * p[7] + table[2 * slot], sx = column * STEP + table[2 * slot + 1];
         T v = T(0);
-        if (sy >= 0 && sy < p[1] && sx >= 0 && sx < p[2]) v = x[(image * p[1] + sy) * p[2] + sx];
+        if (sy >= 0 && sy < p[1] && sx >= 0 && sx < p[2])
+            v = x[((image + c) * p[1] + sy) * p[2] + sx];
         y[line * p[4] + column] = v;
+        // The next line by counting: divisions would take longer than what is moved.
+        if (++row < p[3]) continue;
+        row = 0;
+        if (++c < p[6]) continue;
+        c = 0;
+        if (++slot < p[5]) continue;
+        slot = 0;
+        image += p[6];
     }
 }

@@ -2,7 +2,7 @@
 // conv_taps.metal: a convolution as the sum of one product per tap, and the way back
 // (conv_kernels.c). TRANSPOSED: of the weights, for the way back.
 //
-// Macros: ELEMENT=half,float,bfloat TRANSPOSED=false,true TILE_M=64 TILE_N=64 SIMD_GROUPS=4
+// Macros: ELEMENT=half,float,bfloat TRANSPOSED=false,true TILE_M=64 TILE_N=64 SIMD_GROUPS=1
 #include <metal_stdlib>
 #include <metal_tensor>
 #include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>
@@ -41,11 +41,13 @@ kernel void taps(constant int *p [[buffer(0)]], device T *source [[buffer(1)]],
         auto b = all_b.slice(column0, 0);
         op.run(a, b, tile);
     }
+    const float lines = 1.0f / float(width);
     for (ushort e = 0; e < tile.get_capacity(); e++) {
         if (!tile.is_valid_element(e)) continue;
         const auto place = tile.get_multidimensional_index(e);
         const int row = row0 + int(place[1]), i = column0 + int(place[0]);
-        const int y = i / width, x = i - y * width;
+        // A float says exactly which line it is as long as there are few positions.
+        const int y = L < 1 << 20 ? int((float(i) + 0.5f) * lines) : i / width, x = i - y * width;
         if (row >= M || i >= L || x >= phase[3]) continue;
         float v = tile[e];
         if (p[11]) v += float(bias[g * M + row]);

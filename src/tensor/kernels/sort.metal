@@ -31,19 +31,57 @@ kernel void short_ranks(constant int *p [[buffer(0)]], device const KEY *x [[buf
     rank_of(p[0], p[1], x, y, int(i) / p[0], int(i) % p[0]);
 }
 
-// The k smallest, one after the other.
+// The k smallest. Of what the threads of a SIMD-group find least, each in its share of the row, the
+// k-th is a limit that at least k elements keep, and few others as a rule: those are written down
+// and ranked. Where they are too many they are found one after the other.
 #ifndef WIDE
+enum { MOST = 256 };
 kernel void select(constant int *p [[buffer(0)]], device const uint *all [[buffer(1)]],
                    device int *y [[buffer(2)]], uint row [[threadgroup_position_in_grid]],
                    uint self [[thread_index_in_threadgroup]]) {
-    const int n = p[0], k = p[1];
+    threadgroup uint keys[MOST];
+    threadgroup int places[MOST];
+    const int n = p[0], k = p[1], lane = int(self);
     device const uint *x = all + int(row) * n;
+    int count = MOST + 1;
+    if (k <= 32) {
+        uint least = 0xFFFFFFFFu;
+        for (int j = lane; j < n; j += 32) least = min(least, x[j]);
+        int rank = 0;
+        for (int l = 0; l < 32; l++) {
+            const uint other = simd_shuffle(least, ushort(l));
+            rank += int(other < least || (other == least && l < lane));
+        }
+        const uint limit = simd_max(rank == k - 1 ? least : 0u);
+        count = 0;
+        for (int b = 0; b < n; b += 32) {
+            const uint v = b + lane < n ? x[b + lane] : 0xFFFFFFFFu;
+            const bool in = v <= limit && b + lane < n;
+            if (!simd_any(in)) continue;
+            const int at = count + simd_prefix_exclusive_sum(int(in));
+            if (in && at < MOST) {
+                keys[at] = v;
+                places[at] = b + lane;
+            }
+            count += simd_sum(int(in));
+        }
+        simdgroup_barrier(mem_flags::mem_threadgroup);
+    }
+    if (count <= MOST) { // in the order of the row, so equal ones keep theirs
+        for (int i = lane; i < count; i += 32) {
+            int rank = 0;
+            for (int j = 0; j < count; j++)
+                rank += int(keys[j] < keys[i] || (keys[j] == keys[i] && j < i));
+            if (rank < k) y[int(row) * k + rank] = places[i];
+        }
+        return;
+    }
     uint last = 0;
     int at = -1;
     for (int i = 0; i < k; i++) {
         uint best = 0xFFFFFFFFu;
         int where = INT_MAX;
-        for (int j = int(self); j < n; j += 32) {
+        for (int j = lane; j < n; j += 32) {
             const uint v = x[j];
             const bool take =
                 (v > last || (v == last && j > at)) && (v < best || (v == best && j < where));
@@ -52,7 +90,7 @@ kernel void select(constant int *p [[buffer(0)]], device const uint *all [[buffe
         }
         last = simd_min(best);
         at = simd_min(best == last ? where : INT_MAX);
-        if (self == 0) y[int(row) * k + i] = at;
+        if (lane == 0) y[int(row) * k + i] = at;
     }
 }
 #endif
