@@ -16,6 +16,7 @@
 #include <string.h>
 #include <time.h>
 #include "abi/data_types.h"
+#include "abi/source_files.h"
 #include "base/files.h"
 #include "compiler/compiler.h"
 
@@ -167,6 +168,8 @@ static bool compile_library(const Bench *b, const char *path, MslLibrary *lib, d
                         .stdlib_dir = BENCH_STDLIB,
                         .pch_dir = BENCH_PCH,
                         .processes = b->shared};
+    MslFiles files = {source_files_new(&source, NULL), source_files_find};
+    source.files = &files;
     bool ok = true;
     *ms = INFINITY;
     for (unsigned i = 0; ok && i < b->repeats; i++) {
@@ -175,6 +178,7 @@ static bool compile_library(const Bench *b, const char *path, MslLibrary *lib, d
         ok = msl_frontend(&source, lib);
         *ms = fmin(*ms, now_ms(b->shared) - start);
     }
+    source_files_free(files.context);
     free(text);
     return ok;
 }

@@ -22,7 +22,7 @@ typedef struct MTLHeader { // not Apple's: a file that #include finds in memory
 struct MTLCompileOptions {
     const MTLPreprocessorMacro *preprocessor_macros;
     size_t preprocessor_macro_count;
-    const char *const *include_paths; // folders for #include
+    const char *const *include_paths; // folders for #include, which sees no other files
     size_t include_path_count;
     const MTLHeader *headers; // searched before the folders
     size_t header_count;
@@ -40,7 +40,7 @@ struct MTLCompileOptions {
     MTLLibraryOptimizationLevel optimization_level; // a hint
     bool preserve_invariance;                       // code is always invariant here
     bool warnings_as_errors;                        // not Apple's
-    const char *source_name;                        // not Apple's: NULL: "program_source"
+    const char *source_name;                        // "program_source"; of a file: sees its folder
     size_t max_total_threads_per_threadgroup;       // 0: as the functions say, or 1024
     bool enable_logging;                            // false: os_log does nothing
 };

@@ -202,6 +202,29 @@ bool msg_get_source(WireIn *r, BaseArena *a, MslSource *s, const char **cwd) {
     return !r->failed && !a->failed && r->at == r->end;
 }
 
+void msg_put_file(WireOut *w, const MslFile *file) {
+    wire_u32(w, file->found);
+    wire_u64(w, file->id);
+    wire_bytes(w, file->bytes ? file->bytes->data : NULL, file->bytes ? file->bytes->n_bytes : 0);
+}
+
+bool msg_get_file(const Blob *payload, MslFile *file) {
+    WireIn r = {payload->data, payload->data + payload->n_bytes, false};
+    size_t n;
+    file->found = (MslFound)wire_get_u32(&r);
+    file->id = wire_get_u64(&r);
+    file->bytes = NULL;
+    const void *bytes = wire_get_bytes(&r, &n);
+    if (r.failed || r.at != r.end || (unsigned)file->found > MSL_FILE_FOUND) return false;
+    if (file->found != MSL_FILE_FOUND) return true;
+    unsigned char *data = malloc(n + 1);
+    if (!data) return false;
+    if (n) memcpy(data, bytes, n);
+    data[n] = 0;
+    file->bytes = blob_take(data, n);
+    return file->bytes != NULL;
+}
+
 static void put_constants(WireOut *w, const MslConstantValue *c, size_t n) {
     wire_u32(w, (uint32_t)n);
     for (size_t i = 0; i < n; i++) {

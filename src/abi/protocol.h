@@ -3,6 +3,7 @@
 // A message is {u32 magic, u32 type, u64 length} and a payload in wire.h's form. The server speaks
 // first (HELLO); then each request gets one answer. A kernel request names its libraries by hash;
 // the server answers NEED_LIBRARY if it lacks one, and the client asks again with the bytes.
+// While it compiles a library the server asks for the files of #include: it may open none itself.
 #ifndef INGOT_ABI_PROTOCOL_H
 #define INGOT_ABI_PROTOCOL_H
 #include "abi/requests.h"
@@ -11,7 +12,7 @@
 #include "base/sha256.h"
 #include "base/wire.h"
 
-enum { MSG_VERSION = 5, MSG_FD = 3 }; // MSG_FD: the server's end of the socket pair
+enum { MSG_VERSION = 6, MSG_FD = 3 }; // MSG_FD: the server's end of the socket pair
 
 typedef enum MsgType {
     MSG_HELLO = 1,       // u32 MSG_VERSION, str compiler id
@@ -21,6 +22,8 @@ typedef enum MsgType {
     MSG_KERNEL,          // msg_put_code
     MSG_NEED_LIBRARY,    // nothing
     MSG_STITCH_LIBRARY,  // msg_put_stitch; the answer is MSG_LIBRARY
+    MSG_FIND_FILE,       // str path: the server's question
+    MSG_FOUND_FILE,      // msg_put_file
     MSG_BAD_REQUEST,     // str why: a fault in client or server, not in the user's source
 } MsgType;
 
@@ -56,6 +59,10 @@ typedef struct MsgStitch {
     const MsgPart *libraries; // [request.n_parts]
 } MsgStitch;
 bool msg_get_stitch(WireIn *r, BaseArena *a, MsgStitch *stitch);
+
+// What MSG_FIND_FILE found; the decoder's bytes are the caller's.
+void msg_put_file(WireOut *w, const MslFile *file);
+bool msg_get_file(const Blob *payload, MslFile *file);
 
 // Answers.
 typedef struct MsgLibrary {

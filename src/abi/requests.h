@@ -27,6 +27,24 @@ typedef struct MslHeader {
     size_t n_bytes;
 } MslHeader;
 
+// What #include finds beside our own headers and those in memory: asked of whoever may read files.
+typedef struct Blob Blob;
+typedef enum MslFound {
+    MSL_FILE_NONE,
+    MSL_FILE_REFUSED, // outside of the folders that the source may see
+    MSL_FILE_FOLDER,
+    MSL_FILE_FOUND
+} MslFound;
+typedef struct MslFile {
+    MslFound found;
+    uint64_t id; // of the file, whatever the path
+    Blob *bytes; // the caller's, with a zero behind them
+} MslFile;
+typedef struct MslFiles {
+    void *context;
+    MslFile (*find)(void *context, const char *path);
+} MslFiles;
+
 typedef struct MslSource {
     const char *name; // shown in diagnostics: "program_source" or a path
     const char *text;
@@ -51,6 +69,7 @@ typedef struct MslSource {
     const char *pch_shipped_dir; // a folder of them made with the compiler, only read; NULL: none
     bool lines;                  // the code says which source lines it comes from
     bool check_only;             // diagnostics only
+    const MslFiles *files;       // NULL: there are none. Not carried by protocol.h
     // A large library may be made by several processes: the program has no other threads that do
     // anything. Not carried by protocol.h either.
     bool processes;

@@ -90,6 +90,11 @@ MslSource build_source(const BuildOptions *o, const BuildFolders *folders, const
     };
 }
 
+MslFiles build_files(const MslSource *source) {
+    SourceFiles *files = source_files_new(source, NULL);
+    return (MslFiles){files, files ? source_files_find : NULL};
+}
+
 // as_object: what it does not define may come from another object.
 static Metallib *compile(const BuildOptions *o, const char *path, const unsigned char *text,
                          size_t n, bool as_object, const char *const *links) {
@@ -99,6 +104,8 @@ static Metallib *compile(const BuildOptions *o, const char *path, const unsigned
     Metallib *lib = NULL;
     if (!build_folders(o, &folders)) return NULL;
     MslSource source = build_source(o, &folders, path, text, n);
+    MslFiles files = build_files(&source);
+    source.files = &files;
     source.library_type = as_object ? METALLIB_OBJECT : o->install_name ? 1 : 0;
     source.install_name = as_object ? NULL : o->install_name;
     source.links = links;
@@ -117,6 +124,7 @@ static Metallib *compile(const BuildOptions *o, const char *path, const unsigned
     }
     blob_release(bytes);
     msl_library_free(&out);
+    source_files_free(files.context);
     build_folders_free(&folders);
     return lib;
 }

@@ -3,6 +3,7 @@
 #ifndef INGOT_COMPILER_BUILD_INT_H
 #define INGOT_COMPILER_BUILD_INT_H
 #include "abi/metallib.h"
+#include "abi/source_files.h"
 #include "base/options.h"
 #include "compiler/compiler.h"
 
@@ -62,6 +63,8 @@ bool build_folders(const BuildOptions *o, BuildFolders *folders); // false: said
 void build_folders_free(BuildFolders *folders);
 MslSource build_source(const BuildOptions *o, const BuildFolders *folders, const char *path,
                        const unsigned char *text, size_t n);
+// What its #include may read; the context is source_files_free's.
+MslFiles build_files(const MslSource *source);
 
 // build_text.c: -E, -H and the rules for make. Exit status.
 bool build_wants_text(const BuildOptions *o);

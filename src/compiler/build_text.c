@@ -67,12 +67,15 @@ static int preprocess(const BuildOptions *o, const BuildFolders *folders, const 
         if (o->rules || o->side_rules) add(&options, "-sys-header-deps");
     }
     MslSource source = build_source(o, folders, input, data, n);
+    MslFiles files = build_files(&source);
+    source.files = &files;
     MslPreprocess p = {.options = (const char *const *)options.items, .n_options = options.n};
     bool ok = msl_preprocess(&source, &p);
     // The compiler repeats warnings when it comes to the same lines.
     if (p.log && (!ok || o->preprocess)) fputs(p.log, stderr);
     if (ok && o->preprocess) text_add_bytes(all, p.text, p.n_text);
     free(p.log), free(p.text), free(path), free(target), free(data);
+    source_files_free(files.context);
     strings_free(&options);
     return ok ? 0 : 1;
 }

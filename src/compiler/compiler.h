@@ -7,10 +7,16 @@
 #ifndef INGOT_COMPILER_H
 #define INGOT_COMPILER_H
 #include "abi/requests.h"
+#include "base/sha256.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+typedef struct MslFileRead {
+    char *path;
+    unsigned char hash[SHA256_BYTES];
+} MslFileRead;
 
 // All members owned by the result; msl_library_free releases them.
 typedef struct MslLibrary {
@@ -21,7 +27,7 @@ typedef struct MslLibrary {
     unsigned char *bitcode;
     size_t bitcode_bytes;
     RfLibrary *reflection;
-    char **files;
+    MslFileRead *files;
     size_t n_files; // every file read by #include outside the stdlib (cache dependencies)
 } MslLibrary;
 

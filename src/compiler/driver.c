@@ -4,6 +4,7 @@
 #include "abi/compiler_id.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "os/confine.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -99,6 +100,13 @@ void driver_limits(void) {
     setrlimit(RLIMIT_AS, &r);
 }
 
+unsigned driver_confine(bool files, const char *const *read, size_t n_read, const char *write) {
+    const char *asked = getenv("INGOT_CONFINE");
+    OsConfine how = {files, read, n_read, &write, 1, true};
+    // Sanitizers have calls of their own.
+    return SANITIZED || (asked && !strcmp(asked, "off")) ? 0 : os_confine(&how);
+}
+
 typedef struct Deep {
     int (*f)(void *);
     void *context;
@@ -122,18 +130,16 @@ _Noreturn void driver_run_deep(int (*f)(void *), void *context) {
     deep_main(&d); // address space too tight: the usual stack has to do
 }
 
-// Files read by #include, with their hashes. Names that are no files (in-memory headers) stay out.
-static MetallibFile *hash_files(const MslLibrary *lib, const char *cwd, uint32_t *n) {
+// Files read by #include, with their hashes.
+static MetallibFile *list_files(const MslLibrary *lib, const char *cwd, uint32_t *n) {
     MetallibFile *files = calloc(lib->n_files ? lib->n_files : 1, sizeof *files);
     *n = 0;
     for (size_t i = 0; files && i < lib->n_files; i++) {
         MetallibFile *f = &files[*n];
-        f->path = path_under(cwd, lib->files[i]);
+        f->path = path_under(cwd, lib->files[i].path);
         if (!f->path) continue;
-        if (!sha256_file(f->path, f->hash))
-            ++*n;
-        else
-            free(f->path);
+        memcpy(f->hash, lib->files[i].hash, sizeof f->hash);
+        ++*n;
     }
     return files;
 }
@@ -178,7 +184,7 @@ bool driver_library(const MslSource *source, const char *cwd, MslLibrary *out, B
         .bitcode = out->bitcode,
         .bitcode_bytes = out->bitcode_bytes,
     };
-    m.files = hash_files(out, cwd, &m.n_files);
+    m.files = list_files(out, cwd, &m.n_files);
     if (m.files) *metallib = metallib_encode(&m);
     for (uint32_t i = 0; m.files && i < m.n_files; i++) free(m.files[i].path);
     free(m.files);

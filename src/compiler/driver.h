@@ -17,6 +17,9 @@ char *driver_pch_dir(void);
 char *driver_shipped_pch_dir(void);
 // No core files; address space limited to $INGOT_COMPILE_MEMORY_MB (8 GiB, or half the machine).
 void driver_limits(void);
+// Gives up what a compiler does not need (os/confine.h): programs, sockets, new code, and with
+// `files` all files but these. INGOT_CONFINE=off keeps it all. Returns what holds, as OsConfined.
+unsigned driver_confine(bool files, const char *const *read, size_t n_read, const char *write);
 // Runs f on a thread with a stack that suits Clang's recursion and ends the process with its
 // result. (The thread does not end by itself: LLVM changes its signal stack, which upsets
 // sanitizers; and LLVM's global destructors take their time and do nothing for us.)
@@ -32,6 +35,8 @@ bool driver_stitch(const MslStitchRequest *request, const Metallib *model, MslLi
 
 int serve_main(void);
 int build_main(int argc, char **argv);
+// `mslc confinement`: says what holds for `mslc serve` on this machine.
+int confinement_main(void);
 // `mslc precompile`: makes the precompiled headers of every math mode in the shipped folder, so
 // that the first compile of a user need not. Exit status 0 or 1.
 int precompile_main(void);

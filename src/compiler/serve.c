@@ -3,11 +3,14 @@
 // and keeps the libraries it saw last, so that a library travels once and its kernels are made from
 // there. It ends when the other side goes away, also in the middle of a compilation: a
 // thread does nothing but watch for that. (A parent-death signal would not do: it fires when the
-// thread that started us ends, not the process.)
+// thread that started us ends, not the process.) Before the first request it gives up the file
+// system but for our headers and its cache, and what else of the system no compiler needs: a
+// source that breaks Clang has gained nothing. Files of #include come from the client.
 #include "abi/compiler_id.h"
 #include "abi/protocol.h"
 #include "base/files.h"
 #include "compiler/driver.h"
+#include "os/confine.h"
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -15,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -82,6 +86,22 @@ static MsgIo answer_library(Server *s, const MslLibrary *lib, bool ok, Blob *met
     return io;
 }
 
+// A file of #include, by a question to the client: this process sees none of them itself.
+static MslFile find_file(void *unused, const char *path) {
+    (void)unused;
+    MslFile file = {MSL_FILE_NONE, 0, NULL};
+    WireOut w = {0};
+    MsgType type;
+    Blob *payload = NULL;
+    wire_str(&w, path);
+    MsgIo io = msg_send(MSG_FD, MSG_FIND_FILE, &w, INT64_MAX);
+    wire_free(&w);
+    if (io == MSG_IO_OK) io = msg_receive(MSG_FD, &type, &payload, INT64_MAX);
+    if (io != MSG_IO_OK || type != MSG_FOUND_FILE || !msg_get_file(payload, &file)) _exit(1);
+    blob_release(payload);
+    return file;
+}
+
 static MsgIo serve_library(Server *s, Blob *payload) {
     BaseArena arena = {0};
     WireIn r = {payload->data, payload->data + payload->n_bytes, false};
@@ -94,6 +114,7 @@ static MsgIo serve_library(Server *s, Blob *payload) {
     source.stdlib_dir = s->stdlib;
     source.pch_dir = s->pch;
     source.pch_shipped_dir = s->shipped_pch;
+    source.files = &(MslFiles){NULL, find_file};
     // Relative names mean the client's folder. If it is gone, only absolute names can be found.
     if (*cwd && chdir(cwd)) cwd = "/";
     MslLibrary lib;
@@ -225,21 +246,14 @@ static MsgIo serve_one(Server *s) {
     return io;
 }
 
-static int serve(void *unused) {
-    (void)unused;
-    Server s = {.stdlib = driver_stdlib_dir(),
-                .pch = driver_pch_dir(),
-                .shipped_pch = driver_shipped_pch_dir()};
-    if (!s.stdlib) { // before the greeting: this is a compiler that does not start
-        fputs("mslc: the Metal headers are missing; set INGOT_STDLIB to their folder\n", stderr);
-        _exit(1);
-    }
+static int serve(void *server) {
+    Server *s = server;
     WireOut hello = {0};
     wire_u32(&hello, MSG_VERSION);
     wire_str(&hello, compiler_id());
     MsgIo io = msg_send(MSG_FD, MSG_HELLO, &hello, INT64_MAX);
     wire_free(&hello);
-    while (io == MSG_IO_OK) io = serve_one(&s);
+    while (io == MSG_IO_OK) io = serve_one(s);
     _exit(io == MSG_IO_CLOSED ? 0 : 1); // nothing to save, and LLVM's destructors take their time
 }
 
@@ -252,7 +266,27 @@ _Noreturn static void *watch(void *unused) {
     }
 }
 
+// Finds what the server reads, then closes everything else to it.
+static unsigned confine(Server *s) {
+    *s = (Server){.stdlib = driver_stdlib_dir(),
+                  .pch = driver_pch_dir(),
+                  .shipped_pch = driver_shipped_pch_dir()};
+    const struct rlimit files = {256, 256}, size = {(rlim_t)1 << 30, (rlim_t)1 << 30};
+    setrlimit(RLIMIT_NOFILE, &files);
+    setrlimit(RLIMIT_FSIZE, &size);
+    return driver_confine(true, (const char *[]){s->stdlib, s->shipped_pch}, 2, s->pch);
+}
+
+int confinement_main(void) {
+    Server s;
+    char text[64];
+    os_confined_text(confine(&s), text, sizeof text);
+    puts(text);
+    return 0;
+}
+
 int serve_main(void) {
+    static Server s;
     int type;
     socklen_t n = sizeof type;
     if (getsockopt(MSG_FD, SOL_SOCKET, SO_TYPE, &type, &n)) {
@@ -268,7 +302,12 @@ int serve_main(void) {
     for (int sig = 1; sig < NSIG; sig++) signal(sig, SIG_DFL);
     signal(SIGPIPE, SIG_IGN);
     driver_limits();
+    confine(&s);
+    if (!s.stdlib) { // before the greeting: this is a compiler that does not start
+        fputs("mslc: the Metal headers are missing; set INGOT_STDLIB to their folder\n", stderr);
+        return 1;
+    }
     pthread_t watcher;
     if (pthread_create(&watcher, NULL, watch, NULL)) return 1;
-    driver_run_deep(serve, NULL);
+    driver_run_deep(serve, &s);
 }

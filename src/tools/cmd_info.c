@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// cmd_info.c: `ingot info`: the devices and their limits.
+// cmd_info.c: `ingot info`: the devices and their limits, and what confines the compiler.
 #include "tools/tools.h"
+#include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
 
 static const CommandLine line = {
     .program = "ingot info",
     .usage = "",
-    .about = "Lists the devices Metal programs see on this machine, with their limits.",
+    .about = "Lists the devices Metal programs see on this machine, with their limits, and what "
+             "confines the compiler.",
 };
 
 static void print_bytes(const char *what, uint64_t n) {
@@ -56,6 +60,19 @@ static void print_device(const MTLDevice *d) {
     print_families(d);
 }
 
+// The compiler says itself what keeps it in: it depends on the kernel.
+static void print_compiler(void) {
+    extern char **environ;
+    char *path = find_compiler(), *argv[] = {path, "confinement", NULL};
+    pid_t pid;
+    int status = 1;
+    printf("compiler\n  %-34s ", "confinement");
+    fflush(stdout);
+    if (path && !posix_spawnp(&pid, path, NULL, NULL, argv, environ)) waitpid(pid, &status, 0);
+    if (status) puts("there is no compiler");
+    free(path);
+}
+
 int cmd_info(int argc, char **argv) {
     int status = options_read(&line, NULL, argc, argv);
     if (status != OPTIONS_GO_ON) return status;
@@ -67,5 +84,6 @@ int cmd_info(int argc, char **argv) {
         print_device(devices[i]);
         mtl_release(devices[i]);
     }
+    print_compiler();
     return EXIT_FINE;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // fake_compiler.c: the real server (serve.c) around a front end and a back end that do what the
 // source says: ok, error, crash, hang, exit, slow, once:PATH (crash the first time), include:PATH.
-// Every compilation adds a byte to $FAKE_COUNT.
+// Every compilation adds a byte to $INGOT_FAKE_COUNT.
 #include "base/files.h"
 #include "base/text.h"
 #include "compiler/driver.h"
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 static void count(void) {
-    const char *path = getenv("FAKE_COUNT");
+    const char *path = getenv("INGOT_FAKE_COUNT");
     int fd = path ? open(path, O_WRONLY | O_CREAT | O_APPEND, 0600) : -1;
     if (fd >= 0 && write(fd, "x", 1) == 1) close(fd);
 }
@@ -33,7 +33,7 @@ _Noreturn static void crash(void) {
 
 // Until there is a file of the counter's name and ".gate".
 static void wait_at_gate(void) {
-    char *path = text_format("%s.gate", getenv("FAKE_COUNT"));
+    char *path = text_format("%s.gate", getenv("INGOT_FAKE_COUNT"));
     while (path && access(path, F_OK)) usleep(1000);
     free(path);
 }
@@ -65,7 +65,8 @@ bool msl_frontend(const MslSource *s, MslLibrary *out) {
     }
     if (says(s, "include:")) {
         out->files = calloc(1, sizeof *out->files);
-        out->files[out->n_files++] = strdup(s->text + 8);
+        out->files[0].path = strdup(s->text + 8);
+        out->n_files += !sha256_file(s->text + 8, out->files[0].hash);
     }
     out->log = strdup("");
     out->reflection = fixture_reflection();
@@ -89,7 +90,7 @@ void msl_library_free(MslLibrary *lib) {
     free(lib->diagnostics);
     free(lib->bitcode);
     rf_free(lib->reflection);
-    for (size_t i = 0; i < lib->n_files; i++) free(lib->files[i]);
+    for (size_t i = 0; i < lib->n_files; i++) free(lib->files[i].path);
     free(lib->files);
 }
 

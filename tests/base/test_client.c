@@ -39,8 +39,8 @@ static int set_up(void **state) {
     setenv("INGOT_CACHE_DIR", folder, 1);
     setenv("INGOT_COMPILE_TIMEOUT_MS", "20000", 1);
     snprintf(counter, sizeof counter, "%s/counter", folder);
-    setenv("FAKE_COUNT", counter, 1); // read by compilers started from now on
-    kill_compilers();                 // those of the test before have another counter
+    setenv("INGOT_FAKE_COUNT", counter, 1); // read by compilers started from now on
+    kill_compilers();                       // those of the test before have another counter
     return 0;
 }
 static int tear_down(void **state) {

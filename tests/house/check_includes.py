@@ -49,7 +49,7 @@ ALLOWED = {
     "runtime/layer": LOW + " runtime/object runtime/memory runtime/program runtime/command",
     "runtime/inspect": LOW + " runtime/object runtime/memory runtime/program runtime/command",
     "runtime/metal4": LOW + " network runtime/object runtime/memory runtime/program runtime/command runtime/layer",
-    "compiler": "abi base",
+    "compiler": "abi base os",
     "compiler/frontend": "compiler abi base",
     "compiler/passes": "compiler abi base",
     "compiler/codegen": "compiler compiler/frontend compiler/passes abi base",

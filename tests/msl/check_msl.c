@@ -11,6 +11,7 @@
 //
 // A file with lines `// ==== [2.1] title` is a table of programs, one behind each such line, each
 // compiled alone with what stands before the first; a number is the version of the language.
+#include "abi/source_files.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "compiler/compiler.h"
@@ -203,6 +204,8 @@ static int check(const Place *at, const char *text, size_t n_bytes, const char *
                         .language_version = version,
                         .stdlib_dir = at->stdlib,
                         .pch_dir = at->pch};
+    MslFiles files = {source_files_new(&source, NULL), source_files_find};
+    source.files = &files;
     MslLibrary lib;
     bool ok = msl_frontend(&source, &lib), error_expected = false;
     int failures = compare(at->path, &lib, list, n);
@@ -221,6 +224,7 @@ static int check(const Place *at, const char *text, size_t n_bytes, const char *
     if (show && got.data) fputs(got.data, stdout);
     if (failures || show) fputs(lib.log ? lib.log : "", stderr);
     msl_library_free(&lib);
+    source_files_free(files.context);
     text_free(&wanted);
     text_free(&got);
     return failures;

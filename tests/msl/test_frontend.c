@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include "abi/source_files.h"
 #include "base/files.h"
 #include "compiler/compiler.h"
 #include "compiler/frontend/bridge.h"
@@ -131,6 +132,8 @@ static void headers_in_memory_and_on_disk(void **state) {
     rejects(&s, "file not found");
     s.include_dirs = dirs, s.n_include_dirs = 1;
     s.headers = headers, s.n_headers = 1;
+    MslFiles files = {source_files_new(&s, NULL), source_files_find};
+    s.files = &files;
     rejects(&s, "redefinition of 'Memory'");
     s.text = strstr(s.text, "#include \"disk.h\"");
     s.n_bytes = strlen(s.text);
@@ -141,10 +144,13 @@ static void headers_in_memory_and_on_disk(void **state) {
     s.n_headers = 0;
     s = source_of("#include \"disk.h\"\nkernel void f(device Disk *a) { a[0].v = 1; }\n");
     s.include_dirs = dirs, s.n_include_dirs = 1;
+    rejects(&s, "file not found"); // nobody reads files for it
+    s.files = &files;
     MslLibrary lib;
     assert_true(msl_frontend(&s, &lib));
+    source_files_free(files.context);
     assert_int_equal(lib.n_files, 1);
-    assert_string_equal(lib.files[0], path);
+    assert_string_equal(lib.files[0].path, path);
     msl_library_free(&lib);
     unlink(path);
     rmdir(folder);

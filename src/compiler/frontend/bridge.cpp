@@ -9,6 +9,7 @@
 #include "clang/AST/Mangle.h"
 #include "clang/AST/RecordLayout.h"
 #include "clang/AST/RecursiveASTVisitor.h"
+#include "clang/Basic/DiagnosticLex.h"
 #include "clang/Basic/DiagnosticSema.h"
 #include "clang/Basic/Stack.h"
 #include "clang/Basic/TargetInfo.h"
@@ -37,9 +38,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <fcntl.h>
 #include <mutex>
 #include <string>
 #include <sys/mman.h>
+#include <thread>
 #include <unistd.h>
 using namespace clang;
 using llvm::StringRef;
@@ -101,6 +104,7 @@ struct BridgeJob : DiagnosticConsumer {
     std::vector<FunctionDecl *> held;
     llvm::DenseMap<const FunctionDecl *, size_t> numbers;
     BridgeShare share = {0, SIZE_MAX, false};
+    llvm::DenseMap<FileID, bool> ours; // files: of our own headers
     bool makes(const FunctionDecl *f) const {
         auto n = numbers.find(f);
         return n == numbers.end() ? !share.part : n->second >= share.from && n->second < share.to;
@@ -118,6 +122,7 @@ static BridgeDiagKind diagKind(unsigned id) {
     case diag::err_ovl_ambiguous_oper_binary: return BRIDGE_DIAG_AMBIGUOUS_OPERATOR;
     case diag::err_ovl_ambiguous_member_call: return BRIDGE_DIAG_AMBIGUOUS_MEMBER;
     case diag::err_typecheck_invalid_operands: return BRIDGE_DIAG_BAD_OPERANDS;
+    case diag::err_pp_file_not_found: return BRIDGE_DIAG_NO_FILE;
     case diag::err_typecheck_subscript_value:
     case diag::err_typecheck_unary_expr: return BRIDGE_DIAG_BAD_OPERAND;
     default: return BRIDGE_DIAG_OTHER;
@@ -167,6 +172,8 @@ char *bridge_render(BridgeJob *job, const BridgeDiagnostic *b, int severity, con
     std::string out;
     llvm::raw_string_ostream os(out);
     DiagnosticOptions options;
+    // `#line 4294967295`: the number behind it is small, and Clang's margin gigabytes wide.
+    options.ShowLineNumbers = b->line < 1000000000;
     LangOptions lang;
     TextDiagnostic printer(
         os, job->ci && job->ci->hasPreprocessor() ? job->ci->getLangOpts() : lang, options);
@@ -185,27 +192,37 @@ void bridge_report(BridgeJob *job, int severity, uint32_t location, const char *
         << message;
 }
 
-bool bridge_in_system(BridgeJob *job, uint32_t location) {
-    SourceLocation l = SourceLocation::getFromRawEncoding(location);
-    SourceManager &sm = job->ci->getSourceManager();
-    return l.isValid() && sm.isInSystemHeader(sm.getFileLoc(l));
+static bool isUnder(const char *folder, StringRef file) {
+    if (!folder) return false;
+    llvm::SmallString<256> path(file), ours(folder);
+    llvm::sys::path::remove_dots(path, /*remove_dot_dot=*/true);
+    llvm::sys::path::remove_dots(ours, /*remove_dot_dot=*/true);
+    return path.str().starts_with(ours) && path.str().drop_front(ours.size()).starts_with("/");
 }
 
 // What the precompiled headers hold is ours too.
+static bool isOurs(BridgeJob *job, FileID id) {
+    SourceManager &sm = job->ci->getSourceManager();
+    if (sm.isLoadedFileID(id)) return true;
+    auto known = job->ours.find(id);
+    if (known != job->ours.end()) return known->second;
+    OptionalFileEntryRef file = sm.getFileEntryRefForID(id);
+    return job->ours[id] = file && isUnder(job->client->stdlib, file->getName());
+}
+
+bool bridge_in_system(BridgeJob *job, uint32_t location) {
+    SourceLocation l = SourceLocation::getFromRawEncoding(location);
+    SourceManager &sm = job->ci->getSourceManager();
+    return l.isValid() && isOurs(job, sm.getFileID(sm.getFileLoc(l)));
+}
+
 bool bridge_is_ours(BridgeJob *job, uint32_t location) {
     SourceLocation l = SourceLocation::getFromRawEncoding(location);
     SourceManager &sm = job->ci->getSourceManager();
     while (l.isMacroID() && sm.isWrittenInScratchSpace(sm.getSpellingLoc(l)))
         l = sm.getImmediateExpansionRange(l).getBegin(); // pasted: by whom is seen where
     if (l.isInvalid()) return false;
-    FileID id = sm.getFileID(sm.getSpellingLoc(l));
-    if (sm.isLoadedFileID(id)) return true;
-    OptionalFileEntryRef file = sm.getFileEntryRefForID(id);
-    if (!file || !job->client->stdlib) return false;
-    llvm::SmallString<256> path(file->getName()), ours(job->client->stdlib);
-    llvm::sys::path::remove_dots(path, /*remove_dot_dot=*/true);
-    llvm::sys::path::remove_dots(ours, /*remove_dot_dot=*/true);
-    return path.str().starts_with(ours) && path.str().drop_front(ours.size()).starts_with("/");
+    return isOurs(job, sm.getFileID(sm.getSpellingLoc(l)));
 }
 
 bool bridge_is_builtin(BridgeJob *job, const char *name) {
@@ -242,6 +259,20 @@ struct PragmaGuard : PPCallbacks {
         std::copy(line.begin(), line.end(), again.get());
         pp.EnterTokenStream(std::move(again), line.size(), /*DisableMacroExpansion=*/false,
                             /*IsReinject=*/true);
+    }
+    // Metal has no #embed. Of a file that is not there Clang does not say where that stands, and
+    // whoever lists the files read makes it a silent nothing.
+    void refuseEmbed(SourceLocation at) {
+        bridge_report(&job, 3, at.getRawEncoding(), "'#embed' is not supported in Metal");
+    }
+    void EmbedDirective(SourceLocation at, StringRef, bool, OptionalFileEntryRef,
+                        const LexEmbedParametersResult &) override {
+        refuseEmbed(at);
+    }
+    bool EmbedFileNotFound(StringRef) override { // the line is read: what follows is its end
+        auto *lexer = static_cast<Lexer *>(job.ci->getPreprocessor().getCurrentFileLexer());
+        refuseEmbed(lexer->getSourceLocation().getLocWithOffset(-1));
+        return true;
     }
     static std::string word(Preprocessor &pp, const std::vector<Token> &line, size_t i) {
         return i < line.size() && line[i].getIdentifierInfo() ? pp.getSpelling(line[i]) : "";
@@ -452,6 +483,17 @@ struct SpaceChecker : RecursiveASTVisitor<SpaceChecker> {
     bool VisitCXXOperatorCallExpr(CXXOperatorCallExpr *e) {
         auto *f = dyn_cast_or_null<CXXMethodDecl>(e->getDirectCallee());
         if (f) object(e->getArg(0)->IgnoreParenImpCasts(), f, e->getOperatorLoc());
+        return true;
+    }
+    // Addresses of code are for nobody.
+    bool VisitAddrLabelExpr(AddrLabelExpr *e) {
+        bridge_report(&job, 3, e->getAmpAmpLoc().getRawEncoding(),
+                      "the address of a label is not supported in Metal");
+        return true;
+    }
+    bool VisitIndirectGotoStmt(IndirectGotoStmt *s) {
+        bridge_report(&job, 3, s->getGotoLoc().getRawEncoding(),
+                      "a goto to an address is not supported in Metal");
         return true;
     }
     bool VisitStmtExpr(StmtExpr *) { return job.statementsInExpressions = true; }
@@ -1128,6 +1170,73 @@ struct Files : DependencyCollector {
     }
 };
 
+// The files that Clang sees beside those in memory: our own headers and their image as they lie,
+// everything else as the client has it. No path leads around this: #include, #embed and questions
+// whether a file is there all come here.
+struct LentFile : llvm::vfs::File {
+    llvm::vfs::Status about;
+    StringRef text;
+    LentFile(llvm::vfs::Status s, StringRef t) : about(std::move(s)), text(t) {}
+    llvm::ErrorOr<llvm::vfs::Status> status() override { return about; }
+    llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> getBuffer(const llvm::Twine &name, int64_t,
+                                                                 bool, bool) override {
+        llvm::SmallString<256> path;
+        return llvm::MemoryBuffer::getMemBuffer(text, name.toStringRef(path));
+    }
+    std::error_code close() override { return {}; }
+};
+
+struct LentFiles : llvm::vfs::ProxyFileSystem {
+    const BridgeClient *client;
+    LentFiles(llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> real, const BridgeClient *c)
+        : ProxyFileSystem(std::move(real)), client(c) {}
+    bool isOpen(const std::string &path) const {
+        StringRef image = client->image ? client->image : "", stdlib = client->stdlib;
+        return path == stdlib || isUnder(client->stdlib, path) || path == image ||
+               path == llvm::sys::path::parent_path(image); // Clang looks for folders first
+    }
+    llvm::ErrorOr<std::unique_ptr<LentFile>> find(const std::string &path) {
+        BridgeLent lent = {};
+        if (path == ".")
+            lent.found = lent.is_folder = true; // Clang relies on it
+        else if (client->find && !StringRef(path).starts_with("/memory/"))
+            lent = client->find(client->context, path.c_str());
+        if (!lent.found) return std::errc::no_such_file_or_directory;
+        llvm::vfs::Status about(path, llvm::sys::fs::UniqueID(UINT64_MAX, lent.id), {}, 0, 0,
+                                lent.n_bytes,
+                                lent.is_folder ? llvm::sys::fs::file_type::directory_file
+                                               : llvm::sys::fs::file_type::regular_file,
+                                llvm::sys::fs::perms::owner_read);
+        return std::make_unique<LentFile>(about, StringRef(lent.text, lent.n_bytes));
+    }
+    llvm::ErrorOr<llvm::vfs::Status> status(const llvm::Twine &name) override {
+        std::string path = name.str();
+        if (isOpen(path)) return ProxyFileSystem::status(name);
+        auto file = find(path);
+        if (!file) return file.getError();
+        return (*file)->about;
+    }
+    llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>> openFileForRead(
+        const llvm::Twine &name) override {
+        std::string path = name.str();
+        if (isOpen(path)) return ProxyFileSystem::openFileForRead(name);
+        auto file = find(path);
+        if (!file) return file.getError();
+        if ((*file)->about.isDirectory()) return std::errc::is_a_directory;
+        return std::unique_ptr<llvm::vfs::File>(std::move(*file));
+    }
+    llvm::vfs::directory_iterator dir_begin(const llvm::Twine &, std::error_code &e) override {
+        e = std::make_error_code(std::errc::no_such_file_or_directory);
+        return {};
+    }
+    std::error_code getRealPath(const llvm::Twine &name,
+                                llvm::SmallVectorImpl<char> &out) override {
+        if (isOpen(name.str())) return ProxyFileSystem::getRealPath(name, out);
+        return std::make_error_code(std::errc::operation_not_permitted);
+    }
+    bool exists(const llvm::Twine &name) override { return bool(status(name)); }
+};
+
 static bool runAction(FrontendAction &action, CompilerInstance &ci) {
     for (const FrontendInputFile &f : ci.getFrontendOpts().Inputs)
         if (action.BeginSourceFile(ci, f)) {
@@ -1158,7 +1267,8 @@ bool bridge_run(BridgeMode mode, const char *const *args, size_t n_args, const B
     job.client = client;
     auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
     auto real = llvm::vfs::getRealFileSystem();
-    auto fs = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(real);
+    auto fs = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(
+        llvm::makeIntrusiveRefCnt<LentFiles>(real, client));
     if (auto cwd = real->getCurrentWorkingDirectory()) memory->setCurrentWorkingDirectory(*cwd);
     for (size_t i = 0; i < n_files; i++)
         memory->addFile(files[i].path, 0,
@@ -1193,17 +1303,8 @@ bool bridge_run(BridgeMode mode, const char *const *args, size_t n_args, const B
 }
 
 // Linking.
-// Objects travel through memfds; the output needs a real folder, because lld writes a sibling
-// file and renames it. Shared memory when there is some, else the temporary folder.
-static int outputFolder(char *path, size_t n) {
-    const char *tmp = getenv("TMPDIR");
-    for (const char *base : {"/dev/shm", tmp && *tmp ? tmp : "/tmp", "/tmp"}) {
-        snprintf(path, n, "%s/ingot-link-XXXXXX", base);
-        if (mkdtemp(path)) return 0;
-    }
-    return -1;
-}
-
+// Objects travel through memory files and the result through a pipe: the process may have no folder
+// to write to, and beside an output that is a file lld wants to put another.
 static int objectFile(const MslElf &object) {
     int fd = memfd_create("ingot.o", MFD_CLOEXEC);
     llvm::raw_fd_ostream os(fd, false);
@@ -1224,11 +1325,16 @@ bool msl_link_shared(const MslElf *objects, size_t n, unsigned char **so, size_t
     *so = nullptr, *so_bytes = 0, *error = nullptr;
     std::string text;
     llvm::raw_string_ostream os(text);
-    char dir[4096];
     llvm::SmallVector<int, 2> in;
     for (size_t i = 0; i < n; i++) in.push_back(objectFile(objects[i]));
-    if (!llvm::is_contained(in, -1) && outputFolder(dir, sizeof dir) == 0) {
-        std::string outPath = std::string(dir) + "/k.so";
+    int out[2];
+    if (!llvm::is_contained(in, -1) && pipe2(out, O_CLOEXEC) == 0) {
+        std::string result;
+        std::thread reader([&result, from = out[0]] {
+            char part[1 << 16];
+            for (ssize_t got; (got = read(from, part, sizeof part)) > 0;) result.append(part, got);
+        });
+        std::string outPath = "/proc/self/fd/" + std::to_string(out[1]);
         llvm::SmallVector<std::string, 2> inPaths;
         for (int fd : in) inPaths.push_back("/proc/self/fd/" + std::to_string(fd));
         llvm::SmallVector<const char *, 16> args = {"ld.lld",
@@ -1249,14 +1355,11 @@ bool msl_link_shared(const MslElf *objects, size_t n, unsigned char **so, size_t
                                               // exiting
         bool linked = lld::lldMain(args, os, os, {{lld::Gnu, &lld::elf::link}}).retCode == 0;
         llvm::CrashRecoveryContext::Disable();
-        if (linked) {
-            auto file = llvm::MemoryBuffer::getFile(outPath, false, false);
-            size_t size = file ? (*file)->getBufferSize() : 0;
-            if (size && (*so = (unsigned char *)malloc(size)))
-                memcpy(*so, (*file)->getBufferStart(), *so_bytes = size);
-        }
-        unlink(outPath.c_str());
-        rmdir(dir);
+        close(out[1]);
+        reader.join();
+        close(out[0]);
+        if (linked && !result.empty() && (*so = (unsigned char *)malloc(result.size())))
+            memcpy(*so, result.data(), *so_bytes = result.size());
     }
     for (int fd : in)
         if (fd >= 0) close(fd);

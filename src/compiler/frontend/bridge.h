@@ -39,6 +39,7 @@ typedef enum BridgeDiagKind {
     BRIDGE_DIAG_BAD_OPERAND,  // of a built-in unary operator or subscript
     BRIDGE_DIAG_AMBIGUOUS_OPERATOR,
     BRIDGE_DIAG_AMBIGUOUS_MEMBER,
+    BRIDGE_DIAG_NO_FILE, // of #include or #embed
 } BridgeDiagKind;
 
 typedef struct BridgeDiagnostic {
@@ -141,10 +142,20 @@ typedef enum BridgePragma {
     BRIDGE_PRAGMA_REFUSE
 } BridgePragma;
 
+typedef struct BridgeLent { // a file of the client's
+    bool found, is_folder;
+    uint64_t id;      // of the file, whatever the path
+    const char *text; // stays where it is until the job ends, with a zero behind it
+    size_t n_bytes;
+} BridgeLent;
+
 typedef struct BridgeClient {
     void *context;
     unsigned version;   // of the language, 10 * major + minor
-    const char *stdlib; // folder of our own headers
+    const char *stdlib; // folder of our own headers, and their image (NULL: none): all that is read
+    const char *image;  // without asking
+    // Any other file that Clang looks for, by the path that it tries. NULL: there are none.
+    BridgeLent (*find)(void *context, const char *path);
     // Edits the tokens of the translation unit. The result must live until the job ends; NULL
     // stops.
     const MslToken *(*tokens)(void *context, BridgeJob *job, const MslToken *in, size_t n,
@@ -185,10 +196,10 @@ bool bridge_run(BridgeMode mode, const char *const *args, size_t n_args, const B
 void bridge_report(BridgeJob *job, int severity, uint32_t location, const char *message);
 // The diagnostic as Clang prints it (file, line, column, caret), with another text and severity.
 char *bridge_render(BridgeJob *job, const BridgeDiagnostic *d, int severity, const char *message);
-// Whether the location lies in our own headers.
+// Whether the location lies in our own headers (for a macro: where it is used); by the file itself,
+// whatever the source says about lines, files and system headers.
 bool bridge_in_system(BridgeJob *job, uint32_t location);
-// Whether the text at the location, or the macro it comes from, is of our own headers: by the file
-// itself, whatever the source says about lines, files and system headers.
+// The same for the text at the location: for a macro where it is defined.
 bool bridge_is_ours(BridgeJob *job, uint32_t location);
 bool bridge_is_builtin(BridgeJob *job, const char *name); // of Clang's
 // Symbol of the variable called `name` as seen from the function being reflected, malloc'd; or

@@ -80,6 +80,11 @@ void diagnose(Diagnoser *g, BridgeJob *job, const BridgeDiagnostic *d) {
         free(message);
         message = reason;
     }
+    if (d->kind == BRIDGE_DIAG_NO_FILE && g->refused_file) {
+        char *more =
+            text_format("%s: it is outside of the folders that the source may include", message);
+        if (more) free(message), message = more;
+    }
     g->n_errors += d->severity >= 3;
     if (d->severity == 1) {
         if (g->pending && !d->in_system && d->location) {

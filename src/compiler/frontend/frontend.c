@@ -3,6 +3,7 @@
 // prelude, runs Clang through the bridge, repeats with repairs where an error asked for one
 // (bounded), and assembles the result: bitcode, reflection, diagnostics, files read.
 #include "compiler/frontend/frontend_int.h"
+#include "base/blob.h"
 #include "compiler/frontend/shares.h"
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,8 @@ typedef struct Round { // one run of Clang
     bool may_be_short; // once a repair is found
     bool bare;         // the language and its types, without its library
     bool library;      // one of our headers was included
-    char **files;
+    Found *found;      // files that were asked for, over all rounds
+    MslFileRead *files;
     size_t n_files, capacity_files;
     unsigned char *bitcode;
     size_t bitcode_bytes;
@@ -47,6 +49,7 @@ static const MslToken *on_tokens(void *context, BridgeJob *job, const MslToken *
 static void on_diagnostic(void *context, BridgeJob *job, const BridgeDiagnostic *d) {
     Round *r = context;
     bool learnt = d->severity >= 3 && repairs_learn(r->repairs, d);
+    r->diagnoser.refused_file = found_refused(r->found);
     if (d->severity >= 3 && r->shares.number && !learnt && !r->learnt) shares_give_up();
     r->learnt |= learnt;
     diagnose(&r->diagnoser, job, d);
@@ -75,20 +78,28 @@ static void on_file(void *context, const char *path, bool system) {
     if (strcmp(path, r->source->name) == 0 || strncmp(path, "/memory/", 8) == 0 ||
         strstr(path, "/prelude-"))
         return;
+    const Blob *bytes = found_bytes(r->found, path);
+    if (!bytes) return; // in memory
     for (size_t i = 0; i < r->n_files; i++)
-        if (strcmp(r->files[i], path) == 0) return;
+        if (strcmp(r->files[i].path, path) == 0) return;
     if (r->n_files == r->capacity_files) {
         size_t capacity = r->capacity_files ? r->capacity_files * 2 : 16;
-        char **files = realloc(r->files, capacity * sizeof *files);
+        MslFileRead *files = realloc(r->files, capacity * sizeof *files);
         if (!files) {
             r->failed = true;
             return;
         }
         r->files = files, r->capacity_files = capacity;
     }
-    r->files[r->n_files] = strdup(path);
-    r->failed |= !r->files[r->n_files];
-    r->n_files += r->files[r->n_files] != NULL;
+    MslFileRead *file = &r->files[r->n_files];
+    file->path = strdup(path);
+    sha256(bytes->data, bytes->n_bytes, file->hash);
+    r->failed |= !file->path;
+    r->n_files += file->path != NULL;
+}
+
+static BridgeLent on_find(void *context, const char *path) {
+    return found_ask(((Round *)context)->found, path);
 }
 
 static uint32_t on_new_type(void *context) {
@@ -124,7 +135,7 @@ static void round_free(Round *r) {
     reflect_end(&r->reflection);
     token_list_free(&r->tokens);
     diagnose_free(&r->diagnoser);
-    for (size_t i = 0; i < r->n_files; i++) free(r->files[i]);
+    for (size_t i = 0; i < r->n_files; i++) free(r->files[i].path);
     free(r->files);
     free(r->bitcode);
     shares_free(&r->shares);
@@ -160,6 +171,8 @@ static bool run_round(Round *r, const Options *dialect, const char *pch) {
     const BridgeClient client = {.context = r,
                                  .version = version_asked(r->source),
                                  .stdlib = r->source->stdlib_dir,
+                                 .image = pch,
+                                 .find = on_find,
                                  .tokens = on_tokens,
                                  .diagnostic = on_diagnostic,
                                  .in_vain = on_in_vain,
@@ -229,6 +242,7 @@ bool msl_frontend(const MslSource *given, MslLibrary *out) {
     MslSource source = *given;
     BaseArena arena = {0};
     Repairs repairs = {0};
+    Found found = {.files = given->files};
     Options dialect = {.arena = &arena};
     bool ok = false, alone = !given->processes, bare = !given->text || !may_include(given);
     *out = (MslLibrary){0};
@@ -240,7 +254,7 @@ bool msl_frontend(const MslSource *given, MslLibrary *out) {
     options_dialect(&dialect, &source);
     const char *pch = dialect.failed || bare ? NULL : pch_find(&source, &dialect, &arena);
     for (int i = 0; i < MAX_ROUNDS; i++) {
-        Round r = {.source = &source, .repairs = &repairs, .bare = bare};
+        Round r = {.source = &source, .repairs = &repairs, .found = &found, .bare = bare};
         r.may_be_short = i < SHORT_ROUNDS;
         r.alone = alone;
         r.diagnoser.version = version_asked(&source);
@@ -260,6 +274,7 @@ bool msl_frontend(const MslSource *given, MslLibrary *out) {
         if (!again) break;
     }
     free(repairs.at);
+    found_free(&found);
     base_arena_free(&arena);
     return ok;
 }
@@ -273,7 +288,7 @@ void msl_library_free(MslLibrary *lib) {
     free(lib->diagnostics);
     free(lib->bitcode);
     rf_free(lib->reflection);
-    for (size_t i = 0; i < lib->n_files; i++) free(lib->files[i]);
+    for (size_t i = 0; i < lib->n_files; i++) free(lib->files[i].path);
     free(lib->files);
     *lib = (MslLibrary){0};
 }

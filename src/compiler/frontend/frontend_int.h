@@ -183,6 +183,7 @@ typedef struct Diagnoser {
     unsigned version;    // of the language
     bool drop_notes;     // notes that belong to a diagnostic not shown
     bool broken_prelude; // the precompiled headers could not be read
+    bool refused_file;   // the next one is about a file that was looked for where nobody may
     bool failed;         // out of memory
 } Diagnoser;
 void diagnose(Diagnoser *g, BridgeJob *job, const BridgeDiagnostic *d);
@@ -190,6 +191,19 @@ void diagnose_end(Diagnoser *g); // settles what is pending
 // Adds one, and how it is shown.
 void diagnose_take(Diagnoser *g, const MslDiagnostic *d, const char *shown, size_t n_shown);
 void diagnose_free(Diagnoser *g);
+
+// ---- files.c: the files of others that #include finds ----
+typedef struct FoundFile FoundFile;
+typedef struct Found {
+    const MslFiles *files; // NULL: there are none
+    FoundFile *at;
+    size_t n, capacity;
+    bool refused;
+} Found;
+BridgeLent found_ask(Found *f, const char *path);
+const Blob *found_bytes(const Found *f, const char *path); // NULL: not among them
+bool found_refused(Found *f); // since the last file that was there, or the last question
+void found_free(Found *f);
 
 // ---- options.c: Clang's arguments. Strings live in the arena ----
 typedef struct Options {

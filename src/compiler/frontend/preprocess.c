@@ -9,15 +9,22 @@
 
 typedef struct Run {
     Diagnoser diagnoser;
+    Found found;
     Text text;
 } Run;
 
 static void on_diagnostic(void *context, BridgeJob *job, const BridgeDiagnostic *d) {
-    diagnose(&((Run *)context)->diagnoser, job, d);
+    Run *run = context;
+    run->diagnoser.refused_file = found_refused(&run->found);
+    diagnose(&run->diagnoser, job, d);
 }
 
 static void on_file(void *context, const char *path, bool system) {
     (void)context, (void)path, (void)system;
+}
+
+static BridgeLent on_find(void *context, const char *path) {
+    return found_ask(&((Run *)context)->found, path);
 }
 
 static void on_text(void *context, const char *text, size_t n) {
@@ -28,7 +35,7 @@ bool msl_preprocess(const MslSource *given, MslPreprocess *p) {
     MslSource source = *given;
     BaseArena arena = {0};
     Options o = {.arena = &arena};
-    Run run = {0};
+    Run run = {.found.files = given->files};
     size_t n_files = 0;
     if (!source.name || !*source.name) source.name = "program_source";
     BridgeFile *files = frontend_files(&source, &arena, &n_files);
@@ -42,6 +49,7 @@ bool msl_preprocess(const MslSource *given, MslPreprocess *p) {
     options_push(&o, source.name);
     const BridgeClient client = {.context = &run,
                                  .stdlib = source.stdlib_dir,
+                                 .find = on_find,
                                  .diagnostic = on_diagnostic,
                                  .pragma = allow_pragma,
                                  .file = on_file,
@@ -55,6 +63,7 @@ bool msl_preprocess(const MslSource *given, MslPreprocess *p) {
     p->n_text = run.text.n_bytes;
     p->text = text_take(&run.text);
     diagnose_free(&run.diagnoser);
+    found_free(&run.found);
     base_arena_free(&arena);
     return ok && p->text;
 }

@@ -156,6 +156,7 @@ static bool make_library(const Question *q, Outcome *o) {
         msg_put_stitch(&request, q->stitch, q->parts);
     else
         msg_put_source(&request, q->source, q->cwd);
+    SourceFiles *files = q->stitch ? NULL : source_files_new(q->source, q->cwd);
     for (int attempt = 0; attempt < 2; attempt++) {
         char *why;
         Compiler *c = compiler_acquire(NULL, attempt > 0, false, timeout_ns(), &why);
@@ -165,7 +166,7 @@ static bool make_library(const Question *q, Outcome *o) {
         }
         MsgType type;
         Blob *payload;
-        MsgIo io = compiler_ask(c, ask, &request, msg_now() + timeout_ns(), &type, &payload);
+        MsgIo io = compiler_ask(c, ask, &request, files, msg_now() + timeout_ns(), &type, &payload);
         if (io != MSG_IO_OK) {
             if (lost(c, io, attempt, what ? what : "a library", &o->error)) continue;
             break;
@@ -182,6 +183,7 @@ static bool make_library(const Question *q, Outcome *o) {
         compiler_release(c);
         break;
     }
+    source_files_free(files);
     wire_free(&request);
     return cacheable;
 }
@@ -337,8 +339,8 @@ static MsgIo ask_kernel(Compiler *c, const MslKernelRequest *q, const RtKernelRe
         MsgPart *parts = list_libraries(from, c, all);
         if (!parts) return MSG_IO_NO_MEMORY;
         msg_put_kernel(&request, q, parts);
-        MsgIo io =
-            compiler_ask(c, MSG_COMPILE_KERNEL, &request, msg_now() + timeout_ns(), type, payload);
+        MsgIo io = compiler_ask(c, MSG_COMPILE_KERNEL, &request, NULL, msg_now() + timeout_ns(),
+                                type, payload);
         wire_free(&request);
         for (size_t i = 0; io == MSG_IO_OK && (*type != MSG_NEED_LIBRARY || all) && i <= q->n_parts;
              i++)

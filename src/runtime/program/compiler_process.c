@@ -112,6 +112,20 @@ static int move_up(int fd) {
     return up;
 }
 
+// Of the application's environment the compiler gets what it and its loader read.
+static char **compiler_environment(void) {
+    static const char *const taken[] = {
+        "INGOT_",        "HOME=",          "XDG_CACHE_HOME=", "LD_LIBRARY_PATH=",
+        "ASAN_OPTIONS=", "UBSAN_OPTIONS=", "TSAN_OPTIONS=",   "LSAN_OPTIONS="};
+    size_t n = 0, n_out = 0;
+    while (environ && environ[n]) n++;
+    char **out = calloc(n + 1, sizeof *out);
+    for (size_t i = 0; out && i < n; i++)
+        for (size_t k = 0; k < sizeof taken / sizeof *taken; k++)
+            if (!strncmp(environ[i], taken[k], strlen(taken[k]))) out[n_out++] = environ[i];
+    return out;
+}
+
 static int spawn(const char *path, int server, int log, pid_t *pid) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attr;
@@ -119,11 +133,11 @@ static int spawn(const char *path, int server, int log, pid_t *pid) {
     sigset_t none, all;
     sigemptyset(&none);
     sigfillset(&all);
-    int e = posix_spawn_file_actions_init(&actions);
-    if (e) return e;
-    e = posix_spawnattr_init(&attr);
+    char **environment = compiler_environment();
+    int e = environment ? posix_spawn_file_actions_init(&actions) : ENOMEM;
+    if (!e && (e = posix_spawnattr_init(&attr))) posix_spawn_file_actions_destroy(&actions);
     if (e) {
-        posix_spawn_file_actions_destroy(&actions);
+        free(environment);
         return e;
     }
     e = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
@@ -136,9 +150,10 @@ static int spawn(const char *path, int server, int log, pid_t *pid) {
     if (!e)
         e = posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
                                                 POSIX_SPAWN_SETSID);
-    if (!e) e = posix_spawnp(pid, path, &actions, &attr, argv, environ);
+    if (!e) e = posix_spawnp(pid, path, &actions, &attr, argv, environment);
     posix_spawnattr_destroy(&attr);
     posix_spawn_file_actions_destroy(&actions);
+    free(environment);
     return e;
 }
 
@@ -342,13 +357,37 @@ void compiler_release(Compiler *c) {
     pthread_mutex_unlock(&lock);
 }
 
-MsgIo compiler_ask(Compiler *c, MsgType type, const WireOut *request, int64_t deadline,
-                   MsgType *answer, Blob **payload) {
+// Answers a question of the compiler's in the middle of its work; takes the payload.
+static MsgIo lend_file(const Compiler *c, SourceFiles *files, Blob *payload, int64_t deadline) {
+    WireIn r = {payload->data, payload->data + payload->n_bytes, false};
+    char *path = wire_get_str(&r);
+    MsgIo io = files && !r.failed ? MSG_IO_NO_MEMORY : MSG_IO_BAD;
+    if (path && io != MSG_IO_BAD) {
+        WireOut w = {0};
+        MslFile file = source_files_find(files, path);
+        msg_put_file(&w, &file);
+        io = msg_send(c->fd, MSG_FOUND_FILE, &w, deadline);
+        wire_free(&w);
+        blob_release(file.bytes);
+    }
+    free(path);
+    blob_release(payload);
+    return io;
+}
+
+MsgIo compiler_ask(Compiler *c, MsgType type, const WireOut *request, SourceFiles *files,
+                   int64_t deadline, MsgType *answer, Blob **payload) {
     *payload = NULL;
     c->n_requests++;
     if (!ftruncate(c->log, 0)) lseek(c->log, 0, SEEK_SET); // the child shares this position
     MsgIo io = msg_send(c->fd, type, request, deadline);
-    return io == MSG_IO_OK ? msg_receive(c->fd, answer, payload, deadline) : io;
+    while (io == MSG_IO_OK) {
+        io = msg_receive(c->fd, answer, payload, deadline);
+        if (io != MSG_IO_OK || *answer != MSG_FIND_FILE) break;
+        io = lend_file(c, files, *payload, deadline);
+        *payload = NULL;
+    }
+    return io;
 }
 
 char *compiler_lost(Compiler *c, MsgIo io) {

@@ -4,6 +4,7 @@
 #ifndef INGOT_RUNTIME_COMPILER_PROCESS_INT_H
 #define INGOT_RUNTIME_COMPILER_PROCESS_INT_H
 #include "abi/protocol.h"
+#include "abi/source_files.h"
 
 typedef struct Compiler Compiler;
 
@@ -16,10 +17,11 @@ void compiler_prepare(void);
 // *why (malloc'd, for people) if none can be had.
 Compiler *compiler_acquire(const unsigned char *library, bool fresh, bool background,
                            int64_t timeout_ns, char **why);
-// Sends a request and waits for the answer. Anything but MSG_IO_OK: the process is of no use any
-// more, call compiler_lost.
-MsgIo compiler_ask(Compiler *c, MsgType type, const WireOut *request, int64_t deadline,
-                   MsgType *answer, Blob **payload);
+// Sends a request and waits for the answer. files: for the compiler's questions about them, NULL if
+// it has none to ask. Anything but MSG_IO_OK: the process is of no use any more, call
+// compiler_lost.
+MsgIo compiler_ask(Compiler *c, MsgType type, const WireOut *request, SourceFiles *files,
+                   int64_t deadline, MsgType *answer, Blob **payload);
 void compiler_release(Compiler *c);
 // Ends the process and gives it up. Returns how it ended, in a sentence with what it printed last;
 // malloc'd, NULL without memory.
