@@ -25,8 +25,8 @@
 //
 // Loading an archive means running what is in it: it is machine code, which nothing checks. So a
 // file is opened only if it is known who made it. Archives are sealed when they are written, with a
-// secret key of the user's (~/.config/ingot/key, made at first use); one opens where that key is, or
-// where a key its maker used is trusted: a file that INGOT_KEYS names, or the descriptor's
+// secret key of the user's (~/.config/ingot/key, made at first use). One opens where that key is,
+// or where a key its maker used is trusted: a file that INGOT_KEYS names, or the descriptor's
 // trusted_key. Files in `ingot/archives` beside libingot are part of the installation.
 #ifndef INGOT_METAL_H
 #include "ingot/metal.h" // which includes this one

@@ -140,9 +140,9 @@ static int archive_once(const char *name) {
     double t = seconds_now();
     MTLLibrary *l = mtl_device_new_library_with_url(device, metallib, &error);
     MTLFunction *f = l ? mtl_library_new_function(l, "tiny") : NULL;
-    MTLBinaryArchive *archive =
-        f ? mtl_device_new_binary_archive(device, &(MTLBinaryArchiveDescriptor){.url = file}, &error)
-          : NULL;
+    MTLBinaryArchive *archive = f ? mtl_device_new_binary_archive(
+                                        device, &(MTLBinaryArchiveDescriptor){.url = file}, &error)
+                                  : NULL;
     MTLComputePipelineDescriptor d = {
         .compute_function = f, .binary_archives = &archive, .binary_archive_count = 1};
     MTLComputePipelineState *p =

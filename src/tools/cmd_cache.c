@@ -98,7 +98,8 @@ int cmd_cache(int argc, char **argv) {
         return options_wrong(&line, "size, clear or dir? (`ingot cache --help` says more)");
     char *dir = cache_dir();
     if (!dir) {
-        puts("there is no cache folder (INGOT_CACHE_DIR is off, there is no HOME, or others may write to it)");
+        puts("there is no cache folder (INGOT_CACHE_DIR is off, there is no HOME, or others may "
+             "write to it)");
         return EXIT_FINE;
     }
     status = EXIT_FINE;
