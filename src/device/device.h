@@ -42,7 +42,10 @@ typedef struct DevFacts {
     uint32_t n_workers;                          // threads or units that run threadgroups
     bool unified_memory;                         // the host sees all memory where the device does
     bool is_host; // it is the machine's processor: built in, no slot it could be taken from
-    struct {      // MTLGPUFamily: the greatest of each kind; 0: none
+    // Its code runs in another process, which nobody trusts: what lies in memory that both see may
+    // change at any time, and is copied before it is believed.
+    bool is_apart;
+    struct { // MTLGPUFamily: the greatest of each kind; 0: none
         uint8_t apple, mac, common, metal;
     } families;
 } DevFacts;
@@ -57,7 +60,8 @@ typedef struct DevTable {
     // Fills *facts and gives the context that the other functions take. NULL and a sentence in
     // `why`: it cannot be used.
     void *(*open)(unsigned index, DevFacts *facts, char *why, size_t why_bytes);
-    void (*close)(void *context); // NULL: there is nothing to do
+    void (*close)(void *context);   // NULL: there is nothing to do
+    bool (*is_lost)(void *context); // it failed for good: all runs end in DEV_FAULT_LOST. NULL: no
 
     // Memory: zeroed, aligned to a page. Both NULL: the runtime takes the host's, whose addresses
     // are the device's.

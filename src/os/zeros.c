@@ -11,8 +11,18 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char *middle;
 
 static void make(void) {
-    char *p = mmap(NULL, 2 * HALF, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    // Asked for where no process has its libraries: another process may want them at this address.
+    char *p = mmap((void *)((uintptr_t)3 << 44), 2 * HALF, PROT_READ,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p != MAP_FAILED) middle = p + HALF;
+}
+
+bool os_zeros_at(void *address) {
+    char *from = (char *)address - HALF;
+    char *p = mmap(from, 2 * HALF, PROT_READ,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (p != MAP_FAILED && p != from) munmap(p, 2 * HALF);
+    return p == from;
 }
 
 void *os_zeros(void) {

@@ -9,6 +9,8 @@
 // 64 GiB before the address and behind it, of one page that the system shares; NULL where it gives
 // no such range of addresses. Made at the first call, for as long as the process lives.
 void *os_zeros(void);
+// Such memory at the address that another process has it at. False: it is taken.
+bool os_zeros_at(void *address);
 // Whether an address lies among them.
 bool os_among_zeros(const void *address);
 #endif

@@ -82,7 +82,7 @@ void rt_bind_bytes(RtBindings *b, const RtSite *site, const void *bytes, size_t 
         return;
     // 64 bytes aligned and rounded: a kernel that reads a float3 out of 12 bytes reads zeros
     // behind.
-    char *copy = rt_cb_alloc(site->commands, length ? (length + 63) & ~(size_t)63 : 64);
+    char *copy = rt_cb_alloc_shown(site->commands, length ? (length + 63) & ~(size_t)63 : 64);
     if (!copy) {
         rt_cb_no_memory(site->commands);
         return;

@@ -120,6 +120,7 @@ static RtOpResult run_mipmaps(RtOp *op, RtExecution *x) {
     const AbiTexture *t = ((const MipmapOp *)(const void *)op)->texture;
     const DevTable *table = x->buffer->device->table;
     if (table->mipmaps) return table->mipmaps(x->run, t) ? RT_OP_DONE : RT_OP_FAILED;
+    if (!dev_finish(table, x->run)) return RT_OP_FAILED;
     float *scratch = rt_alloc_aligned(MAX_BANDS * 12 * sizeof(float) * (size_t)t->width, 64);
     if (!scratch) {
         x->error = rt_error_no_memory();

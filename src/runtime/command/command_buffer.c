@@ -38,51 +38,84 @@ const RtRecordingHooks rt_recording_hooks = {
 
 // ---- Memory ----
 
-RtArenaBlock *rt_arena_block_new(const MTLDevice *device, size_t capacity) {
+static RtArenaBlock *block_new(const MTLDevice *device, size_t capacity, bool is_shown) {
     const DevTable *table = device->table;
-    RtArenaBlock *block;
-    DevMemory memory = {0};
-    size_t n_bytes = sizeof *block + capacity;
-    if (!table->memory_make)
-        block = rt_alloc_aligned(n_bytes, 64);
-    else if (table->memory_make(device->context, n_bytes, DEV_ARGUMENTS, &memory))
-        block = (RtArenaBlock *)(void *)memory.host;
-    else
-        block = NULL;
-    if (block) *block = (RtArenaBlock){.capacity = capacity, .memory = memory};
+    bool apart = is_shown && table->memory_make;
+    size_t head = (sizeof(RtArenaBlock) + 63) & ~(size_t)63;
+    RtArenaBlock *block = rt_alloc_aligned(head + (apart ? 0 : capacity), 64);
+    if (!block) return NULL;
+    *block = (RtArenaBlock){.capacity = capacity, .data = (char *)block + head};
+    if (!apart) return block;
+    if (!table->memory_make(device->context, capacity, DEV_ARGUMENTS, &block->memory)) {
+        rt_free(block);
+        return NULL;
+    }
+    block->data = block->memory.host;
     return block;
 }
 
-void rt_arena_free(const MTLDevice *device, RtArenaBlock *block) {
-    for (RtArenaBlock *next; block; block = next) {
-        next = block->next;
-        DevMemory memory = block->memory;
-        if (memory.address)
-            device->table->memory_free(device->context, &memory);
-        else
-            rt_free(block);
-    }
-}
-
-void *rt_cb_alloc(MTLCommandBuffer *buffer, size_t n_bytes) {
-    return buffer->allocator ? buffer->recorder->alloc(buffer->allocator, n_bytes)
-                             : rt_cb_alloc_own(buffer, n_bytes);
-}
-
-void *rt_cb_alloc_own(MTLCommandBuffer *buffer, size_t n_bytes) {
-    size_t need = (n_bytes + 63) & ~(size_t)63;
-    RtArenaBlock *block = buffer->arena;
-    if (!block || block->capacity - block->used < need) {
-        size_t capacity = need > RT_ARENA_BLOCK_BYTES ? need : RT_ARENA_BLOCK_BYTES;
-        block = rt_arena_block_new(buffer->device, capacity);
+// A block with room for `need` bytes becomes the first one.
+static RtArenaBlock *next_block(const MTLDevice *device, RtArena *arena, size_t need,
+                                size_t block_bytes, _Atomic uint64_t *taken) {
+    RtArenaBlock **at = &arena->spare, *block;
+    while (*at && (*at)->capacity < need) at = &(*at)->next;
+    if ((block = *at)) {
+        *at = block->next;
+    } else {
+        size_t capacity = need > block_bytes ? need : block_bytes;
+        block = block_new(device, capacity, arena->is_shown);
         if (!block) return NULL;
-        block->next = buffer->arena;
-        buffer->arena = block;
+        if (taken) atomic_fetch_add(taken, sizeof *block + capacity);
     }
+    block->used = 0;
+    block->next = arena->first;
+    return arena->first = block;
+}
+
+void *rt_arena_alloc(const MTLDevice *device, RtArena *arena, size_t n_bytes, size_t block_bytes,
+                     _Atomic uint64_t *taken) {
+    size_t need = (n_bytes + 63) & ~(size_t)63;
+    RtArenaBlock *block = arena->first;
+    if (!block || block->capacity - block->used < need)
+        block = next_block(device, arena, need, block_bytes, taken);
+    if (!block) return NULL;
     void *p = block->data + block->used;
     block->used += need;
     memset(p, 0, n_bytes);
     return p;
+}
+
+void rt_arena_reset(RtArena *arena) {
+    for (RtArenaBlock *block; (block = arena->first);) {
+        arena->first = block->next;
+        block->next = arena->spare;
+        arena->spare = block;
+    }
+}
+
+void rt_arena_free(const MTLDevice *device, RtArena *arena) {
+    rt_arena_reset(arena);
+    for (RtArenaBlock *block; (block = arena->spare);) {
+        arena->spare = block->next;
+        if (block->memory.address) device->table->memory_free(device->context, &block->memory);
+        rt_free(block);
+    }
+}
+
+void *rt_cb_alloc(MTLCommandBuffer *buffer, size_t n_bytes) {
+    return buffer->allocator ? buffer->recorder->alloc(buffer->allocator, n_bytes, false)
+                             : rt_cb_alloc_own(buffer, n_bytes);
+}
+
+void *rt_cb_alloc_own(MTLCommandBuffer *buffer, size_t n_bytes) {
+    return rt_arena_alloc(buffer->device, &buffer->arena, n_bytes, RT_ARENA_BLOCK_BYTES, NULL);
+}
+
+void *rt_cb_alloc_shown(MTLCommandBuffer *buffer, size_t n_bytes) {
+    if (!buffer->device->table->memory_make) return rt_cb_alloc(buffer, n_bytes);
+    if (buffer->allocator) return buffer->recorder->alloc(buffer->allocator, n_bytes, true);
+    buffer->shown.is_shown = true;
+    return rt_arena_alloc(buffer->device, &buffer->shown, n_bytes, RT_ARENA_BLOCK_BYTES, NULL);
 }
 
 void rt_cb_append(MTLCommandBuffer *buffer, RtOp *op, const RtOpClass *cls) {
@@ -194,8 +227,10 @@ void rt_cb_destroy(void *self) {
         rt_cb_destroy(record);
     }
     for (MTLCommandEncoder *e = buffer->encoders; e; e = e->next) rt_label_free(&e->label);
-    RtArenaBlock *block = buffer->arena;
-    if (block) rt_arena_free(buffer->device, block->next);
+    RtArenaBlock *block = buffer->arena.first;
+    if (block) buffer->arena.first = block->next;
+    rt_arena_free(buffer->device, &buffer->arena);
+    rt_arena_free(buffer->device, &buffer->shown);
     rt_free(buffer->retained);
     rt_free(buffer->waiters_behind);
     mtl_release(buffer->encode_error);
@@ -204,8 +239,7 @@ void rt_cb_destroy(void *self) {
     mtl_release(buffer->log_state);
     rt_label_free(&buffer->label);
     if (!block || !rt_is(buffer, &command_buffer_class) || !rt_cb_recycle(buffer, block)) {
-        if (block) block->next = NULL;
-        rt_arena_free(buffer->device, block);
+        rt_free(block);
         rt_free(buffer);
     }
     mtl_release(queue);
@@ -234,7 +268,7 @@ static MTLCommandBuffer *new_command_buffer(MTLCommandQueue *queue,
     MTLCommandBuffer *buffer = rt_queue_take_place(queue, call);
     RtArenaBlock *block = NULL;
     if (buffer) {
-        block = buffer->arena;
+        block = buffer->arena.first;
         memset(buffer, 0, sizeof *buffer);
         rt_begin(buffer, &command_buffer_class);
     } else if (!(buffer = rt_new(&command_buffer_class, sizeof *buffer))) {
@@ -242,7 +276,7 @@ static MTLCommandBuffer *new_command_buffer(MTLCommandQueue *queue,
         return NULL;
     }
     rt_cb_init(buffer, queue->device);
-    buffer->arena = block;
+    buffer->arena.first = block;
     buffer->queue = mtl_retain(queue);
     buffer->unretained = d->unretained_references;
     buffer->error_options = d->error_options;

@@ -56,16 +56,27 @@ struct RtOp {
 extern const RtOpClass rt_op_end_encoder, rt_op_barrier, rt_op_dispatch;
 
 #define RT_ARENA_BLOCK_BYTES 8192u // of most blocks
+// Memory of commands, bumped off blocks. The operations themselves are the host's alone; constants
+// lie where the device's code reads them, and may write them, so nothing of the host's is among
+// them.
 typedef struct RtArenaBlock {
     struct RtArenaBlock *next;
     size_t used, capacity;
-    DevMemory memory; // that it lies in; address NULL: the allocator hook's
-    _Alignas(64) char data[];
+    DevMemory memory; // of the device, that the data lie in; address NULL: they are behind this
+    char *data;       // 64-byte aligned
 } RtArenaBlock;
+typedef struct RtArena {
+    RtArenaBlock *first; // being filled
+    RtArenaBlock *spare; // empty ones, to be used again
+    bool is_shown;       // to the device's code
+} RtArena;
 
-// Where both the host and the device see it: constants of commands lie there. NULL: no memory.
-RtArenaBlock *rt_arena_block_new(const MTLDevice *device, size_t capacity);
-void rt_arena_free(const MTLDevice *device, RtArenaBlock *first); // and those after it
+// Zeroed, 64-byte aligned; NULL: no memory. A new block has at least block_bytes; what it takes is
+// added to *taken, which may be NULL.
+void *rt_arena_alloc(const MTLDevice *device, RtArena *arena, size_t n_bytes, size_t block_bytes,
+                     _Atomic uint64_t *taken);
+void rt_arena_reset(RtArena *arena); // all blocks are spare
+void rt_arena_free(const MTLDevice *device, RtArena *arena);
 
 // ---- What a command buffer uses ----
 
@@ -90,7 +101,8 @@ const DevMemory *rt_memory_behind(const MTLResource *resource); // NULL: none of
 // What Metal 4 does in its own way: there nothing is retained or tracked, and operations lie in the
 // memory of an allocator.
 typedef struct RtRecorder {
-    void *(*alloc)(struct MTL4CommandAllocator *allocator, size_t n_bytes); // as rt_cb_alloc
+    // As rt_cb_alloc, or rt_cb_alloc_shown.
+    void *(*alloc)(struct MTL4CommandAllocator *allocator, size_t n_bytes, bool is_shown);
     // A resource that a command uses. False: no memory.
     bool (*use)(MTLCommandBuffer *buffer, MTLResource *resource);
     // The same for what an argument points to now; the name is that of the argument.
@@ -114,7 +126,7 @@ struct MTLCommandBuffer {
     uint32_t timeout_ms;
     uint64_t serial; // marks resources already noted in `uses`
 
-    RtArenaBlock *arena;
+    RtArena arena, shown;
     const RtRecorder *recorder; // NULL: the command buffer is none of Metal 4
     // Not NULL: between begin and end, its operations lie in the allocator's memory; encoders and
     // what comes later lie in `arena`.
@@ -196,6 +208,8 @@ void rt_cb_commit(MTLCommandBuffer *buffer);
 void *rt_cb_alloc(MTLCommandBuffer *buffer,
                   size_t n_bytes); // zeroed, 64-byte aligned; NULL: no memory
 void *rt_cb_alloc_own(MTLCommandBuffer *buffer, size_t n_bytes); // never from an allocator
+// The same where the device's code sees it: for constants, and for nothing else.
+void *rt_cb_alloc_shown(MTLCommandBuffer *buffer, size_t n_bytes);
 void rt_cb_append(MTLCommandBuffer *buffer, RtOp *op, const RtOpClass *cls);
 void rt_cb_append_marker(MTLCommandBuffer *buffer, const RtOpClass *cls); // an operation of no data
 typedef bool RtKeep(MTLCommandBuffer *buffer, void *object);

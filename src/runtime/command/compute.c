@@ -106,8 +106,9 @@ static bool note_extent(MTLComputeCommandEncoder *e, RtDispatch *d, uint32_t i, 
     }
     size_t whole = arg->type < lib->n_types ? lib->types[arg->type].size : 0;
     if (arg->space != RF_CONSTANT || slot->n_bytes >= whole) return true;
-    RtShort *s = rt_cb_alloc(e->encoder.buffer, sizeof *s + ((whole + 63) & ~(size_t)63));
-    if (!s) {
+    RtShort *s = rt_cb_alloc(e->encoder.buffer, sizeof *s);
+    if (s) s->copy = rt_cb_alloc_shown(e->encoder.buffer, (whole + 63) & ~(size_t)63);
+    if (!s || !s->copy) {
         rt_cb_no_memory(e->encoder.buffer);
         return false;
     }

@@ -15,7 +15,7 @@ typedef struct RtShort {
     uint32_t slot;
     size_t n_bytes;
     const char *from;
-    _Alignas(64) char copy[];
+    char *copy;
 } RtShort;
 
 // The region of stage inputs.

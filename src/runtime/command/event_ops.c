@@ -53,6 +53,7 @@ static RtOpResult fail(EventOp *w, RtExecution *x, MTLCommandBufferError code, c
 static RtOpResult run_wait(RtOp *op, RtExecution *x) {
     EventOp *w = (EventOp *)op;
     MTLCommandBuffer *buffer = x->buffer;
+    if (!dev_finish(buffer->device->table, x->run)) return RT_OP_FAILED;
     if (w->outcome == FRESH) {
         w->buffer = buffer;
         w->waiter = (RtEventWaiter){.value = w->value, .reached = reached};
@@ -81,9 +82,10 @@ static RtOpResult run_wait(RtOp *op, RtExecution *x) {
 
 static void leave_wait(RtOp *op) { os_timer_cancel(&((EventOp *)op)->timer); }
 
+// x NULL: the command buffer has failed before.
 static RtOpResult run_signal(RtOp *op, RtExecution *x) {
-    (void)x;
     EventOp *s = (EventOp *)op;
+    if (x && !dev_finish(x->buffer->device->table, x->run)) return RT_OP_FAILED;
     rt_event_signal(s->event, s->value);
     return RT_OP_DONE;
 }

@@ -72,7 +72,8 @@ bool rt_execution_read(RtExecution *x, void *to, const void *from, size_t n_byte
 AbiIndirectCommand *rt_execution_commands(RtExecution *x, const MTLIndirectCommandBuffer *icb,
                                           MTLRange range, void **copy) {
     *copy = NULL;
-    if (icb->host == icb->memory) return rt_indirect_command(icb, range.location);
+    if (icb->host == icb->memory && !x->buffer->device->facts.is_apart)
+        return rt_indirect_command(icb, range.location);
     size_t n_bytes = range.length * icb->head.stride;
     *copy = rt_alloc(n_bytes ? n_bytes : 1);
     if (!*copy) x->error = rt_error_no_memory();
@@ -83,7 +84,9 @@ AbiIndirectCommand *rt_execution_commands(RtExecution *x, const MTLIndirectComma
 RtOpResult rt_run_batch(RtExecution *x) {
     if (x->n_batch == 0) return RT_OP_DONE;
     uint64_t start = x->buffer->trace ? os_now_ns() : 0;
-    bool ok = x->buffer->device->table->dispatch(x->run, x->batch, x->n_batch);
+    const DevTable *table = x->buffer->device->table;
+    bool ok = table->dispatch(x->run, x->batch, x->n_batch);
+    if (x->buffer->trace) ok = ok && dev_finish(table, x->run);
     if (x->buffer->trace) rt_inspector.batch(x, start);
     x->n_batch = 0;
     return ok ? RT_OP_DONE : RT_OP_FAILED;
@@ -198,6 +201,7 @@ static RtOpResult go_on(MTLCommandBuffer *buffer, MTLError **error) {
     x.buffer = buffer, x.run = &run, x.error = NULL, x.n_batch = 0,
     x.live = NULL; // not the whole array
     RtOpResult result = run_commands(&x);
+    if (result == RT_OP_DONE && !dev_finish(table, &run)) result = RT_OP_FAILED;
     if (watched) table->run_end(&run);
     rt_free(x.live);
     buffer->ran_ns += os_now_ns() - start;

@@ -22,7 +22,7 @@ bool rt_cb_recycle(MTLCommandBuffer *buffer, RtArenaBlock *block) {
     atomic_fetch_add_explicit(&queue->n_spares, 1, memory_order_relaxed);
     block->used = 0;
     block->next = NULL;
-    buffer->arena = block;
+    buffer->arena = (RtArena){.first = block};
     buffer->next = atomic_load_explicit(&queue->returned, memory_order_relaxed);
     while (!atomic_compare_exchange_weak_explicit(&queue->returned, &buffer->next, buffer,
                                                   memory_order_release, memory_order_relaxed)) {
@@ -46,10 +46,7 @@ MTLCommandBuffer *rt_cb_spare(MTLCommandQueue *queue) {
 
 void rt_cb_free_spares(MTLCommandQueue *queue) {
     for (MTLCommandBuffer *spare; (spare = take(queue));) {
-        if (spare->arena->memory.address)
-            rt_arena_free(queue->device, spare->arena);
-        else
-            free(spare->arena);
+        free(spare->arena.first);
         free(spare);
     }
 }

@@ -67,8 +67,9 @@ static bool take_buffer(Take *t, const RfArg *arg, bool required) {
             return false;
         size_t whole = arg->type < t->lib->n_types ? t->lib->types[arg->type].size : 0;
         if (arg->space != RF_CONSTANT || slot->n_bytes >= whole) continue;
-        RtShort *s = rt_cb_alloc(t->site->commands, sizeof *s + ((whole + 63) & ~(size_t)63));
-        if (!s) return no_memory(t);
+        RtShort *s = rt_cb_alloc(t->site->commands, sizeof *s);
+        if (s) s->copy = rt_cb_alloc_shown(t->site->commands, (whole + 63) & ~(size_t)63);
+        if (!s || !s->copy) return no_memory(t);
         s->next = t->shorts;
         s->slot = arg->slot + k;
         s->n_bytes = slot->n_bytes;

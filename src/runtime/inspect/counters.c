@@ -157,7 +157,7 @@ typedef struct Sample {
 
 static RtOpResult run_sample(RtOp *op, RtExecution *x) {
     const Sample *s = (const Sample *)(const void *)op;
-    (void)x;
+    if (!dev_finish(x->buffer->device->table, x->run)) return RT_OP_FAILED;
     atomic_store(&s->buffer->samples[s->index], os_now_ns());
     return RT_OP_DONE;
 }

@@ -2,7 +2,6 @@
 // allocator.c: MTL4CommandAllocator. Commands are bumped off blocks of memory that stay until the
 // allocator is reset; a reset makes them spare, for the next commands.
 #include "runtime/metal4/allocator_int.h"
-#include <string.h>
 #include "runtime/metal4/recording_int.h"
 #include "runtime/object/validation.h"
 
@@ -14,8 +13,8 @@ static void allocator_destroy(void *self) {
         next = r->next;
         mtl_release(r);
     }
-    rt_arena_free(allocator->device, allocator->blocks);
-    rt_arena_free(allocator->device, allocator->spare);
+    rt_arena_free(allocator->device, &allocator->arena);
+    rt_arena_free(allocator->device, &allocator->shown);
     pthread_mutex_destroy(&allocator->lock);
     rt_label_free(&allocator->label);
     mtl_release(allocator->device);
@@ -28,32 +27,9 @@ RT_CLASS rt_allocator_class = {.name = "MTL4CommandAllocator",
 
 // ---- Memory ----
 
-// A block with room for `need` bytes becomes the first one.
-static RtArenaBlock *next_block(MTL4CommandAllocator *allocator, size_t need) {
-    RtArenaBlock **at = &allocator->spare, *block;
-    while (*at && (*at)->capacity < need) at = &(*at)->next;
-    if ((block = *at)) {
-        *at = block->next;
-    } else {
-        size_t capacity = need > BLOCK_BYTES ? need : BLOCK_BYTES;
-        block = rt_arena_block_new(allocator->device, capacity);
-        if (!block) return NULL;
-        atomic_fetch_add(&allocator->n_bytes, sizeof *block + capacity);
-    }
-    block->used = 0;
-    block->next = allocator->blocks;
-    return allocator->blocks = block;
-}
-
-void *rt_allocator_alloc(MTL4CommandAllocator *allocator, size_t n_bytes) {
-    size_t need = (n_bytes + 63) & ~(size_t)63;
-    RtArenaBlock *block = allocator->blocks;
-    if (!block || block->capacity - block->used < need) block = next_block(allocator, need);
-    if (!block) return NULL;
-    void *p = block->data + block->used;
-    block->used += need;
-    memset(p, 0, n_bytes);
-    return p;
+void *rt_allocator_alloc(MTL4CommandAllocator *allocator, size_t n_bytes, bool is_shown) {
+    return rt_arena_alloc(allocator->device, is_shown ? &allocator->shown : &allocator->arena,
+                          n_bytes, BLOCK_BYTES, &allocator->n_bytes);
 }
 
 // ---- Public ----
@@ -71,6 +47,7 @@ MTL4CommandAllocator *mtl_device_new_command_allocator_with_descriptor(
         return NULL;
     }
     allocator->device = mtl_retain(device);
+    allocator->shown.is_shown = true;
     pthread_mutex_init(&allocator->lock, NULL);
     if (descriptor) rt_label_set(&allocator->label, descriptor->label);
     return allocator;
@@ -116,12 +93,8 @@ void mtl4_command_allocator_reset(MTL4CommandAllocator *allocator) {
         for (RtRecording *r = all; r; r = r->next)
             if (atomic_load(&r->state) == RT_RECORDING_ENDED)
                 atomic_store(&r->state, RT_RECORDING_DROPPED);
-        while (allocator->blocks) {
-            RtArenaBlock *block = allocator->blocks;
-            allocator->blocks = block->next;
-            block->next = allocator->spare;
-            allocator->spare = block;
-        }
+        rt_arena_reset(&allocator->arena);
+        rt_arena_reset(&allocator->shown);
     }
     pthread_mutex_unlock(&allocator->lock);
     if (in_use)

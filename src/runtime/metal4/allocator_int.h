@@ -3,7 +3,7 @@
 #ifndef INGOT_RUNTIME_METAL4_ALLOCATOR_INT_H
 #define INGOT_RUNTIME_METAL4_ALLOCATOR_INT_H
 #include "ingot/metal4.h"
-#include "runtime/object/object.h"
+#include "runtime/command/command_buffer.h"
 
 typedef struct RtRecording RtRecording; // recording_int.h
 
@@ -12,15 +12,13 @@ struct MTL4CommandAllocator {
     MTLDevice *device; // retained
     RtLabel label;
     pthread_mutex_t lock;
-    RtRecording *open;  // begun and not ended; under lock
-    RtRecording *first; // all since the last reset, retained; under lock
-    // Of the thread that records, or resets.
-    struct RtArenaBlock *blocks; // the first is being filled
-    struct RtArenaBlock *spare;  // empty, from before the reset
-    _Atomic uint64_t n_bytes;    // of both
+    RtRecording *open;        // begun and not ended; under lock
+    RtRecording *first;       // all since the last reset, retained; under lock
+    RtArena arena, shown;     // of the thread that records, or resets
+    _Atomic uint64_t n_bytes; // of both
 };
 
 extern RtClass rt_allocator_class;
 // Zeroed, 64-byte aligned; NULL: no memory.
-void *rt_allocator_alloc(MTL4CommandAllocator *allocator, size_t n_bytes);
+void *rt_allocator_alloc(MTL4CommandAllocator *allocator, size_t n_bytes, bool is_shown);
 #endif

@@ -122,7 +122,7 @@ typedef struct Counting {
 
 static RtOpResult run_stamp(RtOp *op, RtExecution *x) {
     const Counting *c = (const Counting *)(const void *)op;
-    (void)x;
+    if (!dev_finish(x->buffer->device->table, x->run)) return RT_OP_FAILED;
     atomic_store(&c->heap->entries[c->range.location], os_now_ns());
     return RT_OP_DONE;
 }

@@ -163,7 +163,7 @@ static bool take_dispatch(void *context, const NetDispatch *net) {
     MTLCommandBuffer *commands = e->encoder.buffer;
     MTLComputePipelineState *kernel = e->state->kernels[net->kernel];
     const RfFunction *f = rt_pipeline_function(kernel);
-    void *copy = rt_cb_alloc(commands, net->n_bytes + 64);
+    void *copy = rt_cb_alloc_shown(commands, net->n_bytes + 64);
     void **args = rt_cb_alloc(commands, (f->n_slots + 1) * sizeof *args);
     RtDispatch *d = rt_cb_alloc(commands, sizeof *d);
     if (!copy || !args || !d) {
