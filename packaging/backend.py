@@ -68,7 +68,8 @@ def arrange(installed, wheel):
     libraries.mkdir()
     if (installed / "lib" / "ingot" / "bundled").is_dir():
         shutil.copytree(installed / "lib" / "ingot" / "bundled", libraries / "ingot" / "bundled")
-    for name in ("libingot.so.0", "libingot-tensor.so.0", "libingot_rays.so"):
+    (libraries / "ingot").mkdir(exist_ok=True)
+    for name in ("libingot.so.0", "libingot-tensor.so.0", "libingot_rays.so", "ingot/ingot-device"):
         if (installed / "lib" / name).exists():
             shutil.copy(installed / "lib" / name, libraries / name)
 

@@ -725,10 +725,22 @@ MTL_API const MTLDiagnostic *mtl_error_diagnostic(const MTLError *error, size_t 
 // ---- MTLDevice ----
 
 // The computer's device, the same object each time; the caller owns a reference. NULL: no memory.
+// One that was lost (see below) is followed by a new one.
 MTL_API MTLDevice *mtl_create_system_default_device(void);
 // Writes up to `capacity` devices (one reference each for the caller) and returns how many there
 // are.
 MTL_API size_t mtl_copy_all_devices(MTLDevice **devices, size_t capacity);
+
+// Not Apple's: a device of the program's own whose kernels and draws run in a process of their own,
+// which sees the device's memory and nothing else of the program, no files and no network: for code
+// of strangers. A kernel that breaks that process ends the command buffers under way, and all later
+// ones, with MTLCommandBufferErrorDeviceRemoved; what buffers hold stays readable, and a new device
+// works. INGOT_ISOLATE=1 in the environment makes the default device one of these. Memory is
+// shared, never copied, except that of new_buffer_with_bytes_no_copy: command buffers that use it
+// copy it in and out as a whole. NULL and an error: its process cannot be started or confined. Ray
+// tracing, and sparse and shared textures are not there.
+MTL_API MTLDevice *mtl_create_isolated_device(MTLError **error);
+MTL_API bool mtl_device_is_isolated(const MTLDevice *device);
 
 MTL_API const char *mtl_device_name(const MTLDevice *device);
 MTL_API uint64_t mtl_device_registry_id(const MTLDevice *device);
@@ -742,7 +754,7 @@ MTL_API MTLArgumentBuffersTier mtl_device_argument_buffers_support(const MTLDevi
 MTL_API bool mtl_device_supports_family(const MTLDevice *device, MTLGPUFamily family);
 MTL_API bool mtl_device_is_low_power(const MTLDevice *device);
 MTL_API bool mtl_device_is_headless(const MTLDevice *device);
-MTL_API bool mtl_device_is_removable(const MTLDevice *device);
+MTL_API bool mtl_device_is_removable(const MTLDevice *device); // of an isolated one: true
 MTL_API bool mtl_device_has_unified_memory(const MTLDevice *device);
 MTL_API MTLDeviceLocation mtl_device_location(const MTLDevice *device);
 MTL_API size_t mtl_device_location_number(const MTLDevice *device);

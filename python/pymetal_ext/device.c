@@ -26,6 +26,7 @@ static PyObject *timestamps(Object *self) {
     FLAG(RO, is_low_power, "Whether it is a low-power device.")                                    \
     FLAG(RO, is_headless, "Whether it has no display.")                                            \
     FLAG(RO, is_removable, "Whether it can be unplugged.")                                         \
+    FLAG(RO, is_isolated, "Whether its kernels run in a process of their own.")                    \
     FLAG(RO, has_unified_memory, "Whether CPU and device share memory.")                           \
     NUMBER(RO, Device, device, registry_id, "An id, the same for all processes.")                  \
     NUMBER(RO, Device, device, recommended_max_working_set_size,                                   \

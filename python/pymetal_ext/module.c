@@ -26,6 +26,19 @@ static PyObject *create_system_default_device(PyObject *module, PyObject *ignore
     return wrap_new(state, C_Device, device);
 }
 
+static PyObject *create_isolated_device(PyObject *module, PyObject *ignored) {
+    State *state;
+    MTLError *error = NULL;
+    MTLDevice *device;
+    (void)ignored;
+    function_state(module, &state);
+    WITHOUT_GIL(device = mtl_create_isolated_device(&error));
+    if (!device)
+        return raise_error(state, ERROR_RESOURCE, "Failed to create isolated device: ", error);
+    misuse_listen(device);
+    return wrap_new(state, C_Device, device);
+}
+
 static PyObject *copy_all_devices(PyObject *module, PyObject *ignored) {
     State *state;
     (void)ignored;
@@ -54,6 +67,10 @@ static PyMethodDef functions[] = {
     {"create_system_default_device", create_system_default_device, METH_NOARGS,
      "create_system_default_device($module, /)\n--\n\n"
      "create_system_default_device() -> Device | None\n\nThe computer's device."},
+    {"create_isolated_device", create_isolated_device, METH_NOARGS,
+     "create_isolated_device($module, /)\n--\n\n"
+     "create_isolated_device() -> Device\n\nA new device whose kernels run in a process of their "
+     "own. ResourceError if it cannot be started."},
     {"copy_all_devices", copy_all_devices, METH_NOARGS,
      "copy_all_devices($module, /)\n--\n\ncopy_all_devices() -> list[Device]\n\n"
      "All devices of the computer."},

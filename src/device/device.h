@@ -54,6 +54,9 @@ typedef struct DevFacts {
 
 typedef struct DevTable {
     const char *name; // in INGOT_DEVICES: "cpu"
+    // Not NULL: it is the device of this name, with its kernels in a process of their own. With
+    // INGOT_ISOLATE=1 it is opened in that one's place.
+    const char *isolates;
 
     // Life. One call of each at a time; nothing else of the table before open or after close.
     unsigned (*count)(void); // how many there are on this machine; NULL: one

@@ -51,10 +51,30 @@ class TestDevice:
                 device.supports_family(bad)
 
     def test_functions_take_no_arguments(self):
-        for function in (pm.create_system_default_device, pm.copy_all_devices,
+        for function in (pm.create_system_default_device, pm.create_isolated_device, pm.copy_all_devices,
                          pm.shared_capture_manager):
             with pytest.raises(TypeError):
                 function(1)
+
+
+    def test_isolated(self, device):
+        assert not device.is_isolated
+        apart = pm.create_isolated_device()
+        assert apart.is_isolated and apart.is_removable and apart != device
+        library = apart.new_library_with_source(
+            "kernel void twice(device int *x [[buffer(0)]], uint i [[thread_position_in_grid]]) { x[i] *= 2; }")
+        state = apart.new_compute_pipeline_state(library.new_function("twice"))
+        buffer = apart.new_buffer(64, SHARED)
+        buffer.contents().view(np.int32)[:] = range(16)
+        commands = apart.new_command_queue().command_buffer()
+        encoder = commands.compute_command_encoder()
+        encoder.set_compute_pipeline_state(state)
+        encoder.set_buffer(buffer, 0, 0)
+        encoder.dispatch_threads(16, 1, 1, 16, 1, 1)
+        encoder.end_encoding()
+        commands.commit()
+        commands.wait_until_completed()
+        assert list(buffer.contents().view(np.int32)) == [2 * i for i in range(16)]
 
 
 class TestBuffer:

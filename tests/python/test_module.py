@@ -43,7 +43,7 @@ def test_submodule(name):
 
 def test_every_name_has_a_place():
     """Whatever the package exports stands in one of the submodules, or is of the core."""
-    core = {"create_system_default_device", "copy_all_devices", "Device", "CommandQueue",
+    core = {"create_system_default_device", "create_isolated_device", "copy_all_devices", "Device", "CommandQueue",
             "CommandBuffer", "Buffer", "BufferView", "Library", "Function"}
     placed = set().union(*(importlib.import_module(f"pymetal.{name}").__all__
                            for name in SUBMODULES))

@@ -38,6 +38,11 @@ static bool reserve(void) { // lock held
     return true;
 }
 
+void cpu_view_pool_use(AbiTexture *memory) {
+    atomic_store(&slots, memory);
+    cpu_texture_ops_set_pool(memory);
+}
+
 uint64_t cpu_view_pool_take(size_t n) {
     uint64_t id = 0;
     pthread_mutex_lock(&lock);

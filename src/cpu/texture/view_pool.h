@@ -10,6 +10,8 @@
 // The id of the first of n slots in a row, zeroed; 0: no room or no memory. Any thread.
 uint64_t cpu_view_pool_take(size_t n);
 void cpu_view_pool_give(uint64_t first, size_t n);
+// The array is this one, which another process fills: nothing is taken or given here.
+void cpu_view_pool_use(AbiTexture *memory);
 // The slot behind an id that cpu_view_pool_take gave, or one of those after it.
 AbiTexture *cpu_view_pool_slot(uint64_t id);
 // What a handle stands for: NULL for 0 and for slots that show nothing.

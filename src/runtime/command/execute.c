@@ -52,8 +52,12 @@ static MTLError *fault_error(const MTLCommandBuffer *buffer, const DevRun *run, 
                             RT_INDIRECT_SIZE_ERROR, kernel);
     case DEV_FAULT_LOST:
         return rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorDeviceRemoved,
-                            "The device '%s' failed while running '%s'.",
-                            buffer->device->facts.name, kernel);
+                            "The device '%s' failed while running '%s'%s.",
+                            buffer->device->facts.name, kernel,
+                            buffer->device->facts.is_apart
+                                ? ", or before: its process is gone. What its buffers hold can "
+                                  "still be read; a new device has to do the rest"
+                                : "");
     case DEV_FAULT_ILLEGAL:
     case DEV_FAULT_NONE: break;
     }
@@ -125,6 +129,14 @@ static RtOpResult run_commands(RtExecution *x) {
             for (e = inside ? e->next : e; e; e = e->next)
                 e->error_state = MTLCommandEncoderErrorStatePending;
             return result;
+        }
+        if (op->cls->ends && x->buffer->error_options) { // who wants to know where it failed waits
+            if (!dev_finish(x->buffer->device->table, x->run)) {
+                e->error_state = MTLCommandEncoderErrorStateFaulted;
+                for (e = e->next; e; e = e->next)
+                    e->error_state = MTLCommandEncoderErrorStatePending;
+                return RT_OP_FAILED;
+            }
         }
         if (op->cls->ends) {
             e->error_state = MTLCommandEncoderErrorStateCompleted;

@@ -47,6 +47,9 @@ static RtOpResult fail(RtExecution *x, const Execute *e, size_t index, const cha
 
 static RtOpResult flush(RtExecution *x, Batch *batch) {
     RtOpResult result = rt_run_batch(x);
+    // Nobody else holds the pipelines, nor what reports of this batch speak of.
+    if (batch->n_pipelines && result == RT_OP_DONE && !dev_finish(x->buffer->device->table, x->run))
+        result = RT_OP_FAILED;
     for (size_t i = 0; i < batch->n_pipelines; i++) mtl_release(batch->pipelines[i]);
     batch->n_pipelines = 0;
     batch->last_handle = 0;

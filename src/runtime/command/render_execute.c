@@ -127,7 +127,10 @@ static RtOpResult run_pass(RtOp *op, RtExecution *x) {
                           : *label ? label
                                    : "render pass",
                           memory_order_relaxed);
-    bool ok = x->buffer->device->table->render(x->run, &dev, list.draws, list.n);
+    const DevTable *table = x->buffer->device->table;
+    bool ok = table->render(x->run, &dev, list.draws, list.n);
+    // Pipelines of indirect commands, and what reports of theirs speak of, go with the list.
+    if (list.scratch) ok = dev_finish(table, x->run) && ok;
     scrub_pass(&dev);
     free_list(&list);
     return ok ? RT_OP_DONE : RT_OP_FAILED;

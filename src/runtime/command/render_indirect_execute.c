@@ -100,7 +100,8 @@ static bool set_argument(Command *k, RtStageIndex stage, const RfLibrary *lib, c
     // Code may read a constant as a whole: what is missing of it is 0.
     size_t whole = type ? type->size : 0;
     if (!b.address || arg->space != RF_CONSTANT || b.n_bytes >= whole) return true;
-    char *copy = scratch(k->list, whole, NULL);
+    char *copy = device->table->memory_make ? rt_cb_alloc_shown(k->list->x->buffer, whole)
+                                            : scratch(k->list, whole, NULL);
     if (!copy) return false;
     if (!rt_execution_read(k->list->x, copy, b.address, b.n_bytes)) return false;
     args[arg->slot + i] = copy;

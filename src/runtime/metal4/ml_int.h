@@ -31,6 +31,7 @@ struct MTL4MachineLearningPipelineState {
     uint32_t *tensors; // values: inputs, then outputs
     size_t n_tensors, n_inputs;
     struct NetBinding *bindings; // [n_tensors], what reflection shows of them
+    MTLBuffer **constants;       // [values] where the device sees them; NULL: it sees the host's
 };
 
 struct MTL4MachineLearningCommandEncoder {

@@ -11,6 +11,9 @@
 
 static void pipeline_destroy(void *self) {
     MTL4MachineLearningPipelineState *state = self;
+    for (size_t i = 0; state->constants && i < state->network->n_values; i++)
+        mtl_release(state->constants[i]);
+    rt_free(state->constants);
     if (state->network) network_plan_free(state->network, &state->plan);
     for (int i = 0; i < NET_N_KERNELS; i++) mtl_release(state->kernels[i]);
     rt_free(state->tensors);
@@ -99,6 +102,26 @@ static bool list_tensors(MTL4MachineLearningPipelineState *state) {
     return true;
 }
 
+// Constants are the host's; a device with memory of its own gets them there. False: no memory.
+static bool show_constants(MTL4MachineLearningPipelineState *state) {
+    const Network *net = state->network;
+    if (!state->device->table->memory_make) return true;
+    state->constants = rt_alloc((net->n_values + 1) * sizeof *state->constants);
+    if (!state->constants) return false;
+    for (size_t i = 0; i < net->n_values; i++) {
+        NetPlace *place = &state->plan.places[i];
+        if (place->where != NET_IN_CONSTANT) continue;
+        size_t n_bytes = network_type_bytes(net->type);
+        for (uint32_t k = 0; k < net->values[i].shape.rank; k++)
+            n_bytes *= (size_t)net->values[i].shape.n[k];
+        MTLBuffer *b = mtl_device_new_buffer_with_bytes(state->device, place->data, n_bytes, 0);
+        if (!b) return false;
+        state->constants[i] = b;
+        place->data = b->memory;
+    }
+    return true;
+}
+
 // Inputs and outputs as bindings, once their sizes are known. False: no memory.
 static bool make_bindings(MTL4MachineLearningPipelineState *state) {
     MTL4MachineLearningPipelineReflection *r = &state->reflection;
@@ -149,7 +172,7 @@ static MTL4MachineLearningPipelineState *create(MTLDevice *device,
         mtl_release(state);
         return NULL;
     }
-    if (!make_bindings(state)) goto no_memory;
+    if (!make_bindings(state) || !show_constants(state)) goto no_memory;
     if (make_kernels(state, error)) return state;
     mtl_release(state);
     return NULL;

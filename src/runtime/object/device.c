@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // device.c: MTLDevice. INGOT_DEVICES says which there are and in which order ("cpu" unless it is
 // set; "cuda:1" is the second of a kind); the first is the default. They are opened together, once,
-// and live as long as the process.
+// and live as long as the process. One that is lost for good gives its place to a new one when the
+// program asks again; isolated devices that a program makes itself are its own.
 #include "runtime/object/device.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,13 +16,17 @@
 
 enum { MAX_DEVICES = 16 };
 
+// Of a device that was lost, or a program's own: `all` holds a reference to each of the others.
 static void device_destroy(void *self) {
-    (void)self; // `all` holds a reference that is never dropped
+    MTLDevice *device = self;
+    if (device->table->close) device->table->close(device->context);
+    rt_free(device);
 }
 
 static RT_CLASS device_class = {.name = "MTLDevice", .destroy = device_destroy};
-static MTLDevice *all[MAX_DEVICES]; // written once, under lock, before n_devices
-static atomic_uint n_devices;
+static MTLDevice *_Atomic all[MAX_DEVICES]; // written under lock, the first time before n_devices
+static MTLDevice *retired[MAX_DEVICES];     // the one before; under lock
+static atomic_uint n_devices, n_opened;
 static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER; // the list is the process's
 
 static unsigned environment_number(const char *name) {
@@ -54,35 +59,62 @@ static void complain(const char *name, size_t n, const char *why) {
     fprintf(stderr, "Ingot: INGOT_DEVICES: '%.*s': %s\n", (int)n, name, why);
 }
 
-static void open_device(const DevTable *table, unsigned index, const char *name, size_t n) {
-    unsigned number = atomic_load(&n_devices);
-    char why[256] = "there is no memory for it";
-    MTLDevice *device = number < MAX_DEVICES ? rt_new(&device_class, sizeof *device) : NULL;
-    if (device) device->context = table->open(index, &device->facts, why, sizeof why);
+enum { WHY = 512 };
+
+// NULL and a sentence in `why`: it cannot be used.
+static MTLDevice *device_new(const DevTable *table, unsigned index, char why[WHY]) {
+    snprintf(why, WHY, "there is no memory for it");
+    MTLDevice *device = rt_new(&device_class, sizeof *device);
+    if (device) device->context = table->open(index, &device->facts, why, WHY);
     if (!device || !device->context) {
-        complain(name, n, why);
         rt_free(device);
-        return;
+        return NULL;
     }
     device->table = table;
-    device->number = number;
+    device->index = index;
+    device->number = atomic_fetch_add(&n_opened, 1);
     pthread_mutex_init(&device->lock, NULL);
     os_short_lock_init(&device->hazard_lock);
     pthread_mutex_init(&device->spans.lock, NULL);
     pthread_mutex_init(&device->pipelines.lock, NULL);
     pthread_mutex_init(&device->shapes.lock, NULL);
     read_settings(device);
-    all[number] = device;
-    atomic_store(&n_devices, number + 1);
+    return device;
+}
+
+static void open_device(const DevTable *table, unsigned index, const char *name, size_t n) {
+    unsigned place = atomic_load(&n_devices);
+    char why[WHY] = "there are too many";
+    MTLDevice *device = place < MAX_DEVICES ? device_new(table, index, why) : NULL;
+    if (!device) {
+        complain(name, n, why);
+        return;
+    }
+    atomic_store(&all[place], device);
+    atomic_store(&n_devices, place + 1);
+}
+
+static bool is_name(const char *known, const char *name, size_t n) {
+    return known && strlen(known) == n && memcmp(known, name, n) == 0;
+}
+
+// What a name stands for; with INGOT_ISOLATE=1 the device that isolates it. NULL: nothing.
+static const DevTable *table_named(const char *name, size_t n) {
+    const DevTable *found = NULL;
+    for (const DevTable *const *t = device_list; *t; t++) {
+        if (is_name((*t)->name, name, n)) found = *t;
+        if (is_name((*t)->isolates, name, n) && environment_number("INGOT_ISOLATE")) return *t;
+    }
+    return found;
 }
 
 // One name of the list: "cpu", "cuda" (all of them) or "cuda:1".
 static void open_named(const char *name, size_t n) {
     const char *colon = memchr(name, ':', n);
     size_t length = colon ? (size_t)(colon - name) : n;
-    for (const DevTable *const *t = device_list; *t; t++) {
-        if (strlen((*t)->name) != length || memcmp((*t)->name, name, length) != 0) continue;
-        unsigned count = (*t)->count ? (*t)->count() : 1, first = 0;
+    const DevTable *table = table_named(name, length);
+    if (table) {
+        unsigned count = table->count ? table->count() : 1, first = 0;
         if (colon) {
             char *end;
             unsigned long index = strtoul(colon + 1, &end, 10);
@@ -95,7 +127,7 @@ static void open_named(const char *name, size_t n) {
         } else if (count == 0) {
             complain(name, n, "there is no such device on this machine");
         }
-        for (unsigned i = first; i < count; i++) open_device(*t, i, name, n);
+        for (unsigned i = first; i < count; i++) open_device(table, i, name, n);
         return;
     }
     char known[128] = "no such device; known are";
@@ -126,15 +158,50 @@ static unsigned open_all(void) {
     return n;
 }
 
-MTLDevice *rt_device_if_any(void) { return atomic_load(&n_devices) ? all[0] : NULL; }
+MTLDevice *rt_device_if_any(void) { return atomic_load(&n_devices) ? atomic_load(&all[0]) : NULL; }
 
-MTLDevice *mtl_create_system_default_device(void) { return open_all() ? mtl_retain(all[0]) : NULL; }
+// The device of a place in the list, retained; a new one where that is lost. What was there stays
+// until the next one is lost too: somebody may be looking at it.
+static MTLDevice *device_at(size_t place) {
+    pthread_mutex_lock(&all_lock);
+    MTLDevice *device = atomic_load(&all[place]), *gone = NULL;
+    if (device->table->is_lost && device->table->is_lost(device->context)) {
+        char why[WHY];
+        MTLDevice *fresh = device_new(device->table, device->index, why);
+        if (fresh) {
+            gone = retired[place];
+            retired[place] = device;
+            atomic_store(&all[place], device = fresh);
+        }
+    }
+    mtl_retain(device);
+    pthread_mutex_unlock(&all_lock);
+    mtl_release(gone);
+    return device;
+}
+
+MTLDevice *mtl_create_system_default_device(void) { return open_all() ? device_at(0) : NULL; }
 
 size_t mtl_copy_all_devices(MTLDevice **devices, size_t capacity) {
     size_t n = open_all();
-    for (size_t i = 0; devices && i < n && i < capacity; i++) devices[i] = mtl_retain(all[i]);
+    for (size_t i = 0; devices && i < n && i < capacity; i++) devices[i] = device_at(i);
     return n;
 }
+
+MTLDevice *mtl_create_isolated_device(MTLError **error) {
+    char why[WHY] = "there is none in this build";
+    MTLDevice *device = NULL;
+    if (error) *error = NULL;
+    if (!open_all()) snprintf(why, sizeof why, "no thread could be started");
+    for (const DevTable *const *t = device_list; !device && *t && atomic_load(&n_devices); t++)
+        if ((*t)->isolates) device = device_new(*t, 0, why);
+    if (!device)
+        rt_error_set(error, rt_error_new(MTLDeviceErrorDomain, MTLDeviceErrorNotSupported,
+                                         "%s: no isolated device: %s.", __func__, why));
+    return device;
+}
+
+bool mtl_device_is_isolated(const MTLDevice *device) { return device && device->facts.is_apart; }
 
 // ---- Features ----
 
@@ -235,10 +302,7 @@ bool mtl_device_is_low_power(const MTLDevice *device) {
 
 bool mtl_device_is_headless(const MTLDevice *device) { return device != NULL; }
 
-bool mtl_device_is_removable(const MTLDevice *device) {
-    (void)device;
-    return false;
-}
+bool mtl_device_is_removable(const MTLDevice *device) { return device && device->facts.is_apart; }
 
 bool mtl_device_has_unified_memory(const MTLDevice *device) {
     return device && device->facts.unified_memory;

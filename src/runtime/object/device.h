@@ -40,7 +40,8 @@ struct MTLDevice {
     const DevTable *table;
     void *context; // of the table's functions
     DevFacts facts;
-    unsigned number; // in the order of mtl_copy_all_devices
+    unsigned index;  // of its kind
+    unsigned number; // in the order they were opened
     _Atomic uint64_t allocated_bytes;
     atomic_uint timeout_ms, step_ms; // limits of a command buffer, and of each of its steps
     atomic_uint reach;               // of the longest buffer so far, in rt_reach_bits

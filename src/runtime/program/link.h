@@ -28,8 +28,9 @@ struct MTLVisibleFunctionTable {
     MTLResource resource;
     void *state;                     // the pipeline, retained
     const struct RtLinkage *linkage; // of the function that calls; NULL: it has none
-    AbiFunctionTable *table;
-    RtSpan span; // kernels that are checked may read it through an argument buffer
+    AbiFunctionTable *table;  // where kernels read it; an untrusted device's may write there too
+    size_t count, buffers_at; // as it says in the table
+    RtSpan span;              // kernels that are checked may read it through an argument buffer
 };
 extern RtClass rt_function_table_class;
 

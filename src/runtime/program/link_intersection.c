@@ -103,7 +103,7 @@ void mtl_intersection_function_table_set_opaque_curve_intersection_functions(
 
 static void bind(MTLIntersectionFunctionTable *table, MTLResource *resource, const void *address,
                  size_t index) {
-    uint64_t *slots = (uint64_t *)((char *)table->base.table + table->base.table->buffers);
+    uint64_t *slots = (uint64_t *)((char *)table->base.table + table->base.buffers_at);
     __atomic_store_n(&slots[index], (uint64_t)(uintptr_t)address, __ATOMIC_RELEASE);
     MTLResource *old = table->bound[index];
     table->bound[index] = mtl_retain(resource);

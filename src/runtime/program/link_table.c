@@ -4,6 +4,7 @@
 // that are stored one by one: a kernel that runs meanwhile sees the old or the new function, never
 // half of one.
 #include <string.h>
+#include "runtime/memory/own_memory.h"
 #include "runtime/program/link.h"
 #include "runtime/object/validation.h"
 
@@ -11,7 +12,8 @@ enum { MAX_FUNCTIONS = 1 << 20 };
 
 void rt_function_table_clear(MTLVisibleFunctionTable *table) {
     rt_span_remove(&table->span);
-    rt_free(table->table);
+    if (!table->resource.own.address) rt_free(table->table);
+    rt_free_own_memory(&table->resource);
     rt_resource_clear(&table->resource);
     mtl_release(table->state);
 }
@@ -38,13 +40,18 @@ MTLVisibleFunctionTable *rt_function_table_make(const RtLinkOwner *owner, const 
     table->linkage = linkage;
     rt_resource_init(&table->resource, owner->device, MTLResourceStorageModeShared,
                      entries + n_more);
-    table->table = rt_alloc(entries + n_more);
+    if (!owner->device->facts.is_apart)
+        table->table = rt_alloc(entries + n_more);
+    else if (rt_own_shared_memory(&table->resource, entries + n_more))
+        table->table = (AbiFunctionTable *)(void *)table->resource.own.host;
     if (!table->table) {
         mtl_release(table);
         return NULL;
     }
+    table->count = n;
+    table->buffers_at = n_more ? entries : 0;
     table->table->count = (uint32_t)n;
-    table->table->buffers = n_more ? (uint32_t)entries : 0;
+    table->table->buffers = (uint32_t)table->buffers_at;
     rt_span_add(&table->span, &table->resource, table->table, entries + n_more);
     return table;
 }
@@ -65,7 +72,7 @@ MTLVisibleFunctionTable *mtl_compute_pipeline_state_new_visible_function_table(
 }
 
 bool rt_function_table_has(const MTLVisibleFunctionTable *table, MTLRange range, const char *call) {
-    size_t n = table->table->count;
+    size_t n = table->count;
     if (range.length <= n && range.location <= n - range.length) return true;
     rt_misuse(table->resource.device, RT_RULE_function_table_index, call,
               "%zu from %zu on, '%s' has %zu", range.length, range.location,
@@ -165,5 +172,5 @@ void mtl_visible_function_table_set_label(MTLVisibleFunctionTable *table, const 
 }
 
 size_t mtl_visible_function_table_function_count(const MTLVisibleFunctionTable *table) {
-    return table ? table->table->count : 0;
+    return table ? table->count : 0;
 }

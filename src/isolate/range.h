@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// range.h: the memory that the host and the child share: one anonymous file, as long as what has
+// been taken of it, in a range of addresses that is reserved once. What is known of it (which parts
+// are taken) is kept apart, where no kernel reaches.
+#ifndef INGOT_ISOLATE_RANGE_H
+#define INGOT_ISOLATE_RANGE_H
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct IsoFree { // a part that was given back; in order, neighbours joined
+    struct IsoFree *next;
+    size_t at, n_bytes;
+} IsoFree;
+
+typedef struct IsoRange {
+    int file;
+    char *base;
+    size_t n_bytes; // reserved
+    pthread_mutex_t lock;
+    size_t used;   // from here on nothing was ever taken; under lock
+    size_t length; // of the file; under lock
+    IsoFree *free; // under lock
+} IsoRange;
+
+bool iso_range_open(IsoRange *range);
+void iso_range_close(IsoRange *range);
+// Zeroed, of whole pages; NULL: no memory, or no room. Large ones have zeros behind, as os/pages.h.
+void *iso_range_take(IsoRange *range, size_t n_bytes);
+void iso_range_give(IsoRange *range, void *at, size_t n_bytes); // as many as were asked for
+static inline bool iso_range_has(const IsoRange *range, const void *at) {
+    return (const char *)at >= range->base && (const char *)at < range->base + range->n_bytes;
+}
+#endif
