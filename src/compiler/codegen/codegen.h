@@ -84,7 +84,8 @@ bool msl_knows_target(const char *target); // of a request
 void msl_open_target(Cg *cg);
 void msl_close_target(Cg *cg);
 void msl_set_target_attributes(Cg *cg);
-LLVMMemoryBufferRef msl_emit(Cg *cg);                            // an object, or assembly text
+bool msl_is_host_symbol(const char *name); // one that code may need and the device gives it
+LLVMMemoryBufferRef msl_emit(Cg *cg);      // an object, or assembly text
 bool msl_take_text(const char *start, size_t n, MslKernel *out); // false: out of memory
 // Takes the buffer over: object -> shared object. Text stays what it is.
 void msl_link(Cg *cg, LLVMMemoryBufferRef buffer, MslKernel *out);
@@ -121,6 +122,10 @@ LLVMModuleRef msl_open_lazily(Cg *cg, const void *bitcode, size_t n_bytes);
 LLVMModuleRef msl_open_code(Cg *cg, const void *code, size_t n_bytes, uint32_t number);
 void msl_hide_all_but(LLVMModuleRef m, bool (*keep)(LLVMValueRef f, void *context), void *context);
 void msl_join(Cg *cg, LLVMModuleRef library); // into the kernel's module; the library is gone then
+
+// verify.c: the code of libraries may be anybody's
+void msl_verify_library(Cg *cg, LLVMModuleRef m); // as it was opened
+void msl_verify_code(Cg *cg);                     // all that has joined
 
 // link_load.c: functions of other libraries join the kernel's module
 #define MSL_LINKED "ingot.linked." // and the number: the name of a linked function in the module

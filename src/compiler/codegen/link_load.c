@@ -268,6 +268,7 @@ void msl_link_parts(Cg *cg) {
         for (size_t i = 0; i < q->n_dynamic && any_missing(cg); i++)
             if (link_dynamic(cg, q->dynamic[i], &parts[i])) again = true;
     }
+    msl_verify_code(cg); // all that others wrote is here now
     // Found ones are as internal as everything else from here on.
     for (LLVMValueRef f = LLVMGetFirstFunction(cg->cx.module); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f) && !msl_is_linked(f)) LLVMSetLinkage(f, LLVMInternalLinkage);

@@ -41,7 +41,9 @@ void msl_hide_all_but(LLVMModuleRef m, bool (*keep)(LLVMValueRef f, void *contex
 
 LLVMModuleRef msl_open_code(Cg *cg, const void *code, size_t n_bytes, uint32_t number) {
     AbiModule m = abi_module_at(code, n_bytes, number);
-    return msl_open_lazily(cg, m.n_bytes ? m.bitcode : code, m.n_bytes);
+    LLVMModuleRef module = msl_open_lazily(cg, m.n_bytes ? m.bitcode : code, m.n_bytes);
+    msl_verify_library(cg, module);
+    return module;
 }
 
 static bool is_kernel(LLVMValueRef f, void *kernel) { return f == kernel; }

@@ -222,7 +222,7 @@ void msl_set_target_attributes(Cg *cg) {
 }
 
 // The loader resolves these; a code object that needs anything else would fail in the application.
-static bool allowed_undefined(const char *name) {
+bool msl_is_host_symbol(const char *name) {
     static const char *const names[] = {"",        "memcpy",         "memset",
                                         "memmove", "__tls_get_addr", "_GLOBAL_OFFSET_TABLE_"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -260,7 +260,7 @@ static void add_object(Objects *o, MslElf object) { o->at[o->n++] = object; }
 
 static bool is_missing(const char *name, const Elf64_Sym *symbol, const void *objects) {
     const Objects *o = objects;
-    if (symbol->st_shndx != SHN_UNDEF || allowed_undefined(name)) return false;
+    if (symbol->st_shndx != SHN_UNDEF || msl_is_host_symbol(name)) return false;
     for (size_t i = 1; i < o->n; i++)
         if (find_symbol(o->at[i].bytes, is_defined_as, name)) return false;
     return true;

@@ -10,10 +10,10 @@
 // uniform code stays scalar code. (Small harmless blocks run always: see find_flat.)
 #ifndef INGOT_PASSES_INT_H
 #define INGOT_PASSES_INT_H
+#include "compiler/passes/map.h"
 #include "compiler/passes/passes.h"
 #include <stddef.h>
 #include <string.h>
-#include "base/arena.h"
 
 typedef LLVMValueRef Value;
 typedef LLVMTypeRef Type;
@@ -28,17 +28,6 @@ enum {
     MATRIX_ELEMENTS = 64, // of a matrix of the SIMD-group
     MAX_SLOTS = 16,       // vectors that a loop over lanes reads from memory
 };
-
-// map.c: memory of one vectorisation, freed at once; a map from pointers to ints.
-typedef BaseArena Arena;
-void *msl_arena_alloc(MslContext *cx, Arena *a, size_t bytes); // zeroed; msl_fail if memory is out
-typedef struct Map {
-    const void **keys;
-    int *values;
-    unsigned n, capacity;
-} Map;
-int msl_map_get(const Map *m, const void *key); // -1 if absent
-void msl_map_put(MslContext *cx, Arena *a, Map *m, const void *key, int value);
 
 // What is known about a value over the active lanes.
 //   LINEAR: base + stride * lane; stride 0 is uniform. `segmented`: n_segments bases, lane l has

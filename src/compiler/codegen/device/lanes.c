@@ -243,9 +243,9 @@ static u64 u64_bits(u64 x) { return x; }
 #define SHUFFLE(op) BOTH(INDEXED, op, i32) BOTH(INDEXED, op, i64) BOTH(INDEXED, op, f32)
 #define SHUFFLE1(op) BOTH(VALUE, op, i32) BOTH(VALUE, op, i64) BOTH(VALUE, op, f32)
 #define SHUFFLE4(op) BOTH(FILLED, op, i32) BOTH(FILLED, op, i64) BOTH(FILLED, op, f32)
-#define VOTE(op)
-#define VOTE0(op)
-#define OTHER(op)
+#define VOTE(op, simd, quad)
+#define OTHER(op, signature)
+#define TEMPLATE(op, signature)
 #include "compiler/builtins.def"
 
 u64 ingot_lane_simd_ballot(Lane *l, _Bool x) { return operate(l, OP_ballot, T_u64, 0, x, 0, 0, 0); }
