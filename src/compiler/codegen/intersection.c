@@ -28,7 +28,12 @@ static LLVMValueRef word_at(const Wrapper *w, uint64_t word) {
 }
 
 static LLVMValueRef memory_of(const Wrapper *w, LLVMTypeRef type) {
-    LLVMValueRef memory = LLVMBuildAlloca(w->cg->cx.builder, type, "");
+    LLVMBuilderRef build = w->cg->cx.builder;
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(build), start = LLVMGetEntryBasicBlock(w->self);
+    LLVMValueRef first = LLVMGetFirstInstruction(start);
+    LLVMPositionBuilder(build, start, first); // with the rest of the frame
+    LLVMValueRef memory = LLVMBuildAlloca(build, type, "");
+    LLVMPositionBuilderAtEnd(build, here);
     LLVMSetAlignment(memory, 16);
     LLVMBuildStore(w->cg->cx.builder, LLVMConstNull(type), memory);
     return memory;
