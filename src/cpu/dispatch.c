@@ -5,6 +5,7 @@
 //
 // What a threadgroup costs is learnt from earlier runs of the same code; unknown code shows it with
 // its first threadgroup.
+#include <stdlib.h>
 #include <string.h>
 #include "abi/imageblock.h"
 #include "cpu/engine.h"
@@ -46,38 +47,57 @@ typedef struct Share {
     atomic_uint finished; // helpers that found nothing more to take
 } Share;
 
-// The receiver is ordinary code with locks: no jumping out of it.
-static CpuThread *leave_kernel(void) {
+// The receiver is ordinary code with locks: no jumping out of it. It may even run kernels on this
+// thread, which then is in the state of one that runs none.
+static void leave_kernel(CpuThread *outer) {
     CpuThread *t = cpu_thread_current();
-    t->in_kernel = 0;
-    return t;
+    t->escape.inside = 0;
+    *outer = *t;
+    t->stack = NULL;
+    t->threadgroup_memory = t->frames = NULL;
+    t->threadgroup_capacity = t->frames_capacity = 0;
 }
 
-static void enter_kernel(CpuThread *t, DevRun *run) {
+static void enter_kernel(const CpuThread *outer, DevRun *run) {
+    CpuThread *t = cpu_thread_current();
+    cpu_thread_free_memory(t);
+    t->stack = outer->stack;
+    t->guard_bytes = outer->guard_bytes;
+    t->threadgroup_memory = outer->threadgroup_memory;
+    t->threadgroup_capacity = outer->threadgroup_capacity;
+    t->frames = outer->frames;
+    t->frames_capacity = outer->frames_capacity;
+    t->escape = outer->escape;
+    memcpy(&t->jump, &outer->jump, sizeof t->jump);
+    atomic_store(&t->step_ms, atomic_load(&outer->step_ms));
+    atomic_store(&t->calls, atomic_load(&outer->calls));
+    atomic_store(&t->run, run);
     if (cpu_thread_stops(t, run)) {
         t->signal = 0;
-        siglongjmp(t->jump, 1);
+        cpu_stack_escape();
     }
-    t->in_kernel = 1;
+    t->escape.inside = 1;
 }
 
 static void report_from_kernel(const CpuLaunch *launch, const AbiReport *report) {
     DevRun *run = launch->log_context;
     if (!run->report) return;
-    CpuThread *t = leave_kernel();
+    CpuThread outer;
+    leave_kernel(&outer);
     // Every launch is the first member of one with a context.
     run->report(run->report_context, ((const CpuContextLaunch *)(const void *)launch)->context,
                 report);
-    enter_kernel(t, run);
+    enter_kernel(&outer, run);
 }
 
 static void log_from_kernel(const CpuLaunch *launch, uint32_t type, const char *where,
                             const char *format, const uint64_t *args, uint32_t n_args) {
     DevRun *run = launch->log_context;
     if (!run->log) return;
-    CpuThread *t = leave_kernel();
+    CpuThread outer;
+    leave_kernel(&outer);
     run->log(run->log_context, type, where, format, args, n_args);
-    enter_kernel(t, run);
+    enter_kernel(&outer, run);
 }
 
 void cpu_launch_init(CpuContextLaunch *launch, DevRun *run, void *context) {
@@ -240,25 +260,9 @@ static void prepare(Share *share, DevRun *run, const DevDispatch *dispatches, si
     }
 }
 
-// Some kernels must not run on a thread we did not make: its stack may be small, and the watchdog
-// may not signal it.
-static bool needs_worker(const Share *share, const CpuThread *t) {
-    const CpuRunPart *limits = cpu_run_part(share->run);
-    if (limits->has_deadline || (limits->step_ms && t->is_deaf)) return true;
-    char here;
-    uintptr_t at = (uintptr_t)&here;
-    bool known = at > t->stack_low && at < t->stack_high; // else some coroutine's stack
-    size_t room = known ? at - t->stack_low : 0;
-    for (size_t i = 0; i < share->n_parts; i++)
-        if (share->parts[i].code->info.stack_bytes > CPU_CALLER_STACK_LIMIT ||
-            share->parts[i].code->info.stack_bytes + CPU_STACK_RESERVE > room)
-            return true;
-    return false;
-}
-
 static bool fits_stack(const Share *share) {
     for (size_t i = 0; i < share->n_parts; i++)
-        if (share->parts[i].code->info.stack_bytes > OS_WORKER_STACK / 4 * 3) return false;
+        if (share->parts[i].code->info.stack_bytes > CPU_MAX_FRAME) return false;
     return true;
 }
 
@@ -306,7 +310,7 @@ static bool dispatch_parts(DevRun *run, const DevDispatch *dispatches, size_t n)
         dev_run_fail(run, DEV_FAULT_STACK, 0);
         return false;
     }
-    if (!t->is_worker && needs_worker(&share, t)) {
+    if (cpu_run_needs_worker(run, t)) {
         run_shared(&share, t, false, 0);
         return atomic_load(&run->fault) == DEV_FAULT_NONE;
     }

@@ -9,8 +9,8 @@
 #include "cpu/cpu.h"
 #include "os/timer.h"
 
-#define CPU_CALLER_STACK_LIMIT (128u << 10) // kernels with larger frames run on workers only
-#define CPU_STACK_RESERVE (256u << 10)      // for what a kernel calls (matrices), and for signals
+#define CPU_KERNEL_STACK (64u << 20) // of each thread; touched only where somebody needs it
+#define CPU_MAX_FRAME (CPU_KERNEL_STACK / 4 * 3) // the rest is for what kernels call
 
 typedef struct CpuCode {
     DevCode head;        // first
@@ -35,14 +35,22 @@ typedef struct CpuRunPart {
 _Static_assert(sizeof(CpuRunPart) <= sizeof(((DevRun *)0)->part), "it has room there");
 static inline CpuRunPart *cpu_run_part(DevRun *run) { return (CpuRunPart *)(void *)run->part; }
 
+// The way out of compiled code. stack.S knows this layout.
+typedef struct CpuEscape {
+    void *sp;                     // of the thread's own stack, at the call
+    volatile sig_atomic_t inside; // compiled code runs: a signal may end it
+    void *top;                    // of the stack it runs on
+} CpuEscape;
+_Static_assert(offsetof(CpuEscape, inside) == 8 && offsetof(CpuEscape, top) == 16,
+               "stack.S knows this layout");
+
 // A thread that has run, or runs, kernels: a worker, or the thread of a caller who waits.
 typedef struct CpuThread {
-    sigjmp_buf jump;                               // out of the kernel
-    volatile sig_atomic_t in_kernel;               // the signal handler may jump
-    volatile sig_atomic_t signal;                  // which one made it jump
-    volatile uintptr_t fault_address, fault_stack; // stack pointer at the time; 0: not known
-    sigset_t mask;                                 // as it was when the signal came
-    DevRun *_Atomic run;                           // while in a range of it
+    CpuEscape escape;                 // first
+    sigjmp_buf jump;                  // from where compiled code was called to the guard around it
+    volatile sig_atomic_t signal;     // which one ended the call; 0: none did
+    volatile uintptr_t fault_address; // where it happened
+    DevRun *_Atomic run;              // while in a range of it
     pthread_t id;
     bool is_worker;
     bool is_deaf; // it blocks the signal that ends kernels
@@ -52,9 +60,10 @@ typedef struct CpuThread {
     // What the watchdog writes: the call that is over its limit, and what it saw last.
     atomic_uint late;
     unsigned seen_calls;
-    uint64_t seen_ns;                // the thread's time when that call was seen first
-    uintptr_t stack_low, stack_high; // the stack, guard page excluded; 0 if not known
-    void *threadgroup_memory;        // 128-byte aligned
+    uint64_t seen_ns;         // the thread's time when that call was seen first
+    void *stack;              // the mapping that compiled code's stack lies in, guards included
+    size_t guard_bytes;       // below it, and as many above
+    void *threadgroup_memory; // 128-byte aligned
     size_t threadgroup_capacity;
     void *frames;
     size_t frames_capacity;
@@ -76,24 +85,30 @@ void cpu_launch_init(CpuContextLaunch *launch, DevRun *run, void *context);
 CpuThread *cpu_thread_self(void);
 // The same if there is one already. Safe in a signal handler.
 CpuThread *cpu_thread_current(void);
+void cpu_thread_free_memory(CpuThread *t); // its stack for kernels, and what they have on it
 bool cpu_thread_reserve(CpuThread *t, size_t threadgroup_bytes, size_t frame_bytes);
 // Runs threadgroups first .. end-1 of a launch on this thread. False: fault, recorded in the run.
 bool cpu_thread_run(CpuThread *t, DevRun *run, const CpuCode *code, const CpuLaunch *launch,
                     uint64_t first, uint64_t end);
-// Calls body(argument) so that compiled code in it may fault: around its calls of such code the
-// body sets in_kernel, and a fault comes back here out of the middle. False: fault, recorded in the
+// Calls body(argument) so that compiled code in it may fault: the body calls such code with
+// cpu_thread_call, and a fault comes back here out of the middle. False: fault, recorded in the
 // run.
 bool cpu_thread_guard(CpuThread *t, DevRun *run, void (*body)(void *argument), void *argument);
-// Around a call of compiled code, inside of a guard.
-static inline void cpu_thread_enter(CpuThread *t) {
+// stack.S
+typedef void CpuCodeFn(void); // a function of a code object, whatever it takes
+int cpu_stack_call(CpuCodeFn *f, const void *a, uint64_t b, uint64_t c, void *d, void *e);
+_Noreturn void cpu_stack_escape(void);
+// Calls compiled code, inside of a guard, with up to five arguments that are words.
+static inline void cpu_thread_call(CpuThread *t, CpuCodeFn *f, const void *a, uint64_t b,
+                                   uint64_t c, void *d, void *e) {
     unsigned calls = atomic_load_explicit(&t->calls, memory_order_relaxed);
     atomic_store_explicit(&t->calls, calls + 1, memory_order_relaxed);
-    t->in_kernel = 1;
-    atomic_signal_fence(memory_order_seq_cst);
+    if (cpu_stack_call(f, a, b, c, d, e)) siglongjmp(t->jump, 1);
 }
-static inline void cpu_thread_leave(CpuThread *t) {
-    atomic_signal_fence(memory_order_seq_cst);
-    t->in_kernel = 0;
+// Must kernels of the run not run on this thread? One that we did not make may not be signalled.
+static inline bool cpu_run_needs_worker(DevRun *run, const CpuThread *t) {
+    const CpuRunPart *limits = cpu_run_part(run);
+    return !t->is_worker && (limits->has_deadline || (limits->step_ms && t->is_deaf));
 }
 // Is the run to end, also because this call takes too long? Safe in a signal handler.
 bool cpu_thread_stops(CpuThread *t, DevRun *run);

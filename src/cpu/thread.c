@@ -2,8 +2,11 @@
 // thread.c: kernel code on a thread, and the way out of it when it faults.
 //
 // Kernel code holds no locks and owns nothing, so leaving it in the middle is safe: the signal
-// handler jumps back to where the range of threadgroups was started. A signal that is not ours
-// (raised outside kernel code, or on a thread we do not know) goes to whoever handled it before us.
+// handler lets the thread go on where the range of threadgroups was started. Kernels run on a stack
+// of their own between pages that nobody may touch (stack.S): one that writes past its arrays, or
+// over its own frames, meets nothing that this thread needs on the way back. A signal that is not
+// ours (raised outside kernel code, or on a thread we do not know) goes to whoever handled it
+// before us.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +16,14 @@
 #include "os/pool.h"
 
 #define ALT_STACK_BYTES (64u << 10) // an AVX-512 and AMX signal frame is 11 KiB
+// Addresses cost nothing, and an index that is wrong by some millions still lands there. The second
+// is for processes with few addresses.
+#define GUARD_BYTES ((size_t)256 << 20)
+#define SMALL_GUARD_BYTES ((size_t)1 << 20)
 
-// initial-exec: reading it in a signal handler must never allocate.
-static _Thread_local CpuThread *current __attribute__((tls_model("initial-exec")));
+// initial-exec: reading it in a signal handler must never allocate. stack.S reads it too.
+extern _Thread_local CpuThread *cpu_current __attribute__((tls_model("initial-exec")));
+_Thread_local CpuThread *cpu_current __attribute__((tls_model("initial-exec")));
 // How often a signal was passed on from this thread without a return: handlers may leave by a jump,
 // and two handlers may know each other as predecessors. The circle ends with the default action.
 static _Thread_local int passed_on __attribute__((tls_model("initial-exec")));
@@ -29,9 +37,15 @@ CpuThread *cpu_threads;
 
 // ---- Records ----
 
+void cpu_thread_free_memory(CpuThread *t) {
+    if (t->stack) munmap(t->stack, CPU_KERNEL_STACK + 2 * t->guard_bytes);
+    free(t->threadgroup_memory);
+    free(t->frames);
+}
+
 static void thread_free(void *record) {
     CpuThread *t = record;
-    current = NULL;
+    cpu_current = NULL;
     pthread_mutex_lock(&cpu_threads_lock);
     for (CpuThread **at = &cpu_threads; *at; at = &(*at)->next) {
         if (*at != t) continue;
@@ -44,16 +58,15 @@ static void thread_free(void *record) {
         sigaltstack(&off, NULL);
         munmap(t->alt_stack, ALT_STACK_BYTES);
     }
-    free(t->threadgroup_memory);
-    free(t->frames);
+    cpu_thread_free_memory(t);
     free(t);
 }
 
 static void after_fork(void) { // the child has one thread
     atomic_store(&cpu_workers, NULL);
     pthread_mutex_init(&cpu_threads_lock, NULL);
-    cpu_threads = current;
-    if (current) current->next = NULL;
+    cpu_threads = cpu_current;
+    if (cpu_current) cpu_current->next = NULL;
 }
 
 static void make_key(void) {
@@ -75,19 +88,22 @@ static void give_alt_stack(CpuThread *t) {
         munmap(stack, ALT_STACK_BYTES);
 }
 
-static void find_stack(CpuThread *t) {
-    pthread_attr_t attributes;
-    if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
-    void *low = NULL;
-    size_t n_bytes = 0;
-    if (pthread_attr_getstack(&attributes, &low, &n_bytes) == 0) {
-        t->stack_low = (uintptr_t)low;
-        t->stack_high = t->stack_low + n_bytes;
+static bool give_stack(CpuThread *t, size_t guard_bytes) {
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK;
+    size_t n_bytes = CPU_KERNEL_STACK + 2 * guard_bytes;
+    char *low = mmap(NULL, n_bytes, PROT_NONE, flags, -1, 0);
+    if (low == MAP_FAILED) return false;
+    if (mprotect(low + guard_bytes, CPU_KERNEL_STACK, PROT_READ | PROT_WRITE) != 0) {
+        munmap(low, n_bytes);
+        return false;
     }
-    pthread_attr_destroy(&attributes);
+    t->stack = low;
+    t->guard_bytes = guard_bytes;
+    t->escape.top = low + guard_bytes + CPU_KERNEL_STACK;
+    return true;
 }
 
-CpuThread *cpu_thread_current(void) { return current; }
+CpuThread *cpu_thread_current(void) { return cpu_current; }
 
 // The watchdog may signal a worker: unlike other threads it never exits.
 static void join_workers(CpuThread *t) {
@@ -108,7 +124,7 @@ static void join_threads(CpuThread *t) {
 }
 
 CpuThread *cpu_thread_self(void) {
-    if (current) return current;
+    if (cpu_current) return cpu_current;
     pthread_once(&key_once, make_key);
     CpuThread *t = calloc(1, sizeof *t);
     if (!t) return NULL;
@@ -118,8 +134,7 @@ CpuThread *cpu_thread_self(void) {
         return NULL;
     }
     give_alt_stack(t);
-    find_stack(t);
-    current = t;
+    cpu_current = t;
     cpu_signals_install();
     join_threads(t);
     if (os_pool_is_worker()) join_workers(t);
@@ -150,11 +165,9 @@ static DevFault fault_of(const CpuThread *t, const DevRun *run) {
     int known = atomic_load(&run->fault);
     if (known == DEV_FAULT_TIMEOUT) return DEV_FAULT_TIMEOUT;
     if (t->signal == SIGSEGV || t->signal == SIGBUS) {
-        // Just below the stack, and the stack is nearly used up: a buffer that is gone may have
-        // lain there too.
-        uintptr_t low = t->stack_low, at = t->fault_address, sp = t->fault_stack;
-        bool below = low && at < low && at >= low - (1u << 20);
-        return below && (!sp || sp < low + (1u << 20)) ? DEV_FAULT_STACK : DEV_FAULT_MEMORY;
+        // Below the stack lies nothing but the guard.
+        uintptr_t below = t->fault_address - (uintptr_t)t->stack;
+        return below < t->guard_bytes ? DEV_FAULT_STACK : DEV_FAULT_MEMORY;
     }
     return DEV_FAULT_ILLEGAL;
 }
@@ -166,17 +179,30 @@ bool cpu_thread_stops(CpuThread *t, DevRun *run) {
     return atomic_load(&run->fault) != DEV_FAULT_NONE;
 }
 
+// What AddressSanitizer knows of frames that never came back would be taken for new ones.
+#if defined(__SANITIZE_ADDRESS__)
+void __asan_unpoison_memory_region(const volatile void *p, size_t n_bytes);
+static void forget_frames(const CpuThread *t) {
+    __asan_unpoison_memory_region((char *)t->stack + t->guard_bytes, CPU_KERNEL_STACK);
+}
+#else
+static void forget_frames(const CpuThread *t) { (void)t; }
+#endif
+
 bool cpu_thread_guard(CpuThread *t, DevRun *run, void (*body)(void *argument), void *argument) {
     if (atomic_load_explicit(&run->fault, memory_order_relaxed) != DEV_FAULT_NONE) return false;
+    if (!t->stack && !give_stack(t, GUARD_BYTES) && !give_stack(t, SMALL_GUARD_BYTES)) {
+        dev_run_fail(run, DEV_FAULT_NO_MEMORY, 0);
+        return false;
+    }
     atomic_store_explicit(&t->step_ms, cpu_run_part(run)->step_ms, memory_order_relaxed);
     atomic_store_explicit(&t->run, run, memory_order_release);
     passed_on = 0;
     if (sigsetjmp(t->jump, 0) == 0) {
         body(argument);
     } else {
-        t->in_kernel = 0;
-        if (t->signal != 0) // the jump left the handler without the return that unblocks signals
-            pthread_sigmask(SIG_SETMASK, &t->mask, NULL);
+        forget_frames(t);
+        madvise((char *)t->stack + t->guard_bytes, CPU_KERNEL_STACK, MADV_DONTNEED);
         dev_run_fail(run, fault_of(t, run), t->fault_address);
     }
     atomic_store_explicit(&t->run, NULL, memory_order_release);
@@ -193,9 +219,8 @@ typedef struct KernelRange {
 static void run_kernel(void *argument) {
     const KernelRange *r = argument;
     CpuThread *t = r->t;
-    cpu_thread_enter(t);
-    r->code->kernel(r->launch, r->first, r->end, t->threadgroup_memory, t->frames);
-    cpu_thread_leave(t);
+    cpu_thread_call(t, (CpuCodeFn *)r->code->kernel, r->launch, r->first, r->end,
+                    t->threadgroup_memory, t->frames);
 }
 
 bool cpu_thread_run(CpuThread *t, DevRun *run, const CpuCode *code, const CpuLaunch *launch,
@@ -226,19 +251,24 @@ static void pass_on(int number, siginfo_t *info, void *context) {
         // Back to the default; the instruction faults again and ends the process as it should.
         struct sigaction standard = {.sa_handler = SIG_DFL};
         sigaction(number, &standard, NULL);
-        if (info->si_code <= 0) // sent with kill: it would not come again by itself
-            raise(number);
+        // Sent with kill, or the instruction is done: it would not come again by itself.
+        if (info->si_code <= 0 || number == SIGTRAP || number == SIGSYS) raise(number);
     }
 }
 
-static uintptr_t stack_pointer(const ucontext_t *context) {
+// When the handler returns the thread goes on in cpu_stack_escape, on its own stack: what the
+// kernel left in the registers, flags included, says nothing any more.
+static void go_back(CpuThread *t, ucontext_t *context) {
+    t->escape.inside = 0;
 #if defined(__x86_64__)
-    return (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+    const greg_t flags = 0x100 | 0x400 | 0x40000; // single steps, direction, alignment checks
+    greg_t *registers = context->uc_mcontext.gregs;
+    registers[REG_RIP] = (greg_t)(uintptr_t)cpu_stack_escape;
+    registers[REG_RSP] = (greg_t)(uintptr_t)t->escape.sp;
+    registers[REG_EFL] &= ~flags;
 #elif defined(__aarch64__)
-    return (uintptr_t)context->uc_mcontext.sp;
-#else
-    (void)context;
-    return 0;
+    context->uc_mcontext.pc = (uintptr_t)cpu_stack_escape;
+    context->uc_mcontext.sp = (uintptr_t)t->escape.sp;
 #endif
 }
 
@@ -252,17 +282,17 @@ static bool is_kick(const siginfo_t *info) {
 }
 
 static void on_signal(int number, siginfo_t *info, void *context) {
-    CpuThread *t = current;
+    CpuThread *t = cpu_current;
     int saved = errno;
-    if (t && t->in_kernel) {
+    if (t && t->escape.inside) {
         DevRun *run = atomic_load(&t->run);
         bool kicked = info->si_code <= 0; // sent by a thread, not raised by an instruction
         if (!kicked || cpu_thread_stops(t, run)) {
             t->signal = number;
             t->fault_address = kicked ? 0 : (uintptr_t)info->si_addr;
-            t->fault_stack = stack_pointer(context);
-            t->mask = ((const ucontext_t *)context)->uc_sigmask;
-            siglongjmp(t->jump, 1);
+            go_back(t, context);
+            errno = saved;
+            return;
         }
     }
     if (is_kick(info)) return; // late: the run it was for is over

@@ -8,15 +8,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define OS_WORKER_STACK (64u << 20) // reserved, touched only when somebody needs it
+#define OS_WORKER_STACK (8u << 20) // reserved, touched only when somebody needs it
 
 // What reaches a worker: faults of the code it runs, and SIGURG, with which a device may interrupt
 // such code. A trap is an illegal instruction on x86-64 and a breakpoint on AArch64.
-#if defined(__aarch64__)
-#define OS_WORKER_SIGNALS {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGURG}
-#else
-#define OS_WORKER_SIGNALS {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGURG}
-#endif
+#define OS_WORKER_SIGNALS {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGURG}
 
 // Starts the workers at first call (INGOT_THREADS or the number of cores). False: no thread
 // started. A worker never exits.

@@ -25,6 +25,28 @@ static int recurse(volatile char *above, int depth) {
     return depth == 0 ? here[0] : recurse(here, depth - 1) + here[0];
 }
 
+static void write_from(volatile char *at, long step, long n) {
+    for (long i = 0; i < n; i++) at[i * step] = 0x5a;
+}
+
+// What no compiler would make of C.
+static void break_out(int what) {
+#if defined(__x86_64__)
+    if (what == BREAK) __asm__ volatile("int3");
+    if (what == DIVIDE) __asm__ volatile("divl %0" ::"r"(0), "a"(1), "d"(0));
+    if (what == LOSE_STACK) __asm__ volatile("movq $16, %rsp\n movq $0, %rbp\n 1: jmp 1b");
+    if (what == LOSE_REGISTERS)
+        __asm__ volatile("movq %%rsp, %%rax\n xorl %%ebx, %%ebx\n xorl %%r12d, %%r12d\n"
+                         "xorl %%r13d, %%r13d\n movq $1, %%r14\n movq $-1, %%r15\n std\n"
+                         "jmpq *%0" ::"r"(16L));
+#elif defined(__aarch64__)
+    if (what == BREAK || what == DIVIDE) __asm__ volatile("brk #1");
+    if (what == LOSE_STACK) __asm__ volatile("mov x9, #16\n mov sp, x9\n 1: b 1b");
+    if (what == LOSE_REGISTERS)
+        __asm__ volatile("mov x19, #0\n mov x20, #1\n mov x29, #0\n mov x30, #0\n ret");
+#endif
+}
+
 static void misbehave(const CpuLaunch *launch, Order *order) {
     volatile char byte = 1;
     switch (order->what) {
@@ -34,6 +56,13 @@ static void misbehave(const CpuLaunch *launch, Order *order) {
     case TOUCH_NOTHING: *(volatile int *)order->address = 1; break;
     case TRAP: __builtin_trap();
     case OVERFLOW_STACK: order->result = recurse(&byte, 1 << 20); break;
+    case WRITE_UP: write_from(&byte, 1, 1l << 40); break;
+    case WRITE_DOWN: write_from(&byte - 4096, -1024, 1l << 40); break;
+    case JUMP_AWAY: ((void (*)(void))(uintptr_t)order)(); break;
+    case BREAK:
+    case DIVIDE:
+    case LOSE_STACK:
+    case LOSE_REGISTERS: break_out(order->what); break;
     case LOG: launch->log(launch, 3, "sub\0cat", "hello", 0, 0); break;
     default: break;
     }

@@ -5,7 +5,21 @@
 #include <stdint.h>
 
 typedef struct Order {
-    enum { BEHAVE, LOOP_FOR_EVER, TOUCH_NOTHING, TRAP, OVERFLOW_STACK, LOG } what;
+    enum {
+        BEHAVE,
+        LOOP_FOR_EVER,
+        TOUCH_NOTHING,
+        TRAP,
+        OVERFLOW_STACK,
+        LOG,
+        WRITE_UP,   // over everything above its frame
+        WRITE_DOWN, // and below
+        BREAK,
+        DIVIDE,
+        JUMP_AWAY,
+        LOSE_STACK, // and loop for ever
+        LOSE_REGISTERS,
+    } what;
     uint64_t at;   // in this threadgroup; UINT64_MAX: in none
     unsigned work; // iterations of busy waiting per threadgroup,
     uint64_t idle; // from this one on

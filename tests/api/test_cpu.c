@@ -249,7 +249,7 @@ static DevFault run_order(DevCode *code, int what, uint64_t at, uint32_t n_group
     DevFault fault = (DevFault)atomic_load(&run.fault);
     assert_int_equal(ok, fault == DEV_FAULT_NONE);
     if (fault != DEV_FAULT_NONE) assert_string_equal(run.faulting, "test");
-    if (fault == DEV_FAULT_MEMORY) assert_int_equal(run.address, (uintptr_t)address);
+    if (fault == DEV_FAULT_MEMORY && address) assert_int_equal(run.address, (uintptr_t)address);
     if (ok) assert_each_once(&l);
     free(l.counts);
     return fault;
@@ -384,11 +384,34 @@ static void without_a_limit_nothing_is_stopped(void **state) {
 static void stack_overflow_on_a_worker(void **state) {
     (void)state;
     DevCode *code = load_good();
-    // With a time limit the kernel runs on workers, whose stacks are known.
     assert_int_equal(run_order(code, OVERFLOW_STACK, 0, 1, NULL, (DevLimits){.run_ms = 30000}),
                      DEV_FAULT_STACK);
     assert_int_equal(run_order(code, BEHAVE, 0, 10, NULL, (DevLimits){.run_ms = 30000}),
                      DEV_FAULT_NONE);
+    cpu_code_free(code);
+}
+
+// Whatever a kernel does to its stack and its registers, this thread gets out of it.
+static void what_a_kernel_breaks_is_its_own(void **state) {
+    (void)state;
+    static const int memory[] = {WRITE_UP, JUMP_AWAY, LOSE_REGISTERS}, illegal[] = {BREAK, DIVIDE};
+    DevCode *code = load_good();
+    for (int round = 0; round < 4; round++) {
+        DevLimits limits = {.run_ms = round / 2 ? 30000 : 0}; // on workers only, or here too
+        uint32_t n = round % 2 ? 1 : 500;
+        for (int i = 0; i < 3; i++)
+            assert_int_equal(run_order(code, memory[i], n - 1, n, NULL, limits), DEV_FAULT_MEMORY);
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(run_order(code, illegal[i], n - 1, n, NULL, limits),
+                             DEV_FAULT_ILLEGAL);
+        assert_int_equal(run_order(code, WRITE_DOWN, n / 2, n, NULL, limits), DEV_FAULT_STACK);
+        assert_int_equal(run_order(code, OVERFLOW_STACK, n / 2, n, NULL, limits), DEV_FAULT_STACK);
+        assert_int_equal(run_order(code, LOSE_STACK, 0, n, NULL, (DevLimits){.run_ms = 30}),
+                         DEV_FAULT_TIMEOUT);
+        assert_int_equal(run_order(code, LOSE_STACK, 0, n, NULL, (DevLimits){.step_ms = 30}),
+                         DEV_FAULT_TIMEOUT);
+        assert_int_equal(run_order(code, BEHAVE, 0, n, NULL, limits), DEV_FAULT_NONE);
+    }
     cpu_code_free(code);
 }
 
@@ -509,6 +532,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(long_dispatches_go_on),
         cmocka_unit_test(without_a_limit_nothing_is_stopped),
         cmocka_unit_test(stack_overflow_on_a_worker),
+        cmocka_unit_test(what_a_kernel_breaks_is_its_own),
         cmocka_unit_test(other_faults_go_to_their_handler),
         cmocka_unit_test(logging_reaches_the_run),
         cmocka_unit_test(tasks_run_once_or_are_taken_back),

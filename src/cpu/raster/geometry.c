@@ -35,9 +35,8 @@ static void run_vertices(Worker *w, const DrawInfo *d, const Span *span, uint32_
         for (uint32_t k = n; k < LANES; k++) w->ids[i + k] = w->ids[i + n - 1];
         if (draw->patches) raster_patch_step(w, draw, i, domain, points);
         step.out = w->rows + (size_t)i * d->n_rows;
-        cpu_thread_enter(w->thread);
-        d->run_vertex(&d->vertex.launch, &step);
-        cpu_thread_leave(w->thread);
+        cpu_thread_call(w->thread, (CpuCodeFn *)d->run_vertex, &d->vertex.launch, (uintptr_t)&step,
+                        0, NULL, NULL);
     }
 }
 

@@ -91,10 +91,8 @@ bool raster_run_group(Worker *w, const KernelGroup *g) {
     size_t own = f->threadgroup_bytes;
     if (!cpu_thread_reserve(t, own + g->shared_bytes, frames)) return false;
     if (g->shared_bytes) memcpy((char *)t->threadgroup_memory + own, g->shared, g->shared_bytes);
-    cpu_thread_enter(t);
-    cpu_code(f->code)->kernel(&launch.launch, g->number, g->number + 1, t->threadgroup_memory,
-                              t->frames);
-    cpu_thread_leave(t);
+    cpu_thread_call(t, (CpuCodeFn *)cpu_code(f->code)->kernel, &launch.launch, g->number,
+                    g->number + 1, t->threadgroup_memory, t->frames);
     if (g->shared_bytes) memcpy(g->shared, (char *)t->threadgroup_memory + own, g->shared_bytes);
     return true;
 }

@@ -373,7 +373,7 @@ static void run_all(Pass *p, PieceKind kind) {
     os_pool_close_job(&work.job);
 }
 
-// Deadlines are kept by signals to workers, and large frames need a large stack.
+// Deadlines are kept by signals to workers.
 static bool needs_worker(const Pass *p, uint64_t *stack_bytes) {
     const CpuThread *t = cpu_thread_self();
     *stack_bytes = 0;
@@ -390,14 +390,7 @@ static bool needs_worker(const Pass *p, uint64_t *stack_bytes) {
             *stack_bytes = c > *stack_bytes ? c : *stack_bytes;
         }
     }
-    if (!t || t->is_worker) return false;
-    char here;
-    uintptr_t at = (uintptr_t)&here;
-    bool known = at > t->stack_low && at < t->stack_high;
-    size_t room = known ? at - t->stack_low : 0;
-    const CpuRunPart *limits = cpu_run_part(p->run);
-    return limits->has_deadline || (limits->step_ms && t->is_deaf) ||
-           *stack_bytes > CPU_CALLER_STACK_LIMIT || *stack_bytes + 2 * CPU_STACK_RESERVE > room;
+    return t && cpu_run_needs_worker(p->run, t);
 }
 
 static void give_units(Pass *p) {
@@ -410,7 +403,7 @@ bool cpu_raster(DevRun *run, const DevPass *pass, const DevDraw *draws, size_t n
     if (atomic_load(&run->fault) != DEV_FAULT_NONE) return false;
     uint64_t stack_bytes;
     p.needs_worker = needs_worker(&p, &stack_bytes);
-    if (stack_bytes > OS_WORKER_STACK / 4 * 3) {
+    if (stack_bytes > CPU_MAX_FRAME) {
         dev_run_fail(run, DEV_FAULT_STACK, 0);
         return false;
     }

@@ -351,10 +351,8 @@ INLINE uint32_t run(TileState *s, const Triangle *t, const Block *b, uint32_t la
         d->fragment_info->colors_in)
         prepare_rows(s, t, b, sample);
     if (s->pass->user_bytes) prepare_store(s, b, sample);
-    CpuThread *thread = s->w->thread;
-    cpu_thread_enter(thread);
-    d->run(&d->fragment.launch, step);
-    cpu_thread_leave(thread);
+    cpu_thread_call(s->w->thread, (CpuCodeFn *)d->run, &d->fragment.launch, (uintptr_t)step, 0,
+                    NULL, NULL);
     return step->kept & lanes;
 }
 
