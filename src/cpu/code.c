@@ -2,7 +2,9 @@
 // code.c: code objects, ELF shared objects that mslc wrote, brought into this process through an
 // anonymous file and dlopen. Debuggers and profilers then see them like any library.
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +43,64 @@ static bool write_all(int fd, const void *bytes, size_t n_bytes) {
     }
     return true;
 }
+
+// ---- What is loaded, by address ----
+
+static pthread_mutex_t loaded_lock = PTHREAD_MUTEX_INITIALIZER;
+static CpuCode *loaded; // under the lock
+
+static void note_segment(CpuCode *code, const char *base, const Elf64_Phdr *p) {
+    CpuRange r = {base + p->p_vaddr, base + p->p_vaddr + p->p_memsz};
+    if (p->p_type != PT_LOAD) return;
+    if (!code->image.start || r.start < code->image.start) code->image.start = r.start;
+    if (r.end > code->image.end) code->image.end = r.end;
+    if (!(p->p_flags & PF_W) && code->n_constants < CPU_MAX_CONSTANTS)
+        code->constants[code->n_constants++] = r;
+}
+
+// The loader took the file: its tables are sound.
+static void note_loaded(CpuCode *code, const void *bytes) {
+    const struct link_map *map;
+    Elf64_Ehdr head;
+    if (dlinfo(code->handle, RTLD_DI_LINKMAP, &map)) return;
+    memcpy(&head, bytes, sizeof head);
+    for (unsigned i = 0; i < head.e_phnum; i++) {
+        Elf64_Phdr p;
+        memcpy(&p, (const char *)bytes + head.e_phoff + i * sizeof p, sizeof p);
+        note_segment(code, (const char *)(uintptr_t)map->l_addr, &p);
+    }
+    pthread_mutex_lock(&loaded_lock);
+    code->next = loaded;
+    loaded = code;
+    pthread_mutex_unlock(&loaded_lock);
+}
+
+static void forget_loaded(const CpuCode *code) {
+    pthread_mutex_lock(&loaded_lock);
+    CpuCode **at = &loaded;
+    while (*at && *at != code) at = &(*at)->next;
+    if (*at) *at = code->next;
+    pthread_mutex_unlock(&loaded_lock);
+}
+
+static bool is_in(CpuRange r, const void *p) {
+    return (const char *)p >= r.start && (const char *)p < r.end;
+}
+
+bool cpu_code_has_text(const void *caller, const char *text) {
+    bool has = false;
+    pthread_mutex_lock(&loaded_lock);
+    const CpuCode *code = loaded;
+    while (code && !is_in(code->image, caller)) code = code->next;
+    for (size_t i = 0; code && i < code->n_constants; i++) {
+        CpuRange r = code->constants[i];
+        if (is_in(r, text)) has = memchr(text, 0, (size_t)(r.end - text)) != NULL;
+    }
+    pthread_mutex_unlock(&loaded_lock);
+    return has;
+}
+
+// ---- Loading ----
 
 DevCode *cpu_code_load(const void *bytes, size_t n_bytes, char *why, size_t why_bytes) {
     CpuCode *code = NULL;
@@ -88,6 +148,7 @@ DevCode *cpu_code_load(const void *bytes, size_t n_bytes, char *why, size_t why_
                            .threadgroup_bytes = info->threadgroup_bytes,
                            .stack_bytes = info->stack_bytes,
                            .stage = has_stage ? &code->stage : NULL};
+    note_loaded(code, bytes);
     code->fd = KEEP_FILE ? fd : -1;
     if (!KEEP_FILE) close(fd);
     return &code->head;
@@ -102,6 +163,7 @@ fail:
 void cpu_code_free(DevCode *head) {
     if (!head) return;
     CpuCode *code = cpu_code(head);
+    forget_loaded(code);
     dlclose(code->handle);
     if (code->fd >= 0) close(code->fd);
     free(code);

@@ -90,13 +90,29 @@ static void report_from_kernel(const CpuLaunch *launch, const AbiReport *report)
     enter_kernel(&outer, run);
 }
 
+// Texts are constants of the program, or they are not read: a kernel may give any address.
 static void log_from_kernel(const CpuLaunch *launch, uint32_t type, const char *where,
                             const char *format, const uint64_t *args, uint32_t n_args) {
+    enum { MAX_RECORDS = 128, IS_TEXT = 5 }; // stdlib/detail/logging.h
+    static const char none[] = "(no constant of the program)";
+    const void *caller = __builtin_return_address(0);
     DevRun *run = launch->log_context;
+    uint64_t records[2 * MAX_RECORDS];
     if (!run->log) return;
+    if (n_args > MAX_RECORDS) n_args = MAX_RECORDS;
+    memcpy(records, args, n_args * 2 * sizeof *args); // a fault is still the kernel's
     CpuThread outer;
     leave_kernel(&outer);
-    run->log(run->log_context, type, where, format, args, n_args);
+    if (!cpu_code_has_text(caller, format)) format = none;
+    // Two of them, one behind the other.
+    if (!cpu_code_has_text(caller, where) || !cpu_code_has_text(caller, where + strlen(where) + 1))
+        where = NULL;
+    for (uint32_t i = 0; i < n_args; i++) {
+        const char *text = (const char *)(uintptr_t)records[2 * i + 1];
+        if ((records[2 * i] & 255) == IS_TEXT && text && !cpu_code_has_text(caller, text))
+            records[2 * i + 1] = (uint64_t)(uintptr_t)none;
+    }
+    run->log(run->log_context, type, where, format, records, n_args);
     enter_kernel(&outer, run);
 }
 

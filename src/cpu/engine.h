@@ -12,11 +12,20 @@
 #define CPU_KERNEL_STACK (64u << 20) // of each thread; touched only where somebody needs it
 #define CPU_MAX_FRAME (CPU_KERNEL_STACK / 4 * 3) // the rest is for what kernels call
 
+typedef struct CpuRange {
+    const char *start, *end;
+} CpuRange;
+enum { CPU_MAX_CONSTANTS = 4 };
+
 typedef struct CpuCode {
-    DevCode head;        // first
-    void *handle;        // dlopen
-    int fd;              // the file behind it, -1 if closed already
-    CpuKernelFn *kernel; // NULL in code of a vertex or fragment function
+    DevCode head;                          // first
+    void *handle;                          // dlopen
+    CpuRange image;                        // where it lies,
+    CpuRange constants[CPU_MAX_CONSTANTS]; // and what of it nobody writes
+    size_t n_constants;
+    struct CpuCode *next; // of all that are loaded
+    int fd;               // the file behind it, -1 if closed already
+    CpuKernelFn *kernel;  // NULL in code of a vertex or fragment function
     CpuVertexFn *vertex;
     CpuFragmentFn *fragment;
     CpuKernelInfo info;
@@ -24,6 +33,8 @@ typedef struct CpuCode {
     atomic_uint ns_per_group_x16; // running estimate of the cost of one threadgroup; 0: unknown
 } CpuCode;
 static inline CpuCode *cpu_code(const DevCode *code) { return (CpuCode *)(uintptr_t)code; }
+// Whether the text, to its NUL, is a constant of the code object that the caller is part of.
+bool cpu_code_has_text(const void *caller, const char *text);
 
 // What the device keeps in DevRun.part.
 typedef struct CpuRunPart {
