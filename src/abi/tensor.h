@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // tensor.h: a tensor as compiled kernels and the runtime see it. The Metal headers know the layout
 // (stdlib/detail/tensor*.h: handles, extents). A tensor handle in MSL is 64 bits: the address of an
-// AbiTensor, which is also the tensor's gpu_resource_id, so that handles in structs and argument
-// buffers are plain stores.
+// AbiTensor (abi/handle.h), which is also the tensor's gpu_resource_id, so that handles in structs
+// and argument buffers are plain stores.
 #ifndef INGOT_ABI_TENSOR_H
 #define INGOT_ABI_TENSOR_H
 #include <stddef.h>
 #include <stdint.h>
+#include "abi/handle.h"
 
 #define ABI_TENSOR_MAX_RANK 16u // MTLTensorRank
 

@@ -2,16 +2,18 @@
 // texture.h: textures and samplers as compiled kernels and the runtime see them. The Metal headers
 // know the layouts (stdlib/metal_texture: handles, packed samplers, size queries).
 //
-// A texture in MSL is one 64-bit handle: the address of an AbiTexture, which is also the texture's
-// gpu_resource_id. A sampler is one 64-bit handle: the address of an AbiSampler (bit 0 clear), or,
-// for a constexpr sampler, everything it says packed into the handle itself (bit 0 set). Handle 0
-// is no texture: reads and samples give zero, writes are dropped. Sampler handle 0: all defaults.
+// A texture in MSL is one 64-bit handle: the address of an AbiTexture (abi/handle.h), which is also
+// the texture's gpu_resource_id. A sampler is one 64-bit handle: the address of an AbiSampler (bit
+// 0 clear), or, for a constexpr sampler, everything it says packed into the handle itself (bit 0
+// set). Handle 0 is no texture: reads and samples give zero, writes are dropped. Sampler handle 0:
+// all defaults.
 // Views in a pool have ids that count up by one: such a handle is ABI_TEXTURE_POOLED and the number
 // of an element of the device's pool.
 #ifndef INGOT_ABI_TEXTURE_H
 #define INGOT_ABI_TEXTURE_H
 #include <stddef.h>
 #include <stdint.h>
+#include "abi/handle.h"
 
 #define ABI_TEXTURE_POOLED ((uint64_t)1 << 62)
 // A handle with this bit asks whether the texels have memory (sparse_color::resident).

@@ -76,8 +76,8 @@ typedef struct DevTable {
     bool (*memory_wrap)(void *context, DevMemory *memory);
 
     // What kernels get for a texture, a sampler, a tensor: 64 bits, also in argument buffers. The
-    // record lives, at its place, until `free`. NULL: its address is the handle, as code for the
-    // host wants it. False: no memory.
+    // record lives, at its place, until `free`. NULL: its address is the handle (abi/handle.h), as
+    // code for the host wants it. False: no memory.
     bool (*texture_make)(void *context, const AbiTexture *record, DevHandle *handle);
     bool (*sampler_make)(void *context, const AbiSampler *record, DevHandle *handle);
     bool (*tensor_make)(void *context, const AbiTensor *record, DevHandle *handle);

@@ -220,7 +220,8 @@ void msl_allow_motion(LLVMValueRef f); // calls of it are each thread's own busi
 LLVMValueRef msl_zeros(Cg *cg, LLVMTypeRef word, unsigned n, const char *name);
 LLVMValueRef msl_pointer_or(Cg *cg, LLVMValueRef handle, LLVMValueRef none);
 void msl_set_invariant(Cg *cg, LLVMValueRef load);
-void msl_replace_by_word(Cg *cg, LLVMValueRef call, LLVMTypeRef type, LLVMValueRef p);
+void msl_replace_by_word(Cg *cg, LLVMValueRef call, LLVMTypeRef type, uint64_t n_words,
+                         LLVMValueRef p);
 unsigned msl_texture_call(LLVMValueRef instruction, unsigned *op); // 's'ample, 't'race, ...; 0: no
 
 // validate.c

@@ -19,7 +19,8 @@ LLVMValueRef msl_pointer_or(Cg *cg, LLVMValueRef handle, LLVMValueRef none) {
     LLVMBuilderRef b = cg->cx.builder;
     LLVMValueRef is_none =
         LLVMBuildICmp(b, LLVMIntEQ, handle, LLVMConstNull(LLVMTypeOf(handle)), "");
-    LLVMValueRef p = LLVMBuildIntToPtr(b, handle, msl_ptr(&cg->cx), "");
+    LLVMValueRef address = LLVMBuildAnd(b, handle, msl_const(&cg->cx, 64, ABI_HANDLE_ADDRESS), "");
+    LLVMValueRef p = LLVMBuildIntToPtr(b, address, msl_ptr(&cg->cx), "");
     return LLVMBuildSelect(b, is_none, none, p, "");
 }
 
@@ -29,9 +30,13 @@ void msl_set_invariant(Cg *cg, LLVMValueRef load) {
                     LLVMMetadataAsValue(llvm, LLVMMDNodeInContext2(llvm, NULL, 0)));
 }
 
-void msl_replace_by_word(Cg *cg, LLVMValueRef call, LLVMTypeRef type, LLVMValueRef p) {
+void msl_replace_by_word(Cg *cg, LLVMValueRef call, LLVMTypeRef type, uint64_t n_words,
+                         LLVMValueRef p) {
     LLVMBuilderRef b = cg->cx.builder;
     LLVMValueRef word = LLVMBuildZExt(b, LLVMGetOperand(call, 1), msl_int(&cg->cx, 64), "");
+    LLVMValueRef last = msl_const(&cg->cx, 64, n_words - 1),
+                 inside = LLVMBuildICmp(b, LLVMIntULE, word, last, "");
+    word = LLVMBuildSelect(b, inside, word, last, ""); // a library may say anything
     p = LLVMBuildInBoundsGEP2(b, type, p, &word, 1, "");
     LLVMValueRef value = LLVMBuildLoad2(b, type, p, "");
     msl_set_invariant(cg, value);
@@ -58,13 +63,15 @@ void msl_describe_handles(Cg *cg) {
 }
 
 void msl_lower_handle_words(Cg *cg) {
+    enum { N_WORDS = sizeof(AbiTensor) / 8 };
     MslContext *cx = &cg->cx;
     LLVMValueRef f = LLVMGetNamedFunction(cx->module, "__ingot_handle_word"), none = NULL;
     LLVMTypeRef i64 = msl_int(cx, 64);
     for (LLVMUseRef use; f && (use = LLVMGetFirstUse(f));) {
         LLVMValueRef call = LLVMGetUser(use);
-        if (!none) none = msl_zeros(cg, i64, sizeof(AbiTensor) / 8, "no_tensor");
+        if (!none) none = msl_zeros(cg, i64, N_WORDS, "no_tensor");
         LLVMPositionBuilderBefore(cx->builder, call);
-        msl_replace_by_word(cg, call, i64, msl_pointer_or(cg, LLVMGetOperand(call, 0), none));
+        msl_replace_by_word(cg, call, i64, N_WORDS,
+                            msl_pointer_or(cg, LLVMGetOperand(call, 0), none));
     }
 }

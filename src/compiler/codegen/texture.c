@@ -89,6 +89,6 @@ void msl_lower_texture_info(Cg *cg) {
         LLVMValueRef is_pooled = LLVMBuildICmp(cx->builder, LLVMIntEQ, mark,
                                                LLVMConstInt(i64, ABI_TEXTURE_POOLED, 0), "");
         p = LLVMBuildSelect(cx->builder, is_pooled, pooled_texture(cg, handle), p, "");
-        msl_replace_by_word(cg, call, i32, p);
+        msl_replace_by_word(cg, call, i32, N_WORDS, p);
     }
 }

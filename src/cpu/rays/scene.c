@@ -60,7 +60,7 @@ static Acceleration *live[N_BUCKETS]; // under lock
 
 static Acceleration **place_of(uint64_t handle) {
     Acceleration **at = &live[(handle * 0x9e3779b97f4a7c15u) >> 52];
-    while (*at && (uintptr_t)*at != handle) at = &(*at)->next;
+    while (*at && (*at)->handle != handle) at = &(*at)->next;
     return at;
 }
 
@@ -78,7 +78,9 @@ static bool make(void *context, DevHandle *handle) {
     (void)context;
     Acceleration *a = calloc(1, sizeof *a);
     if (!a) return false;
-    *handle = (DevHandle){.value = (uintptr_t)a, .n_bytes = sizeof *a};
+    static atomic_uint number;
+    a->handle = abi_handle_of(a, atomic_fetch_add(&number, 1));
+    *handle = (DevHandle){.value = a->handle, .n_bytes = sizeof *a};
     pthread_mutex_lock(&lock);
     *place_of(handle->value) = a;
     pthread_mutex_unlock(&lock);

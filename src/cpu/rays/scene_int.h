@@ -7,6 +7,7 @@
 #define INGOT_CPU_RAYS_SCENE_H
 #include <embree3/rtcore.h>
 #include <stdatomic.h>
+#include "abi/handle.h"
 #include "cpu/rays/rays.h"
 
 typedef struct Scene Scene;
@@ -65,11 +66,12 @@ struct Scene {
 // The record behind a handle.
 typedef struct Acceleration {
     Scene *_Atomic scene;
+    uint64_t handle;
     struct Acceleration *next; // of those with the same hash; under the lock of scene.c
 } Acceleration;
 
 static inline Acceleration *acceleration_of(uint64_t handle) {
-    return (Acceleration *)(uintptr_t)handle;
+    return (Acceleration *)(uintptr_t)abi_handle_record(handle);
 }
 static inline const Scene *scene_of(uint64_t handle) {
     return handle ? atomic_load_explicit(&acceleration_of(handle)->scene, memory_order_acquire)

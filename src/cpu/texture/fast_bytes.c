@@ -461,7 +461,7 @@ INLINE bool set_sampler(Call *c, uint64_t handle) {
         c->lod_max = most == 0x7c00 ? INFINITY : float_from_half(most);
         c->lod_bias = 0;
     } else if (handle) {
-        const AbiSampler *s = (const AbiSampler *)(uintptr_t)handle;
+        const AbiSampler *s = abi_handle_record(handle);
         if (s->unnormalized || s->reduction || !(s->lod_bias >= -16 && s->lod_bias <= 15.999f))
             return false;
         min = s->min_filter, mag = s->mag_filter, mip = s->mip_filter;

@@ -40,7 +40,7 @@ void cpu_sampler_unpack(uint64_t handle, AbiSampler *s) {
     else if (handle & 1)
         unpack(handle, s);
     else
-        *s = *(const AbiSampler *)(uintptr_t)handle;
+        *s = *(const AbiSampler *)abi_handle_record(handle);
     if (s->max_anisotropy < 1) s->max_anisotropy = 1;
     if (s->max_anisotropy > 16) s->max_anisotropy = 16;
     for (int i = 0; i < 3; i++)

@@ -100,7 +100,7 @@ AbiTexture *cpu_view_pool_slot(uint64_t id) {
 
 const AbiTexture *cpu_texture_of(uint64_t handle) {
     uint64_t number = handle & (ABI_VIEW_POOL_SLOTS - 1);
-    if (handle - number != ABI_TEXTURE_POOLED) return (const AbiTexture *)(uintptr_t)handle;
+    if (handle - number != ABI_TEXTURE_POOLED) return abi_handle_record(handle);
     AbiTexture *all = atomic_load_explicit(&slots, memory_order_acquire);
     return all && all[number].format ? &all[number] : NULL;
 }
