@@ -161,6 +161,9 @@ static void note_accesses(Validation *v) {
             all[n++] = i;
         }
     for (size_t k = 0; k < n; k++) {
+        if (msl_is_unknown_access(all[k]))
+            msl_fail(&v->cg->cx, "'%s' calls '%s', which shader validation does not know",
+                     v->cg->fn->name, msl_callee(all[k]));
         note_access(v, all[k]);
         if (msl_is_tensor_call(all[k])) msl_note_tensor(v, all[k]);
     }
@@ -602,6 +605,7 @@ void msl_validate(Cg *cg) {
     // What was inferred of its memory accesses no longer holds.
     LLVMRemoveEnumAttributeAtIndex(cg->thread, LLVMAttributeFunctionIndex,
                                    LLVMGetEnumAttributeKindForName("memory", 6));
+    msl_expand_relative_loads(v);
     msl_guard_handles(v);
     msl_mark_varying(v);
     note_accesses(v);

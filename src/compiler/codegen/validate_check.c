@@ -168,6 +168,28 @@ static Block new_block(Validation *v, Block after, const char *name) {
 
 // ---- one access ----
 
+// A call that reaches memory in a way nobody checks: no source makes one, but a library may hold
+// it.
+bool msl_is_unknown_access(Value i) {
+    static const char *const known[] = {
+        "llvm.memcpy",  "llvm.memmove",   "llvm.memset",   "llvm.lifetime",
+        "llvm.assume",  "llvm.invariant", "llvm.dbg",      "llvm.ptrmask",
+        "llvm.launder", "llvm.strip",     "llvm.prefetch", "llvm.experimental.noalias"};
+    const char *name = msl_callee(i);
+    if (!LLVMIsACallInst(i)) return LLVMIsAVAArgInst(i) || LLVMIsAInvokeInst(i);
+    if (!msl_starts(name, "llvm.")) return !*name;
+    if (msl_starts(name, "llvm.stackrestore")) // around calls that were inlined
+        return !msl_starts(msl_callee(LLVMGetOperand(i, 0)), "llvm.stacksave");
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (msl_starts(name, known[k])) return false;
+    for (unsigned k = 0; k < LLVMGetNumArgOperands(i); k++) {
+        Type t = LLVMTypeOf(LLVMGetOperand(i, k));
+        if (LLVMGetTypeKind(t) == LLVMVectorTypeKind) t = LLVMGetElementType(t);
+        if (LLVMGetTypeKind(t) == LLVMPointerTypeKind) return true;
+    }
+    return false;
+}
+
 static Value any_root(Validation *v, Value p, uint64_t bytes, Root *const *roots, int n) {
     LLVMBuilderRef b = v->cg->cx.builder;
     Value ok = NULL;

@@ -94,6 +94,7 @@ void msl_position_behind(Validation *v, Value value); // the builder: where the 
 bool msl_varies(const Validation *v, Value value);
 
 // validate_check.c
+bool msl_is_unknown_access(Value i); // of memory, by a call that nobody checks
 Value msl_launch(Validation *v, const Where *where);
 Value msl_byte_offset(Validation *v, Value pointer, const Root *root); // i64
 Value msl_limit(Validation *v, Value length, uint64_t bytes);          // offsets below it are good
@@ -111,9 +112,10 @@ void msl_check_short(Validation *v, const Access *first, const Access *last);
 // validate_bounds.c
 void msl_choose_bounds(Validation *v, Root *root); // start and length of a mixture
 // validate_module.c
-void msl_describe_module(Validation *v); // at the end
+void msl_expand_relative_loads(Validation *v); // before everything else
+void msl_describe_module(Validation *v);       // at the end
 // validate_handle.c
-void msl_guard_handles(Validation *v); // before everything else
+void msl_guard_handles(Validation *v); // before roots are looked for
 Value msl_guarded_handle(Value live);  // NULL: it was not looked up
 // validate_tensor.c
 bool msl_is_tensor_call(Value i);

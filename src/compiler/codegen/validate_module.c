@@ -2,6 +2,7 @@
 // validate_module.c: what device/validate.c asks the module for: how many arguments there are, and
 // where constants of the program lie that pointers which are read from memory may point to.
 //   requires  device/validate.c linked into the module
+// And tables of pointers that LLVM made relative: what they are read with is a load like others.
 #include "compiler/codegen/validate_int.h"
 
 // Whether a constant of the program, or a table that LLVM made of a switch, holds the address.
@@ -13,6 +14,32 @@ static bool is_in_constant(Value value) {
             return true;
     }
     return false;
+}
+
+// llvm.load.relative(table, offset): table + *(i32 *)(table + offset). As a number: the sum is to
+// another constant, and has to be found.
+void msl_expand_relative_loads(Validation *v) {
+    MslContext *cx = &v->cg->cx;
+    LLVMBuilderRef b = cx->builder;
+    Value *calls = NULL;
+    size_t n = 0, max = 0;
+    for (Block at = LLVMGetFirstBasicBlock(v->cg->thread); at; at = LLVMGetNextBasicBlock(at))
+        for (Value i = LLVMGetFirstInstruction(at); i; i = LLVMGetNextInstruction(i)) {
+            if (!msl_starts(msl_callee(i), "llvm.load.relative")) continue;
+            calls = msl_validate_grow(v, calls, n, &max);
+            calls[n++] = i;
+        }
+    for (size_t k = 0; k < n; k++) {
+        Value table = LLVMGetOperand(calls[k], 0), offset = LLVMGetOperand(calls[k], 1);
+        LLVMPositionBuilderBefore(b, calls[k]);
+        Value p = LLVMBuildGEP2(b, msl_int(cx, 8), table, &offset, 1, ""),
+              word = LLVMBuildLoad2(b, msl_int(cx, 32), p, "");
+        LLVMSetAlignment(word, 4);
+        word = LLVMBuildSExt(b, word, msl_int(cx, 64), "");
+        Value sum = LLVMBuildAdd(b, LLVMBuildPtrToInt(b, table, msl_int(cx, 64), ""), word, "");
+        LLVMReplaceAllUsesWith(calls[k], LLVMBuildIntToPtr(b, sum, msl_ptr(cx), ""));
+        LLVMInstructionEraseFromParent(calls[k]);
+    }
 }
 
 static void define(Cg *cg, const char *name, Value value) {
