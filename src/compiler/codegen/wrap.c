@@ -142,6 +142,13 @@ static bool is_slow_path(LLVMBasicBlockRef b) {
     return false;
 }
 
+// Memory that calls for each lane, or of textures, take and give: no array of the program.
+static bool is_for_calls(LLVMValueRef alloca) {
+    size_t n;
+    const char *name = LLVMGetValueName2(alloca, &n);
+    return msl_starts(name, "texture") || msl_starts(name, "lanes.slot");
+}
+
 // `f` and the versions it chooses between (clamped indices).
 static void look_at(const Cg *cg, LLVMValueRef f, Carried *c) {
     const MslContext *cx = &cg->cx;
@@ -156,9 +163,7 @@ static void look_at(const Cg *cg, LLVMValueRef f, Carried *c) {
             c->instructions++;
             if (callee && !LLVMIsDeclaration(callee)) look_at(cg, callee, c);
             if (LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i)) c->refuse = true;
-            size_t n;
-            if (LLVMIsAAllocaInst(i) && !msl_starts(LLVMGetValueName2(i, &n), "texture"))
-                c->refuse = true;
+            if (LLVMIsAAllocaInst(i) && !is_for_calls(i)) c->refuse = true;
             if (!header || !LLVMIsAPHINode(i) || LLVMGetTypeKind(type) != LLVMVectorTypeKind)
                 continue;
             if (LLVMGetElementType(type) == msl_int(cx, 1)) c->divergent = true;

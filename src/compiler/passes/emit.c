@@ -335,7 +335,10 @@ static Value to_read_by_lane(Vec *x, Value v, unsigned slot) {
     Type t = LLVMTypeOf(v);
     unsigned bits = (unsigned)LLVMSizeOfTypeInBits(x->dl, LLVMGetElementType(t));
     if (LLVMIsConstant(v) || bits < 8 || bits > 64 || slot >= MAX_SLOTS) return v;
-    if (!x->slots[slot]) x->slots[slot] = msl_entry_alloca(x, LLVMVectorType(x->i64, x->width), 64);
+    if (!x->slots[slot]) {
+        x->slots[slot] = msl_entry_alloca(x, LLVMVectorType(x->i64, x->width), 64);
+        LLVMSetValueName2(x->slots[slot], "lanes.slot", 10); // codegen/wrap.c knows it by name
+    }
     Value at = x->slots[slot];
     LLVMSetAlignment(LLVMBuildStore(x->b, v, at), 64);
     return at;
