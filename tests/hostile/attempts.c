@@ -11,7 +11,7 @@
 // Nothing came of it: memory of the process that no resource is has not changed, and what it holds
 // is found neither in the buffers that the function may write, nor in its texture, nor in a log.
 // Functions are kernels, or vertex, fragment, object or mesh functions: others are drawn with.
-// head.h, which is put before the table, shows what they are given.
+// head.metalh, which is put before the table, shows what they are given.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,9 +24,8 @@
 
 enum { SIDE = 16, OUT_BYTES = 4096, SCRATCH_BYTES = 1 << 16, PAGE = 4096, THREADS = 64 };
 #define SECRET 0x5ec4e75ec4e75ec4u
-#define ABI_HANDLE_ADDRESS (((uint64_t)1 << 48) - 1)
 
-typedef struct World { // as in head.h
+typedef struct World { // as in head.metalh
     uint64_t secret, hole, scratch;
     uint64_t texture, sampler, tensor, structure, commands;
     uint64_t fake_texture, fake_sampler, fake_tensor, fake_structure, fake_table, fake_commands;
@@ -138,9 +137,9 @@ static uint64_t place_fake(size_t *at, const void *record, size_t n_bytes) {
 // theirs.
 static void forge(World *w) {
     size_t at = 0;
-    AbiTexture t = *(const AbiTexture *)(uintptr_t)(w->texture & ABI_HANDLE_ADDRESS);
+    AbiTexture t = *(const AbiTexture *)abi_handle_record(w->texture);
     t.levels[0].data = (unsigned char *)secret;
-    AbiTensor n = *(const AbiTensor *)(uintptr_t)(w->tensor & ABI_HANDLE_ADDRESS);
+    AbiTensor n = *(const AbiTensor *)abi_handle_record(w->tensor);
     n.data = (unsigned char *)secret;
     n.extents[0] = (int64_t)SECRET;
     AbiSampler s = {.max_anisotropy = 255, .address = {255, 255, 255}};
@@ -360,7 +359,7 @@ int main(int argc, char **argv) {
     char *text = calloc(1, MAX_TEXT);
     const char *table = strrchr(argv[1], '/') ? strrchr(argv[1], '/') + 1 : argv[1];
     if (!text) fail("no memory");
-    append_file(text, argv[1], (size_t)(table - argv[1]), "head.h");
+    append_file(text, argv[1], (size_t)(table - argv[1]), "head.metalh");
     append_file(text, "", 0, argv[1]);
     open_world();
     MTLError *error = NULL;

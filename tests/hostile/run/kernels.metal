@@ -62,6 +62,19 @@ struct Tables { constant ulong *t; };
 constant Tables tables[2] = {{one_table}, {other_table}};
 // ==== checked: reported, plain: lives
 kernel void behind_constants(ARGS) { out[i] = tables[i & 1].t[(w.secret - (ulong)one_table) / 8]; }
+// ==== checked: reported, plain: lives
+kernel void behind_a_table_of_constants(ARGS) { out[i] = *tables[(w.secret - (ulong)one_table) / 8].t; }
+// ==== checked: reported, plain: lives
+kernel void table_that_a_switch_is(ARGS) {
+    constant ulong *t = one_table;
+    switch (scratch[64] + i % 5) {
+    case 0: t = other_table; break;
+    case 1: t = other_table + 1; break;
+    case 2: t = one_table + 2; break;
+    case 3: t = other_table + 3; break;
+    }
+    out[i] = t[(w.secret - (ulong)t) / 8];
+}
 // ==== checked: kept, plain: kept
 kernel void inside_constants(ARGS) { out[i] = tables[i & 1].t[i & 3]; }
 // ==== checked: reported, plain: lives
