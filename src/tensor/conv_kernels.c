@@ -9,9 +9,9 @@
 // the matrices transposed; for strides each remainder of the position has taps of its own (a
 // phase). The gradient of the weights is (O, positions) x (positions, C) for each tap.
 //
-// Few channels make thin products: below MIN_CHANNELS the layout has a picture per tap, which makes
-// one product of all of them, and where both sides are thin (a group per channel) threads add up
-// by themselves.
+// Few channels make thin products: below MIN_CHANNELS all taps are one product. Forward, a tile
+// collects what it needs of the picture (conv_panel.metal); for the gradients the layout has a
+// picture per tap. Where both sides are thin (a group per channel) threads add up by themselves.
 #include <stdlib.h>
 #include "tensor/conv.h"
 #include "tensor/work.h"
@@ -280,17 +280,39 @@ static IgTensor *plain_product(const IgConv *v, bool back, IgTensor *source, IgT
     return y ? ig_reshape(y, 4, (int64_t[]){v->n, m, v->in[0], v->in[1]}, error) : NULL;
 }
 
+// Few channels and many taps: what a tile needs is collected by its threadgroup.
+static IgTensor *panels(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bias,
+                        MTLError **error) {
+    int64_t positions = v->out[0] * v->out[1], k = v->c * v->kernel[0] * v->kernel[1];
+    IgWork kind = {.kernel = {ig_text_conv_panel_metal, "panel", ig_type_metal(ig_type(x)),
+                              "TILE=64 STEPS=96"},
+                   .words = {(int32_t)v->o, (int32_t)k, (int32_t)v->groups, (int32_t)v->c,
+                             (int32_t)v->in[0], (int32_t)v->in[1], (int32_t)v->out[0],
+                             (int32_t)v->out[1], (int32_t)v->kernel[1], (int32_t)v->stride[0],
+                             (int32_t)v->stride[1], (int32_t)v->padding[0], (int32_t)v->padding[1],
+                             (int32_t)v->dilation[0], (int32_t)v->dilation[1], bias != NULL},
+                   .grid = mtl_size_make((size_t)tiles(positions, TILE_N),
+                                         (size_t)tiles(v->o, TILE_M), (size_t)(v->n * v->groups)),
+                   .group = mtl_size_make(32, 1, 1),
+                   .groups = true};
+    IgShape shape = {4, {v->n, v->groups * v->o, v->out[0], v->out[1]}};
+    IgTensor *in[3] = {ig_contiguous(x, error), order_weights(v, w, (int[]){1, 2, 0, 3}, error)};
+    in[2] = bias ? ig_contiguous(bias, error) : in[1]; // something to bind
+    return ig_work("ig_conv2d", &kind, 3, in, &shape, ig_type(x), error);
+}
+
 IgTensor *ig_conv_forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bias,
                           MTLError **error) {
     if (ig_conv_is_window(v, false)) return ig_conv_window(v, false, x, w, bias, error);
     if (is_product(v)) return plain_product(v, false, x, w, bias, error);
     Plan p;
     IgTensor *y = NULL;
-    if (plan_forward(&p, v, error))
-        y = product(
-            v, &p, false, lay_out(&p, x, v->n * v->groups, v->c, error),
-            order_weights(v, w, p.merged ? (int[]){1, 2, 0, 3} : (int[]){0, 1, 2, 3}, error), bias,
-            error);
+    bool planned = plan_forward(&p, v, error);
+    if (planned && p.merged)
+        y = panels(v, x, w, bias, error);
+    else if (planned)
+        y = product(v, &p, false, lay_out(&p, x, v->n * v->groups, v->c, error),
+                    order_weights(v, w, (int[]){0, 1, 2, 3}, error), bias, error);
     plan_free(&p);
     return y;
 }

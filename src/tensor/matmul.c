@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 typedef struct Tile {
     int m, n;
 } Tile;

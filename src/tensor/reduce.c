@@ -17,7 +17,7 @@ static const char *const names[N_KINDS] = {"ig_sum", "ig_mean",   "ig_prod",  "i
                                            "ig_min", "ig_argmax", "ig_argmin"};
 
 #define TARGET_STEPS 64 // SIMD-groups that keep a machine busy
-#define MIN_PART 4096   // elements a part is worth
+#define MIN_PART 16384  // elements a part is worth
 #define MIN_LINE 32     // results side by side that threads may be laid along
 
 typedef struct Reduction {

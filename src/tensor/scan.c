@@ -11,7 +11,8 @@
 #include "ig_texts.h"
 
 enum { SUM, PRODUCT };
-enum { TARGET_BLOCKS = 256, MIN_BLOCK = 256 };
+// Elements a block is worth: of a thread, of a SIMD-group.
+enum { TARGET_BLOCKS = 256, MIN_BLOCK = 256, MIN_LINE = 16384 };
 typedef struct Scan {
     int axis, kind;
     bool back;
@@ -48,14 +49,16 @@ static bool run(IgDevice *device, IgData *data, MTLError **error) {
     if (data->n == 0) return true;
     int64_t n = expr->shape.n[s->axis], inner = 1, lines = data->n / n;
     for (int i = s->axis + 1; i < expr->shape.rank; i++) inner *= expr->shape.n[i];
-    int64_t blocks = (TARGET_BLOCKS + lines - 1) / lines, most = (n + MIN_BLOCK - 1) / MIN_BLOCK;
+    bool line = inner == 1 && n >= 128 && ig_is_float(data->type);
+    int64_t least = line ? MIN_LINE : MIN_BLOCK;
+    int64_t blocks = (TARGET_BLOCKS + lines - 1) / lines, most = (n + least - 1) / least;
     blocks = blocks > most ? most : blocks;
     int64_t each = (n + blocks - 1) / blocks;
     int32_t words[5] = {(int32_t)n, (int32_t)inner, s->back, (int32_t)blocks, (int32_t)each};
     IgBinding in = {x->data->memory, (size_t)x->offset * ig_type_size(x->data->type)};
     IgBinding out = {data->memory, 0}, begin = out; // something to bind
     size_t threads = (size_t)(lines * blocks);
-    bool ok = true, line = inner == 1 && n >= 128 && ig_is_float(data->type);
+    bool ok = true;
     if (blocks > 1) {
         begin.buffer = ig_pool_take(device, threads * 8, false, error);
         if (!begin.buffer) return false;

@@ -19,6 +19,7 @@
 
 #define NEAR_STEPS 128 // of a panel that stay near from one tile of rows to the next
 #define PANEL_LANES (TILE_MAX_VECTORS * V_WIDTH)
+#define CROWDED 512 // bytes: lines that far apart share an eighth of the sets of a cache
 
 #define THIN_WORDS (CPU_CHUNK_ROWS * CPU_PACK_STEPS)
 #define SUM_WORDS (CPU_CHUNK_ROWS * CPU_CHUNK_LANES)
@@ -231,7 +232,8 @@ static bool packed_all_the_same(const CpuWork *w, const CpuOperand *from, int64_
     if (n_times <= too_few) return false;
     int64_t stride = from->lane == 1 ? from->k : from->lane;
     int64_t far = stride * cpu_element_bytes(from->type);
-    return (w->n_k > 32 && (far >= 1024 || far <= -1024)) ||
+    bool crowded = far % CROWDED == 0 || w->n_k > NEAR_STEPS; // a few sets, or many pages
+    return (w->n_k > 32 && (far >= 1024 || far <= -1024) && crowded) ||
            (V_WIDTH == 4 && from->type == ABI_TENSOR_FLOAT16);
 }
 
