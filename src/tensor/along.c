@@ -16,17 +16,25 @@ static bool rule(IgGradNode *node, IgTensor *g, IgTensor **out, MTLError **error
     return out[0] != NULL;
 }
 
+// Whether two windows may take the same.
+static bool overlap(const IgPoolWindow *v) {
+    bool any = false;
+    for (int a = 0; a < 2; a++) any |= v->stride[a] <= (v->kernel[a] - 1) * v->dilation[a];
+    return any;
+}
+
 static IgTensor *compute(const char *call, bool put, IgTensor *x, IgTensor *index, int64_t n,
                          const IgPoolWindow *v, MTLError **error) {
     int64_t rows = ig_dim(x, 0), k = ig_dim(index, 1);
+    bool shared = put && v->pooled && overlap(v);
     IgWork w = {.kernel = {.text = ig_text_along_metal,
-                           .function = !put        ? "take"
-                                       : v->pooled ? "put_windows"
-                                                   : "put",
+                           .function = shared ? "put_windows"
+                                       : put  ? "put"
+                                              : "take",
                            .element = ig_type_metal(ig_type(x))},
                 .words = {(int32_t)n, (int32_t)k},
-                .clear = put && !v->pooled && k < n};
-    if (put && v->pooled) {
+                .clear = put && !shared && (v->pooled || k < n)};
+    if (shared) {
         const int64_t *all[] = {v->in, v->out, v->kernel, v->stride, v->padding, v->dilation};
         for (int i = 0; i < 12; i++) w.words[i] = (int32_t)all[i / 2][i % 2];
         ig_work_threads(&w, n, rows);

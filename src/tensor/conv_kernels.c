@@ -226,6 +226,10 @@ static IgTensor *order_weights(const IgConv *v, IgTensor *w, const int order[4],
     return ig_contiguous(ig_permute(four, axes, error), error);
 }
 
+static int64_t products_of(const IgConv *v) {
+    return v->n * v->groups * v->o * v->out[0] * v->out[1] * v->c * v->kernel[0] * v->kernel[1];
+}
+
 static IgTensor *product(const IgConv *v, const Plan *p, bool back, IgTensor *source, IgTensor *w,
                          IgTensor *bias, MTLError **error) {
     if (!source || !w) return NULL;
@@ -242,7 +246,8 @@ static IgTensor *product(const IgConv *v, const Plan *p, bool back, IgTensor *so
                              (int32_t)plane, (int32_t)batch, (int32_t)p->plane[1], (int32_t)size[0],
                              (int32_t)size[1], back ? (int32_t)v->stride[0] : 1,
                              back ? (int32_t)v->stride[1] : 1, bias != NULL},
-                   .groups = true};
+                   .groups = true,
+                   .products = products_of(v)};
     if (thin) {
         kind.grid =
             mtl_size_make((size_t)tiles(longest, 256), (size_t)(images * m), (size_t)p->phases);
@@ -260,7 +265,7 @@ static IgTensor *product(const IgConv *v, const Plan *p, bool back, IgTensor *so
                    ig_type(source), error);
 }
 
-// One tap, no border, no stride: a product of matrices, with all that ig_matmul does for one. w (o, c)
+// One tap, no border, no stride: a product of matrices, with all that ig_matmul does. w is (o, c)
 // or, for the way back, (c, o).
 static bool is_product(const IgConv *v) {
     bool plain = v->groups == 1 && v->c > THIN && v->o > THIN;
@@ -294,7 +299,8 @@ static IgTensor *panels(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bia
                    .grid = mtl_size_make((size_t)tiles(positions, TILE_N),
                                          (size_t)tiles(v->o, TILE_M), (size_t)(v->n * v->groups)),
                    .group = mtl_size_make(32, 1, 1),
-                   .groups = true};
+                   .groups = true,
+                   .products = products_of(v)};
     IgShape shape = {4, {v->n, v->groups * v->o, v->out[0], v->out[1]}};
     IgTensor *in[3] = {ig_contiguous(x, error), order_weights(v, w, (int[]){1, 2, 0, 3}, error)};
     in[2] = bias ? ig_contiguous(bias, error) : in[1]; // something to bind
@@ -357,7 +363,8 @@ static IgTensor *weights_product(const IgConv *v, const Plan *p, IgTensor *x, Ig
                              (int32_t)(v->out[0] * p->plane[1]), p->table[2],
                              (int32_t)(p->slots * v->c * plane), (int32_t)plane, (int32_t)v->n,
                              (int32_t)each},
-                   .groups = true};
+                   .groups = true,
+                   .products = products_of(v)};
     IgShape shape = {5, {parts, p->taps, v->groups, v->o, k}};
     if (thin) {
         kind.grid = mtl_size_make((size_t)ig_shape_numel(&shape), 1, 1);

@@ -12,10 +12,12 @@
 #include "tensor/kernels.h"
 #include "tensor/tensor_int.h"
 
-// Threads of a grid count as one each, about 0.3 ns; a threadgroup of a product of matrices as
-// GROUP_WORK. COMMIT_WORK is about 0.1 ms.
+// Threads of a grid count as one each, about 0.3 ns; those of a grid that is given in threadgroups
+// do more, THREAD_WORK. What takes longer says so by itself (ig_more_work). COMMIT_WORK is about
+// 0.1 ms.
 #define COMMIT_WORK (1u << 18)
-#define GROUP_WORK (1u << 14)
+#define THREAD_WORK 16u
+#define PRODUCTS 64       // of numbers, in the time of a thread
 #define COMMIT_AFTER 256u // dispatches, however small: what they use is not free for the host
 
 typedef struct IgFlight {
@@ -147,6 +149,10 @@ MTLComputeCommandEncoder *ig_encode_start(IgDevice *device, MTLError **error) {
     return start(device, error) ? device->encoder : NULL;
 }
 
+void ig_more_work(IgDevice *device, int64_t products) {
+    device->work += (uint64_t)products / PRODUCTS;
+}
+
 bool ig_encode_end(IgDevice *device, uint64_t work, MTLError **error) {
     device->statistics.kernels++;
     device->work += work;
@@ -172,7 +178,8 @@ bool ig_encode(IgDevice *device, IgKernel *kernel, const void *bytes, size_t n_b
     else
         mtl_compute_command_encoder_dispatch_threads(e, grid, group);
     uint64_t n = (uint64_t)grid.width * grid.height * grid.depth;
-    return ig_encode_end(device, groups ? n * GROUP_WORK : n, error);
+    uint64_t each = (uint64_t)group.width * group.height * group.depth * THREAD_WORK;
+    return ig_encode_end(device, groups ? n * each : n, error);
 }
 
 bool ig_commit(IgDevice *device, MTLError **error) {

@@ -208,6 +208,7 @@ bool ig_matmul_encode(IgDevice *device, IgFused *f, MTLError **error) {
         bindings[n++] = (IgBinding){f->product->memory, 0};
     }
     size_t batch = (size_t)ig_shape_numel(&p->batch);
+    ig_more_work(device, p->m * p->n * p->k * (int64_t)batch);
     return ig_encode(device, kernel, words, n_words * 4, bindings, n,
                      mtl_size_make((size_t)((p->n + s.tile.n - 1) / s.tile.n),
                                    (size_t)((p->m + s.tile.m - 1) / s.tile.m), batch),

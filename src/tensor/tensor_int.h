@@ -252,6 +252,8 @@ bool ig_encode(IgDevice *device, IgKernel *kernel, const void *bytes, size_t n_b
 // are bound get last_use = device->recording in between.
 MTLComputeCommandEncoder *ig_encode_start(IgDevice *device, MTLError **error);
 bool ig_encode_end(IgDevice *device, uint64_t work, MTLError **error); // work: threads
+// Before the next ig_encode: how many numbers it multiplies, where threads do not show it.
+void ig_more_work(IgDevice *device, int64_t products);
 bool ig_commit(IgDevice *device, MTLError **error);
 bool ig_wait(IgDevice *device, uint64_t number, MTLError **error);
 void ig_poll(IgDevice *device);

@@ -32,6 +32,7 @@ static bool run(IgDevice *device, IgData *data, MTLError **error) {
     IgKernel *kernel = ig_kernel_of(device, &w->kernel, error);
     if (!kernel || (w->clear && !clear(device, data, error))) return false;
     bindings[n] = (IgBinding){data->memory, 0};
+    ig_more_work(device, w->products);
     return ig_encode(device, kernel, w->words, sizeof w->words, bindings, (size_t)n + 1, w->grid,
                      w->group, w->groups, error);
 }

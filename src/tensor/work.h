@@ -9,8 +9,9 @@ typedef struct IgWork {
     IgKernelFile kernel;
     int32_t words[IG_WORK_WORDS]; // buffer 0; the inputs follow, then the result
     MTLSize grid, group;
-    bool groups; // the grid counts threadgroups, else threads
-    bool clear;  // the kernel does not write everything: 0 before
+    bool groups;      // the grid counts threadgroups, else threads
+    bool clear;       // the kernel does not write everything: 0 before
+    int64_t products; // of numbers, where threads do not show how long it takes (ig_more_work)
 } IgWork;
 
 // The result of the work on inputs that are contiguous. NULL if an input is.

@@ -18,7 +18,8 @@ kernel void put(constant int *p [[buffer(0)]], device const T *y [[buffer(1)]],
                 device const int *index [[buffer(2)]], device T *x [[buffer(3)]],
                 uint2 at [[thread_position_in_grid]]) {
     int i = int(at.y) * p[1] + int(at.x);
-    x[int(at.y) * p[0] + index[i]] = y[i];
+    const int to = index[i];
+    if (to >= 0) x[int(at.y) * p[0] + to] = y[i];
 }
 
 // p: in (2), out (2), kernel (2), stride (2), padding (2), dilation (2)
