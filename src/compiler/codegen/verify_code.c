@@ -147,6 +147,7 @@ static void verify_alloca(Verify *v, LLVMValueRef i) {
 }
 
 static void verify_notes(Verify *v, LLVMValueRef i) {
+    enum { PLACE = 0 }; // LLVM's number of !dbg: the line of the source, which reports say
     if (LLVMGetFirstDbgRecord(i)) msl_refuse(v, "notes for debuggers", NULL);
     if (!LLVMHasMetadata(i)) return;
     size_t n = 0;
@@ -154,6 +155,7 @@ static void verify_notes(Verify *v, LLVMValueRef i) {
     bool other = false;
     for (unsigned k = 0; k < n; k++) {
         unsigned kind = LLVMValueMetadataEntriesGetKind(entries, k);
+        if (kind == PLACE) continue; // LLVM gives it all the same
         other |= kind >= MSL_MAX_KINDS || !v->notes[kind];
     }
     LLVMDisposeValueMetadataEntries(entries);
