@@ -95,3 +95,28 @@ kernel void guarded(device uint *a [[buffer(0)]], constant uint &n [[buffer(1)]]
 kernel void volume(device uint *a [[buffer(0)]], uint3 g [[thread_position_in_grid]], uint3 n [[threads_per_grid]]) {
     a[(g.z * n.y + g.y) * n.x + g.x] = g.x + 100 * g.y + 10000 * g.z;
 }
+
+// More than registers hold goes through the loop: steps of less than a SIMD-group, which know where in it they stand.
+// run: many_sums grid=96,7 group=32,4
+// arg 0 = np.zeros(672, i32)
+// arg 1 = ints(6, 1, 99).astype(i32)
+// expect 0 = sum((lambda s: [s := (s * 3) ^ (int(v) + k) for v in a1][-1])(lane * k + simd + 7 * (li % 4)) for k in range(16)) + li // 4
+// run: many_sums grid=70,5 group=16,4
+// arg 0 = np.zeros(350, i32)
+// arg 1 = ints(6, 1, 99).astype(i32)
+// expect 0 = sum((lambda s: [s := (s * 3) ^ (int(v) + k) for v in a1][-1])(lane * k + simd + 7 * (li % 4)) for k in range(16)) + li // 4
+// run: many_sums grid=80,3 group=40,2
+// arg 0 = np.zeros(240, i32)
+// arg 1 = ints(6, 1, 99).astype(i32)
+// expect 0 = sum((lambda s: [s := (s * 3) ^ (int(v) + k) for v in a1][-1])(lane * k + simd + 7 * (li % 4)) for k in range(16)) + li // 4
+kernel void many_sums(device int *out [[buffer(0)]], device const int *in [[buffer(1)]], uint2 g [[thread_position_in_grid]],
+                      uint2 n [[threads_per_grid]], uint lane [[thread_index_in_simdgroup]],
+                      uint group [[simdgroup_index_in_threadgroup]], uint corner [[thread_index_in_quadgroup]],
+                      uint quad [[quadgroup_index_in_threadgroup]]) {
+    int s[16], all = quad;
+    for (int k = 0; k < 16; k++) s[k] = lane * k + group + 7 * corner;
+    for (int i = 0; i < 6; i++)
+        for (int k = 0; k < 16; k++) s[k] = (s[k] * 3) ^ (in[i] + k);
+    for (int k = 0; k < 16; k++) all += s[k];
+    out[g.y * n.x + g.x] = all;
+}

@@ -51,7 +51,11 @@ REWRITE = [(r'\(const unsigned char \*\)', '(device const uchar *)'), (r'\(unsig
            (r'\(const f(\d) \*\)', r'(device const float\1 *)'), (r'\(f(\d) \*\)', r'(device float\1 *)'), (r'\bf4 vec\b', 'float4 vec'),
            (r'__builtin_convertvector\(\(\(const u4 \*\)p\)\[(\w+)\], f4\)', r'float4(((device const uchar4 *)p)[\1])'),
            (r'__builtin_f(min|max|abs)f', r'f\1'), (r'__builtin_popcount', 'popcount'), (r'unsigned long', 'ulong'), (r'\bsigned char', 'char'),
-           (r'unsigned s(\d+) = ', r'unsigned s\1 = (unsigned)')]
+           (r'unsigned s(\d+) = ', r'unsigned s\1 = (unsigned)'),
+           # Functions of a SIMD-group by Metal's names: programs may not say ours.
+           (r'__ingot_(simd|quad)_ballot\(', r'(\1_vote::vote_t)\1_ballot('),
+           (r'__ingot_(simd|quad)_active_mask\(\)', r'(\1_vote::vote_t)\1_active_threads_mask()'),
+           (r'__ingot_(simd|quad)_(all|any|is_first)\(', r'\1_\2('), (r'__ingot_((?:simd|quad)_\w+)_[iuf](?:32|64)\(', r'\1(')]
 
 
 def place(r):

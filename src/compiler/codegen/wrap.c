@@ -122,6 +122,7 @@ typedef struct Carried {
     unsigned instructions;
     bool divergent; // lanes leave a loop at different times
     bool refuse;    // private arrays, atomics
+    bool calls;     // textures: a call for all lanes of a step
 } Carried;
 
 // Blocks stand in the order of the source: an edge from a block to itself or backwards is a loop's.
@@ -163,7 +164,7 @@ static void look_at(const Cg *cg, LLVMValueRef f, Carried *c) {
             c->instructions++;
             if (callee && !LLVMIsDeclaration(callee)) look_at(cg, callee, c);
             if (LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i)) c->refuse = true;
-            if (LLVMIsAAllocaInst(i) && !is_for_calls(i)) c->refuse = true;
+            if (LLVMIsAAllocaInst(i)) *(is_for_calls(i) ? &c->calls : &c->refuse) = true;
             if (!header || !LLVMIsAPHINode(i) || LLVMGetTypeKind(type) != LLVMVectorTypeKind)
                 continue;
             if (LLVMGetElementType(type) == msl_int(cx, 1)) c->divergent = true;
@@ -173,8 +174,16 @@ static void look_at(const Cg *cg, LLVMValueRef f, Carried *c) {
     }
 }
 
-// How many SIMD-groups one step of the full version runs. Measured with AVX-512, 2026-11, against
-// one:
+// Where a loop carries more than the registers hold, a step of half or a quarter of a SIMD-group
+// spills less (512 x 512 product, 4 x 4 results a thread: AVX2 1.6x, AVX-512 1.1x). 32 lanes else.
+static unsigned narrow_step(const MslContext *cx, const Carried *c, uint32_t n_threads) {
+    unsigned room = cx->avx512 ? 24 : 8, least = cx->avx512 ? 16 : 8, lanes = cx->width;
+    for (unsigned held = c->registers; held > room && lanes > least; held /= 2) lanes /= 2;
+    return c->calls || c->divergent || n_threads % lanes ? cx->width : lanes;
+}
+
+// How many threads one step of the full version runs: SIMD-groups side by side, or a part of one.
+// Measured with AVX-512, 2026-11, against one:
 //   a loop that carries few vectors waits for each result in turn; others fill that time and share
 //   what they load in common (naive matrix multiply: 3.5x with four)
 //   rows above each other share what they load (5x5 blur: 1.4x with four)
@@ -186,24 +195,24 @@ static void look_at(const Cg *cg, LLVMValueRef f, Carried *c) {
 // 0.9x with two), and a whole threadgroup only if it carries nothing (tree reduction 1.2x; tiled
 // multiply 0.7x). NEON's registers hold as much as AVX2's: the same.
 // `full` is the version for one SIMD-group.
-static unsigned choose_parts(const Cg *cg, LLVMValueRef full, uint32_t n_threads) {
+static unsigned choose_step(const Cg *cg, LLVMValueRef full, uint32_t n_threads) {
     enum { MAX_CARRIED = 16, MAX_CARRIED_DIVERGENT = 24, MAX_CARRIED_AVX2 = 4 }; // of 64 bytes
     enum { MAX_INSTRUCTIONS = 6000, MAX_PARTS = 8 };
     const MslContext *cx = &cg->cx;
     Carried c = {0};
     if (!(cx->avx512 || cx->avx2 || cx->aarch64) || cg->uses.simd || cg->uses.log ||
         cx->width != ABI_SIMD_WIDTH)
-        return 1;
+        return cx->width;
     look_at(cg, full, &c);
-    if (c.refuse) return 1;
+    if (c.refuse) return cx->width;
     if (cg->request->validate) c.instructions /= 2; // checks and the other path
     unsigned whole = n_threads % cx->width == 0 ? n_threads / cx->width : 0;
     bool whole_fits = whole && whole <= MAX_PARTS && (whole & (whole - 1)) == 0;
     if (cg->uses.barrier && whole_fits && !c.divergent && c.registers <= (cx->avx512 ? 2 : 0) &&
         c.instructions * whole <= MAX_INSTRUCTIONS)
-        return whole;
+        return n_threads;
     bool shares_rows = c.registers == 0 && cx->shape[1] > 1 && !cg->uses.barrier;
-    if (!c.registers && !shares_rows) return 1;
+    if (!c.registers && !shares_rows) return cx->width;
     unsigned most = cx->avx512 ? c.divergent ? 2 : 4 : c.divergent ? 1 : 2;
     unsigned budget = c.divergent  ? MAX_CARRIED_DIVERGENT
                       : cx->avx512 ? MAX_CARRIED
@@ -211,8 +220,8 @@ static unsigned choose_parts(const Cg *cg, LLVMValueRef full, uint32_t n_threads
     for (unsigned parts = most; parts > 1; parts /= 2)
         if (n_threads % (cx->width * parts) == 0 && c.registers * parts <= budget &&
             c.instructions * parts <= MAX_INSTRUCTIONS)
-            return parts;
-    return 1;
+            return cx->width * parts;
+    return cg->uses.barrier ? cx->width : narrow_step(cx, &c, n_threads);
 }
 
 // How the group loop will run a kernel, and its versions.
@@ -255,12 +264,14 @@ static void vectorise_versions(Cg *cg, Plan *plan, uint32_t n_threads) {
     cx->split = cx->whole = !cg->request->quick && !cg->request->validate;
     if (has_full) plan->full = msl_vectorise(cx, cg->thread, true);
     LLVMValueRef slow = has_full ? cx->slow : NULL;
-    unsigned parts = has_full && plan->shaped ? choose_parts(cg, plan->full, n_threads) : 1;
-    if (parts > 1) {
+    if (has_full && plan->shaped) plan->full_width = choose_step(cg, plan->full, n_threads);
+    if (plan->full_width != cx->width) {
         LLVMDeleteFunction(plan->full); // what it calls is internal, and goes as dead code
-        plan->full = msl_vectorise_step(cx, cg->thread, true, parts);
+        unsigned width = cx->width;
+        if (plan->full_width < width) cx->width = plan->full_width;
+        plan->full = msl_vectorise_step(cx, cg->thread, true, plan->full_width / cx->width);
+        cx->width = width;
         slow = NULL;
-        plan->full_width = cx->width * parts;
     }
     cx->split = cx->whole = false;
     if (!plan->rows) memcpy(cx->shape, cg->request->shape, sizeof cx->shape);
