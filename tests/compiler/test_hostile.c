@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bitcode that our front end did not write: whoever writes a metallib may put anything into it. Each
+// Bitcode that our front end did not write: who writes a metallib may put anything into it. Each
 // attempt is a module that LLVM finds valid; codegen/verify.c refuses it, or says which part of it
 // nobody defines, before code is made.
 #include "fixture.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // verify.c: the bitcode of a library is not trusted.
-//   purpose   a metallib may come from anybody: what LLVM can express and our front end never writes
+//   purpose   a metallib may come from anybody: what LLVM can say and our front end never writes
 //             (assembly, sections, constructors of its own, functions of the host, ...) is refused
 //             before anything is made of it. What is allowed is a list, bitcode.def; what may be
 //             declared without a body is another, builtins.def
