@@ -3,12 +3,13 @@
 // then every entry point of it to code (kernels for any threadgroup), as pipelines are made. The
 // compiler is linked in and warm: the first source is compiled once before the clock starts.
 // BENCH_STDLIB and BENCH_PCH are set by the build.
-//   bench_compile [-DNAME=VALUE]... [--kernels N] [--repeat N] [--cpu NAME] [--quick] [--each]
-//                 [--steps] [--shared] FILE...
+//   bench_compile [-DNAME=VALUE]... [--kernels N] [--repeat N] [--cpu NAME] [--group X,Y,Z]
+//                 [--quick] [--each] [--steps] [--shared] FILE...
 // A line for each file, then medians and the worst; function constants are one, attributes of
 // vertices floats or bytes. --kernels: at most so many functions of each library, evenly picked;
-// --repeat: the quickest of so many tries counts; --each: a line for each; --steps: where their
-// time goes; --shared: large libraries by several processes, in real time.
+// --repeat: the quickest of so many tries counts; --group: code for threadgroups of this shape;
+// --each: a line for each; --steps: where their time goes; --shared: large libraries by several
+// processes, in real time.
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -32,7 +33,8 @@ typedef struct Bench {
     size_t n_macros, max_kernels;
     unsigned repeats; // of which the quickest counts
     bool steps, each, quick, shared;
-    const char *cpu; // LLVM's name; NULL: this machine
+    const char *cpu;   // LLVM's name; NULL: this machine
+    uint32_t group[3]; // 0: for any
     char **files;
     int n_files;
     Times libraries, first, kernels; // first: of a library and its first function
@@ -131,6 +133,7 @@ static bool compile_kernel(Bench *b, const MslLibrary *lib, const RfFunction *f,
                                 .vertex = describe_inputs(f, &descriptor) ? &descriptor : NULL,
                                 .cpu = b->cpu,
                                 .quick = b->quick,
+                                .shape = {b->group[0], b->group[1], b->group[2]},
                                 .dump_after = b->steps ? "time" : NULL};
     bool ok = true;
     char *log = NULL;
@@ -242,6 +245,12 @@ static void *run(void *context) {
     return NULL;
 }
 
+// X, or X,Y or X,Y,Z: what is not said is 1.
+static void read_group(Bench *b, const char *text) {
+    for (int d = 0; d < 3; d++) b->group[d] = 1;
+    sscanf(text, "%u,%u,%u", &b->group[0], &b->group[1], &b->group[2]);
+}
+
 int main(int argc, char **argv) {
     static Bench b = {.repeats = 1};
     int i = 1;
@@ -258,6 +267,8 @@ int main(int argc, char **argv) {
             b.repeats = (unsigned)strtoul(argv[++i], NULL, 10);
         else if (!strcmp(argv[i], "--cpu") && i + 1 < argc)
             b.cpu = argv[++i];
+        else if (!strcmp(argv[i], "--group") && i + 1 < argc)
+            read_group(&b, argv[++i]);
         else if (!strcmp(argv[i], "--each"))
             b.each = true;
         else if (!strcmp(argv[i], "--shared"))
@@ -268,7 +279,7 @@ int main(int argc, char **argv) {
     b.files = argv + i, b.n_files = argc - i;
     if (!b.n_files || !b.repeats || argv[i][0] == '-') {
         fputs("usage: bench_compile [-DNAME=VALUE]... [--kernels N] [--repeat N] [--cpu NAME] "
-              "[--quick] [--each] [--steps] [--shared] FILE...\n",
+              "[--group X,Y,Z] [--quick] [--each] [--steps] [--shared] FILE...\n",
               stderr);
         return 2;
     }

@@ -7,8 +7,8 @@
 //   requires  all is inlined, variables are values; no loop has been changed yet; 16-bit floats
 //             are done (fuse.c)
 //   breaks    the flags: "contract" and "arcp" are gone, the code generator decides nothing
-// Every allowed sum of an allowed product is "llvm.fmuladd", whatever other uses the product has: an
-// instruction in place of an instruction. A machine without fused ones rounds twice, everywhere.
+// Every allowed sum of an allowed product is "llvm.fmuladd", whatever other uses the product has:
+// an instruction in place of an instruction. A machine without fused ones rounds twice, everywhere.
 #include "compiler/codegen/codegen.h"
 
 static LLVMTypeRef scalar_of(LLVMTypeRef t) {

@@ -6,6 +6,7 @@
 //             block. Less than half of the time to compile, and nothing to predict wrongly.
 //   requires  the last optimisation has run; preserves everything else
 #include "compiler/codegen/codegen.h"
+#include <stdio.h>
 #include <string.h>
 
 // Tuned for, by LLVM's names: others have gathers that are slower than the loads, or none.
@@ -17,11 +18,25 @@ static bool has_gathers(const MslContext *cx) {
     return cx->avx512;
 }
 
-static bool is_slow_gather(const Cg *cg, LLVMValueRef i) {
+static bool is_slow_gather(const Cg *cg, LLVMValueRef i, bool gathers) {
     if (!msl_starts(msl_callee(i), "llvm.masked.gather.")) return false;
     LLVMTypeRef element = LLVMGetElementType(LLVMTypeOf(i));
     bool word = LLVMABISizeOfType(cg->cx.layout, element) >= 4;
-    return !(word && has_gathers(&cg->cx)) && !LLVMIsConstant(LLVMGetOperand(i, 1));
+    return !(word && gathers) && !LLVMIsConstant(LLVMGetOperand(i, 1));
+}
+
+// Code that serves edges alone (wrap.c) is to be short: a gather is a tenth of the loads.
+static bool takes_gathers(Cg *cg, LLVMValueRef f) {
+    MslContext *cx = &cg->cx;
+    if (has_gathers(cx)) return true;
+    static const char edges[] = MSL_EDGES;
+    if (!cx->avx2 ||
+        !LLVMGetStringAttributeAtIndex(f, LLVMAttributeFunctionIndex, edges, sizeof edges - 1))
+        return false;
+    char features[4096];
+    snprintf(features, sizeof features, "%s,+fast-gather", cx->features ? cx->features : "");
+    msl_add_text_attribute(cx, f, "target-features", features);
+    return true;
 }
 
 // What lanes that are off read: as long as the longest element.
@@ -156,14 +171,16 @@ static void join_bits(Cg *cg, LLVMValueRef join) {
 }
 
 void msl_ease_masks(Cg *cg) {
-    for (LLVMValueRef f = LLVMGetFirstFunction(cg->cx.module); f; f = LLVMGetNextFunction(f))
+    for (LLVMValueRef f = LLVMGetFirstFunction(cg->cx.module); f; f = LLVMGetNextFunction(f)) {
+        bool gathers = takes_gathers(cg, f);
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
             for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
                 next = LLVMGetNextInstruction(i);
-                if (is_slow_gather(cg, i)) open_gather(cg, i);
+                if (is_slow_gather(cg, i, gathers)) open_gather(cg, i);
                 if (!cg->cx.avx512 && is_spread(i))
                     spread(cg, i);
                 else if (cg->cx.aarch64 && is_join(i))
                     join_bits(cg, i);
             }
+    }
 }

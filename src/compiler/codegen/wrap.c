@@ -236,15 +236,19 @@ typedef struct Plan {
     LLVMValueRef full, some; // full: NULL if there is none
 } Plan;
 
+// Code for all threads where clamps may do something serves some of them as well.
+static bool shares_slow(const Cg *cg, const Plan *plan) { return plan->loose && !cg->uses.barrier; }
+
 // The version for some threads. Threadgroups that the grid cuts off lie at its edge, where clamps
 // do something: a fast copy for where they do not would be in vain. What the version for all
 // threads falls back on at the edge may be the same code: once, with a mask.
 static LLVMValueRef vectorise_some(Cg *cg, const Plan *plan, LLVMValueRef slow) {
     MslContext *cx = &cg->cx;
-    if (slow && plan->loose && !cg->uses.barrier) {
+    if (slow && shares_slow(cg, plan)) {
         LLVMRemoveEnumAttributeAtIndex(slow, LLVMAttributeFunctionIndex,
                                        LLVMGetEnumAttributeKindForName("alwaysinline", 12));
         msl_add_attribute(cx, slow, LLVMAttributeFunctionIndex, "noinline", 0);
+        msl_add_text_attribute(cx, slow, MSL_EDGES, "");
         return slow;
     }
     cx->unversioned = plan->full != NULL;
@@ -269,9 +273,13 @@ static void vectorise_versions(Cg *cg, Plan *plan, uint32_t n_threads) {
         LLVMDeleteFunction(plan->full); // what it calls is internal, and goes as dead code
         unsigned width = cx->width;
         if (plan->full_width < width) cx->width = plan->full_width;
+        // At the edge one SIMD-group at a time is quick enough, and that code is there anyway.
+        else if (shares_slow(cg, plan))
+            cx->fallback = slow;
         plan->full = msl_vectorise_step(cx, cg->thread, true, plan->full_width / cx->width);
+        slow = cx->fallback;
+        cx->fallback = NULL;
         cx->width = width;
-        slow = NULL;
     }
     cx->split = cx->whole = false;
     if (!plan->rows) memcpy(cx->shape, cg->request->shape, sizeof cx->shape);
@@ -349,6 +357,7 @@ void msl_wrap(Cg *cg) {
                                    plan.full, false);
     plan.some =
         define_version(cg, plan.suspends ? "ingot_some_start" : MSL_SOME_SYMBOL, plan.some, true);
+    if (plan.full) msl_add_text_attribute(cx, plan.some, MSL_EDGES, "");
     if (uses->barrier || plan.stream_bytes) msl_run_passes(cx, NULL, "always-inline");
     if (plan.stream_bytes && plan.full) {
         // Masked stores become plain ones.

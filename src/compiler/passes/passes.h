@@ -45,6 +45,9 @@ typedef struct MslContext {
     // Of the last function: its copy for all indices, which the fast one falls back on. NULL: it
     // has no copies.
     LLVMValueRef slow;
+    // Such a copy for one SIMD-group that the next function, of several, falls back on instead of
+    // one of its own. NULL: its own.
+    LLVMValueRef fallback;
     const char *dump_after;
     char **log;
     jmp_buf fail;
