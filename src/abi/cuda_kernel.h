@@ -22,7 +22,9 @@ typedef struct CudaKernelInfo {
     uint32_t n_slots;
     uint32_t threadgroup_bytes; // static threadgroup memory
     uint32_t shape[3];          // the threadgroup size this code is for; 0,0,0: any
-    uint32_t unused;
+    // Shared memory that the device library uses, before the threadgroup memory: a launch needs
+    // both and what the threadgroup arguments take.
+    uint32_t library_bytes;
 } CudaKernelInfo;
 
 // Behind the slots (64 bits each: an address, an offset into the threadgroup memory, a handle) the

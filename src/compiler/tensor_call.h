@@ -10,8 +10,9 @@
 // the 32 threads of the SIMD-group. Its layout argument says which: 0 for memory, else
 //     capacity + (kind << 16)
 // and element e of thread l is at position tensor_position(layout, e * 32 + l) of a slab that the
-// strides of the matrix walk through. Kinds: 1, in order; TENSOR_FRAGMENTS + rows / 16, fragments
-// of 16 x 16 as some of Apple's GPUs have them; other primes, permuted.
+// strides of the matrix walk through. Kinds: 1, in order; TENSOR_TILES, on GPUs of NVIDIA's alone:
+// tiles of 16 x 8, see nvptx/device/tensor.h; TENSOR_FRAGMENTS + rows / 16, fragments of 16 x 16 as
+// some of Apple's GPUs have them; other primes, permuted.
 #ifndef INGOT_COMPILER_TENSOR_CALL_H
 #define INGOT_COMPILER_TENSOR_CALL_H
 #include <stdint.h>
@@ -40,6 +41,8 @@ enum { // arguments of __ingot_tensor_matmul
     TENSOR_LAYOUT_A, // constants
     TENSOR_LAYOUT_B,
     TENSOR_LAYOUT_C,
+    TENSOR_M,      // rows of the result of all SIMD-groups; a constant
+    TENSOR_GROUPS, // how many there are; a constant
     TENSOR_MATMUL_ARGS
 };
 enum { // of a tensor of a convolution, from its first argument on
@@ -62,7 +65,7 @@ enum { // arguments of __ingot_tensor_convolution; sizes and steps are constants
     TENSOR_CONVOLUTION_LAYOUT, // of the destination
     TENSOR_CONVOLUTION_ARGS
 };
-enum { TENSOR_SHIFT = 13, TENSOR_FRAGMENTS = 0x8000 };
+enum { TENSOR_SHIFT = 13, TENSOR_TILES = 2, TENSOR_FRAGMENTS = 0x8000 };
 static inline uint32_t tensor_capacity(uint32_t layout) { return layout & 0xffff; }
 static inline uint32_t tensor_kind(uint32_t layout) { return layout >> 16; }
 static inline int tensor_is_fragments(uint32_t layout) {

@@ -16,7 +16,8 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 MSLC = os.environ.get("INGOT_MSLC") or os.path.join(ROOT, "build/bin/mslc")
 PTXAS = shutil.which("ptxas") or shutil.which("/usr/local/cuda/bin/ptxas")
 LONG = os.environ.get("INGOT_TEST_LONG") == "1"
-SAMPLE = ["bench/kernels.metal", "tests/exec/barriers.metal", "tests/exec/simdgroup.metal", "tests/exec/exits.metal"]
+SAMPLE = ["bench/kernels.metal", "tests/exec/barriers.metal", "tests/exec/simdgroup.metal", "tests/exec/exits.metal",
+          "tests/corpus/tensors/linear.metal"]
 EVERY = ["tests/exec/*.metal", "bench/*.metal", "tests/corpus/*/*.metal", "src/tensor/kernels/*.metal"]
 MISSING = re.compile(r"does not have yet|has nothing else yet")
 

@@ -55,8 +55,8 @@ ALLOWED = {
     "compiler/passes": "compiler abi base",
     "compiler/codegen": "compiler compiler/frontend compiler/passes abi base",
     "compiler/codegen/device": "compiler abi",
-    "compiler/codegen/nvptx": "compiler/codegen abi",
-    "compiler/codegen/nvptx/device": "abi",
+    "compiler/codegen/nvptx": "compiler compiler/codegen abi",
+    "compiler/codegen/nvptx/device": "compiler abi",
     "objc": "",
     "foundation": "objc",  # invocations
     "face": "objc",

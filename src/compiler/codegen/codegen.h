@@ -44,6 +44,7 @@ typedef struct Cg {
     LLVMValueRef frame_bytes; // global that receives the coroutine's frame size, or NULL
     CgUses uses;
     uint32_t threadgroup_bytes; // static threadgroup memory
+    uint32_t library_bytes;     // shared memory of a GPU's device library, before that
     uint64_t private_bytes;     // allocas of one thread
     uint64_t frame_stride;      // bytes of one suspended SIMD-group
     bool prebuilt_loop;         // the loop over threadgroups is linked to it as an object
@@ -229,14 +230,24 @@ unsigned msl_texture_call(LLVMValueRef instruction, unsigned *op); // 's'ample, 
 void msl_validate(Cg *cg); // nothing unless the request asks for it
 void msl_validation_free(Cg *cg);
 
-// nvptx/lower.c, nvptx/calls.c: code for GPUs
+// nvptx/lower.c, calls.c, tensors.c, unroll.c: code for GPUs
 const char *msl_ptx_version(const char *target); // LLVM's name of it; NULL: it is no such target
 void msl_check_gpu(Cg *cg);                      // that the request is one for a GPU
 void msl_lower_gpu(Cg *cg);                      // from the thread function to the GPU's kernel
 void msl_emit_gpu(Cg *cg, MslKernel *out);       // CudaKernelInfo and PTX, or the PTX alone
 void msl_lower_gpu_calls(Cg *cg);                // built-ins become functions of the library
+// A call of the function of this name in the place of `call`, with its n arguments.
+void msl_replace_call(Cg *cg, LLVMValueRef call, const char *name, LLVMValueRef *args, unsigned n);
+bool msl_lower_gpu_tensor(Cg *cg, LLVMValueRef call); // false: it is no operation on tensors
+void msl_unroll_arrays(Cg *cg, LLVMValueRef f);       // loops over private arrays are marked
 // Bitcode of nvptx/device.
-typedef enum MslGpuPart { MSL_GPU_POSITION, MSL_GPU_SIMD, MSL_GPU_MATRIX } MslGpuPart;
+typedef enum MslGpuPart {
+    MSL_GPU_POSITION,
+    MSL_GPU_SIMD,
+    MSL_GPU_MATRIX,
+    MSL_GPU_MATMUL,
+    MSL_GPU_CONVOLUTION,
+} MslGpuPart;
 MslElf msl_gpu_code(MslGpuPart part);
 
 // wrap.c, barrier.c, lanes.c: from the thread function to ingot_kernel

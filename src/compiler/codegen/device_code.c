@@ -20,6 +20,8 @@ EMBED_FOR(aarch64)
 EMBED(gpu_position, "nvptx/position.bc")
 EMBED(gpu_simd, "nvptx/simd.bc")
 EMBED(gpu_matrix, "nvptx/matrix.bc")
+EMBED(gpu_matmul, "nvptx/matmul.bc")
+EMBED(gpu_convolution, "nvptx/convolution.bc")
 
 #define PART(name, architecture)                                                                   \
     {device_##name##_##architecture, device_##name##_##architecture##_end}
@@ -44,6 +46,8 @@ MslElf msl_device_code(const Cg *cg, MslDevicePart part) {
 MslElf msl_gpu_code(MslGpuPart part) {
     static const Span parts[] = {[MSL_GPU_POSITION] = {gpu_position, gpu_position_end},
                                  [MSL_GPU_SIMD] = {gpu_simd, gpu_simd_end},
-                                 [MSL_GPU_MATRIX] = {gpu_matrix, gpu_matrix_end}};
+                                 [MSL_GPU_MATRIX] = {gpu_matrix, gpu_matrix_end},
+                                 [MSL_GPU_MATMUL] = {gpu_matmul, gpu_matmul_end},
+                                 [MSL_GPU_CONVOLUTION] = {gpu_convolution, gpu_convolution_end}};
     return (MslElf){parts[part].start, (size_t)(parts[part].end - parts[part].start)};
 }

@@ -2,8 +2,8 @@
 // tensor.c: operations on tensors (compiler/tensor_call.h) on their way to the vectoriser
 // (passes/emit_tensor.c) or to the reference code (lanes.c).
 //   purpose   tells the optimiser what __ingot_tensor_*() do: they read and write the memory their
-//             arguments point to, keep no pointer and return; and that thread positions, which the
-//             headers ask for too, are free to move
+//             arguments point to, keep no pointer and return; that thread positions, which the
+//             headers ask for too, are free to move; and how cooperative tensors are spread
 //   requires  msl_load
 #include "compiler/tensor_call.h"
 #include "compiler/codegen/codegen.h"
@@ -56,8 +56,18 @@ uint64_t msl_tensor_stack(LLVMValueRef call) {
     return bytes;
 }
 
+static void answer_tiled(Cg *cg) {
+    LLVMValueRef f = LLVMGetNamedFunction(cg->cx.module, "__ingot_tiled");
+    for (LLVMUseRef use; f && (use = LLVMGetFirstUse(f));) {
+        LLVMValueRef call = LLVMGetUser(use);
+        LLVMReplaceAllUsesWith(call, LLVMConstInt(LLVMTypeOf(call), cg->cx.nvptx, 0));
+        LLVMInstructionEraseFromParent(call);
+    }
+}
+
 void msl_describe_tensors(Cg *cg) {
     MslContext *cx = &cg->cx;
+    answer_tiled(cg);
     for (LLVMValueRef f = LLVMGetFirstFunction(cx->module); f; f = LLVMGetNextFunction(f)) {
         size_t n;
         const char *name = LLVMGetValueName2(f, &n);

@@ -12,8 +12,6 @@ static const char *missing(const char *name) {
     static const struct {
         const char *part, *what;
     } table[] = {{"__ingot_texture_", "textures"},
-                 {"__ingot_tensor_", "tensor operations"},
-                 {"__ingot_handle_word", "tensors"},
                  {"__ingot_rays_", "ray tracing"},
                  {"__ingot_log", "logging"},
                  {"__ingot_launch", "this built-in function"},
@@ -23,17 +21,26 @@ static const char *missing(const char *name) {
     return NULL;
 }
 
-static void replace(Cg *cg, LLVMValueRef call, const char *name) {
+void msl_replace_call(Cg *cg, LLVMValueRef call, const char *name, LLVMValueRef *args, unsigned n) {
+    enum { MAX_ARGS = 64 };
     LLVMModuleRef m = cg->cx.module;
-    LLVMTypeRef type = LLVMGetCalledFunctionType(call);
-    LLVMValueRef f = LLVMGetNamedFunction(m, name), args[4];
-    unsigned n = LLVMGetNumArgOperands(call);
+    LLVMTypeRef types[MAX_ARGS];
+    if (n > MAX_ARGS) msl_fail(&cg->cx, "internal error: %s with %u arguments", name, n);
+    for (unsigned i = 0; i < n; i++) types[i] = LLVMTypeOf(args[i]);
+    LLVMTypeRef type = LLVMFunctionType(LLVMTypeOf(call), types, n, 0);
+    LLVMValueRef f = LLVMGetNamedFunction(m, name);
     if (!f) f = LLVMAddFunction(m, name, type);
-    for (unsigned i = 0; i < n && i < 4; i++) args[i] = LLVMGetOperand(call, i);
     LLVMPositionBuilderBefore(cg->cx.builder, call);
     LLVMValueRef result = LLVMBuildCall2(cg->cx.builder, type, f, args, n, "");
     if (LLVMGetFirstUse(call)) LLVMReplaceAllUsesWith(call, result);
     LLVMInstructionEraseFromParent(call);
+}
+
+static void replace(Cg *cg, LLVMValueRef call, const char *name) {
+    LLVMValueRef args[4];
+    unsigned n = LLVMGetNumArgOperands(call);
+    for (unsigned i = 0; i < n && i < 4; i++) args[i] = LLVMGetOperand(call, i);
+    msl_replace_call(cg, call, name, args, n);
 }
 
 static bool was_half(LLVMValueRef v) {
@@ -78,6 +85,7 @@ static void lower_call(Cg *cg, LLVMValueRef call) {
         replace(cg, call, "ingot_position");
         return;
     }
+    if (msl_lower_gpu_tensor(cg, call)) return;
     if (!strcmp(name, "__ingot_threadgroup_barrier"))
         replace(cg, call, "ingot_barrier");
     else if (!strcmp(name, "ingot_masked_simdgroup_mma_f32"))

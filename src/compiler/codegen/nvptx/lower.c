@@ -26,8 +26,9 @@ const char *msl_ptx_version(const char *target) {
     static const struct {
         const char *target, *ptx;
     } table[] = {{"sm_80", "+ptx80"},  {"sm_86", "+ptx80"},  {"sm_87", "+ptx80"},
-                 {"sm_89", "+ptx80"},  {"sm_90", "+ptx80"},  {"sm_100", "+ptx86"},
-                 {"sm_103", "+ptx88"}, {"sm_120", "+ptx87"}, {"sm_121", "+ptx88"}};
+                 {"sm_89", "+ptx80"},  {"sm_90", "+ptx80"},  {"sm_90a", "+ptx80"},
+                 {"sm_100", "+ptx86"}, {"sm_103", "+ptx88"}, {"sm_120", "+ptx87"},
+                 {"sm_121", "+ptx88"}};
     for (size_t i = 0; target && i < sizeof table / sizeof *table; i++)
         if (!strcmp(target, table[i].target)) return table[i].ptx;
     return NULL;
@@ -80,10 +81,14 @@ static void copy_attributes(Cg *cg, LLVMValueRef kernel) {
 
 static LLVMValueRef threadgroup_memory(Cg *cg) {
     MslContext *cx = &cg->cx;
-    LLVMValueRef shared = LLVMAddGlobalInAddressSpace(cx->module, LLVMArrayType2(msl_int(cx, 8), 0),
-                                                      "ingot_shared", SHARED);
-    LLVMSetAlignment(shared, 128);
-    return LLVMBuildAddrSpaceCast(cx->builder, shared, msl_ptr(cx), "");
+    LLVMValueRef shared = LLVMGetNamedGlobal(cx->module, "ingot_shared"),
+                 before = msl_const(cx, 64, cg->library_bytes);
+    if (!shared)
+        shared = LLVMAddGlobalInAddressSpace(cx->module, LLVMArrayType2(msl_int(cx, 8), 0),
+                                             "ingot_shared", SHARED);
+    LLVMSetAlignment(shared, cg->library_bytes ? 1024 : 128);
+    LLVMValueRef p = LLVMBuildInBoundsGEP2(cx->builder, msl_int(cx, 8), shared, &before, 1, "");
+    return LLVMBuildAddrSpaceCast(cx->builder, p, msl_ptr(cx), "");
 }
 
 static LLVMValueRef build_kernel(Cg *cg) {
@@ -182,12 +187,16 @@ static void scope_atomics(Cg *cg, LLVMValueRef kernel) {
 
 // ---- the whole ----
 
+static bool has(const Cg *cg, const char *name) {
+    return LLVMGetNamedFunction(cg->cx.module, name) != NULL;
+}
+
 static void link_library(Cg *cg) {
-    MslContext *cx = &cg->cx;
     bool wanted[] = {[MSL_GPU_POSITION] = true,
                      [MSL_GPU_SIMD] = cg->uses.simd || cg->uses.meet,
-                     [MSL_GPU_MATRIX] =
-                         LLVMGetNamedFunction(cx->module, "ingot_masked_simdgroup_mma_f32")};
+                     [MSL_GPU_MATRIX] = has(cg, "ingot_masked_simdgroup_mma_f32"),
+                     [MSL_GPU_MATMUL] = has(cg, "ingot_tensor_matmul"),
+                     [MSL_GPU_CONVOLUTION] = has(cg, "ingot_tensor_convolution")};
     for (unsigned i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         MslElf code = msl_gpu_code((MslGpuPart)i);
         if (wanted[i]) msl_join(cg, msl_open_lazily(cg, code.bytes, code.n_bytes));
@@ -204,8 +213,22 @@ static void check_lowered(Cg *cg) {
     }
 }
 
+// Clang's null of another space is, with all spaces alike, a cast of null to its own type.
+static void drop_idle_casts(Cg *cg) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(cg->thread); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+            for (int k = 0; k < LLVMGetNumOperands(i); k++) {
+                LLVMValueRef v = LLVMGetOperand(i, (unsigned)k);
+                if (LLVMIsAConstantExpr(v) && LLVMGetConstOpcode(v) == LLVMAddrSpaceCast &&
+                    LLVMTypeOf(LLVMGetOperand(v, 0)) == LLVMTypeOf(v))
+                    LLVMSetOperand(i, (unsigned)k, LLVMGetOperand(v, 0));
+            }
+}
+
 void msl_lower_gpu(Cg *cg) {
     MslContext *cx = &cg->cx;
+    drop_idle_casts(cg);
+    msl_lower_handle_words(cg);
     msl_lower_gpu_calls(cg);
     link_library(cg);
     LLVMValueRef kernel = build_kernel(cg);
@@ -218,6 +241,8 @@ void msl_lower_gpu(Cg *cg) {
     answer(cg, kernel, "__ingot_never", never);
     cg->thread = NULL;
     msl_verify(cx, "gpu");
+    msl_run_passes(cx, NULL, "function(infer-address-spaces,sroa,early-cse,simplifycfg)");
+    msl_unroll_arrays(cg, kernel);
     msl_run_passes(cx, NULL,
                    "function(infer-address-spaces,sroa,early-cse," INSTCOMBINE ",simplifycfg),"
                    "function(loop-simplify,lcssa,loop-mssa(loop-rotate,licm),"
@@ -237,7 +262,8 @@ void msl_emit_gpu(Cg *cg, MslKernel *out) {
                            .abi = ABI_VERSION,
                            .flags = is_line(cg) ? CUDA_KERNEL_LINE : 0,
                            .n_slots = cg->fn->n_slots,
-                           .threadgroup_bytes = cg->threadgroup_bytes};
+                           .threadgroup_bytes = cg->threadgroup_bytes,
+                           .library_bytes = cg->library_bytes};
     memcpy(info.shape, cg->request->shape, sizeof info.shape);
     bool done = true;
     if (cg->request->emit) {

@@ -8,6 +8,10 @@
 // by side, so that a slab is a matrix in memory: see compiler/tensor_call.h. With
 // __INGOT_TENSOR_LAYOUT_RANDOM (INGOT_TENSOR_LAYOUT=random in the environment) positions are
 // permuted, so that programs which rely on this layout fail.
+//
+// GPUs with tensor cores have slabs in tiles of 16 x 8, four elements of each thread, as their
+// instructions leave them. A library serves all devices: which way it is, is asked of the compiler's
+// back end (__ingot_tiled), and is a constant before anything is optimised.
 #pragma once
 
 // Where inputs are cooperative tensors too, and all sizes are multiples of 16, matrices are made of
@@ -38,9 +42,18 @@ template <int Rows, int Cols, int Groups> struct matrix {
     static constexpr constant int capacity = Groups ? (share * Cols + 31) / 32 : Rows * Cols;
     static constexpr constant uint factor = Groups ? multiplier(capacity) : 1;
     static constexpr constant uint code = capacity + (factor << 16);
+    static constexpr constant bool can_tile =
+        Groups && !random && share % 16 == 0 && Cols % 8 == 0;
     static_assert(capacity > 0 && capacity < 65536,
                   "a cooperative tensor of this size is not possible");
 
+    METAL_FUNC static bool tiled() {
+        if constexpr (can_tile)
+            return __ingot_tiled();
+        else
+            return false;
+    }
+    METAL_FUNC static uint layout() { return code + (uint(tiled()) << 16); }
     METAL_FUNC static int first_row() {
         if constexpr (Groups > 1)
             return int(simdgroup()) * share;
@@ -49,6 +62,7 @@ template <int Rows, int Cols, int Groups> struct matrix {
     }
     // Of the slab: position, row and column of this thread's element i.
     METAL_FUNC static uint position(uint i) {
+        if (tiled()) return slab_row(i) * Cols + column(i);
         if constexpr (!Groups)
             return i;
         else if constexpr (factor == 1)
@@ -57,6 +71,7 @@ template <int Rows, int Cols, int Groups> struct matrix {
             return ((i * 32 + lane()) * factor + __MSL_SHIFT) % (capacity * 32);
     }
     METAL_FUNC static int slab_row(uint i) {
+        if (tiled()) return i / 4 / (Cols / 8) * 16 + (i / 2 & 1) * 8 + lane() / 4;
         if constexpr (Groups && factor == 1 && Cols % 32 == 0)
             return i / (Cols / 32);
         else if constexpr (Groups && factor == 1 && 32 % Cols == 0)
@@ -65,6 +80,7 @@ template <int Rows, int Cols, int Groups> struct matrix {
             return position(i) / Cols;
     }
     METAL_FUNC static int column(uint i) {
+        if (tiled()) return i / 4 % (Cols / 8) * 8 + lane() % 4 * 2 + (i & 1);
         if constexpr (Groups && factor == 1 && Cols % 32 == 0)
             return i % (Cols / 32) * 32 + lane();
         else if constexpr (Groups && factor == 1 && 32 % Cols == 0)
@@ -98,6 +114,8 @@ template <int Rows, int Cols> struct fragments {
     static constexpr constant int rows = Rows, cols = Cols, groups = 1, rank = 2;
     static constexpr constant int down = Rows / 16, capacity = Rows * Cols / 32;
     static constexpr constant uint factor = 0, code = capacity + ((__MSL_FRAGMENTS + down) << 16);
+    METAL_FUNC static bool tiled() { return false; }
+    METAL_FUNC static uint layout() { return code; }
     METAL_FUNC static int slab_row(uint i) {
         return i / 8 % down * 16 + (i / 4 & 1) * 8 + lane() / 16 * 4 + (lane() / 2 & 3);
     }

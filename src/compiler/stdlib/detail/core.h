@@ -136,6 +136,7 @@ __MSL_BUILTIN void __ingot_simdgroup_barrier(uint flags);
 __attribute__((const, nothrow, noconvergent)) uint __ingot_position(uint builtin, uint dim);
 __attribute__((nothrow, noconvergent)) ulong
 __ingot_fc_defined(const constant void *function_constant);
+__attribute__((const, nothrow, noconvergent)) bool __ingot_tiled(); // cooperative_tensor.h
 __attribute__((nothrow)) void __ingot_log(uint type, const constant char *subsystem_category,
                                           const constant char *format, const thread ulong *args,
                                           uint n);

@@ -13,7 +13,7 @@ __attribute__((convergent, nothrow)) void
 __ingot_tensor_matmul(Left a, long a_row, long a_col, int a_rows, int a_cols, Right b, long b_row,
                       long b_col, int b_rows, int b_cols, Result c, long c_row, long c_col,
                       int c_rows, int c_cols, int first_row, int n_rows, int n, int k, uint types,
-                      uint flags, uint layout_a, uint layout_b, uint layout_c);
+                      uint flags, uint layout_a, uint layout_b, uint layout_c, int m, int groups);
 
 namespace mpp {
 namespace tensor_ops {
@@ -110,7 +110,7 @@ public:
                     __ops::code_of<DestinationOperandType> << 16,
                 uint(__accumulates) | uint(Descriptor.relaxed_precision) << 1,
                 __ops::layout_code<LeftOperandType>(), __ops::layout_code<RightOperandType>(),
-                __ops::layout_code<DestinationOperandType>());
+                __ops::layout_code<DestinationOperandType>(), Descriptor.m, __groups);
         }
     }
 

@@ -47,7 +47,7 @@ __MSL_GROUP void reduce(thread Source &source, thread Result &destination, Eleme
     for (int r = 0; r < to::capacity; r++) {
         sum_t sum = neutral<sum_t>(op);
         uint first = 0, last = from::capacity;
-        if constexpr (ByRow && from::factor == 1) { // elements that may lie in this row
+        if (ByRow && from::factor == 1 && !from::tiled()) { // elements that may lie in this row
             first = uint(r * from::cols) / 32;
             last = (uint(r * from::cols) + from::cols + 31) / 32;
         }

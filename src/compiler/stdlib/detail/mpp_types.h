@@ -68,9 +68,9 @@ constexpr constant bool in_thread_memory =
 template <class T> constexpr constant uint code_of = type_code<value_of<T>>;
 
 // The layout argument: 0 for memory.
-template <class T> constexpr uint layout_code() {
+template <class T> METAL_FUNC uint layout_code() {
     if constexpr (is_coop<T>)
-        return operand_t<T>::layout::code;
+        return operand_t<T>::layout::layout();
     else
         return 0;
 }

@@ -84,6 +84,19 @@ INLINE void mma_f16(f32 *c, u32 a, u32 b) { // the lower eight rows are empty
                      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
                      : "r"(a), "r"(0), "r"(b));
 }
+// The same along 32 bytes: lane t holds of A and, as columns, of B 4 bytes at 4 (t % 4) and 16 on.
+#define MMA(name, instruction, word, type)                                                         \
+    INLINE void name(type *c, const u32 *a, const u32 *b) {                                        \
+        __asm__ volatile("mma.sync.aligned." instruction " {%0,%1,%2,%3}, {%4,%5,%6,%7}, "         \
+                         "{%8,%9}, {%0,%1,%2,%3};"                                                 \
+                         : "+" word(c[0]), "+" word(c[1]), "+" word(c[2]), "+" word(c[3])          \
+                         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));      \
+    }
+MMA(mma_halves, "m16n8k16.row.col.f32.f16.f16.f32", "f", f32)
+MMA(mma_bfloats, "m16n8k16.row.col.f32.bf16.bf16.f32", "f", f32)
+MMA(mma_bytes, "m16n8k32.row.col.s32.s8.s8.s32", "r", i32)
+MMA(mma_unsigned_bytes, "m16n8k32.row.col.s32.u8.u8.s32", "r", i32)
+
 INLINE u32 to_tf32(f32 x) {
     u32 r;
     __asm__("cvt.rna.tf32.f32 %0, %1;" : "=r"(r) : "f"(x));
@@ -98,6 +111,46 @@ INLINE u32 transpose_halves(u32 x) { // of an 8 x 8 matrix, two in each lane
     u32 r;
     __asm__ volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(r) : "r"(x));
     return r;
+}
+
+// ---- shared memory, by 32-bit addresses ----
+
+#define SHARED __attribute__((address_space(3)))
+extern SHARED unsigned char ingot_shared[]; // what the library has of it comes first
+INLINE u32 library_memory(void) { return (u32)(u64)ingot_shared; }
+INLINE _Bool in_shared(const void *p) { return __nvvm_isspacep_shared(p); }
+INLINE u32 shared_address(const void *p) { return (u32)(u64)(const SHARED void *)p; }
+INLINE u32 shared_word(u32 at) { return *(const SHARED u32 *)(u64)at; }
+// Four matrices of 8 x 8 halves, or of 8 x 16 bytes: lanes 8 i on name the rows of matrix i.
+INLINE void load_matrices(u32 *r, u32 at) {
+    __asm__ volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+                     : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                     : "r"(at)
+                     : "memory");
+}
+INLINE void load_matrices_transposed(u32 *r, u32 at) {
+    __asm__ volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+                     : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                     : "r"(at)
+                     : "memory");
+}
+// Sixteen bytes of global memory, zeros from n_bytes on, in the background.
+INLINE void copy_async(u32 to, const void *from, u32 n_bytes) {
+    __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                     :
+                     : "r"(to), "l"((const __attribute__((address_space(1))) void *)from),
+                       "r"(n_bytes)
+                     : "memory");
+}
+INLINE void end_copies(void) { __asm__ volatile("cp.async.commit_group;" : : : "memory"); }
+INLINE void wait_for_copies(u32 but) { // all but the last so many groups of them
+    if (but == 0) __asm__ volatile("cp.async.wait_group 0;" : : : "memory");
+    if (but == 1) __asm__ volatile("cp.async.wait_group 1;" : : : "memory");
+    if (but >= 2) __asm__ volatile("cp.async.wait_group 2;" : : : "memory");
+}
+// Of the first n threads of the block: those of whole warps.
+INLINE void barrier_of(u32 n_threads) {
+    __asm__ volatile("bar.sync 1, %0;" : : "r"(n_threads) : "memory");
 }
 #endif
 #endif

@@ -84,6 +84,9 @@ API u32 ingot_all_lanes(void) {
     return left >= 32 ? ALL_LANES : (1u << left) - 1;
 }
 
+// Of the threadgroup, as the grid's edge leaves it.
+API u32 ingot_group_threads(void) { return n_threads(); }
+
 // Orders all memory among the threads of the threadgroup.
 API void ingot_barrier(u32 flags) {
     (void)flags;

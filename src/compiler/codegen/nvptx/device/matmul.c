@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// matmul.c: matmul2d on tensor cores. Three ways to a fragment, from the best on:
+//   staged   both operands in global memory, in lines of 16 bytes: all SIMD-groups of the
+//   threadgroup bring
+//            them to shared memory together, some chunks of 128 bytes along k ahead of the sums
+//   near     16-bit operands in threadgroup memory in lines of 16 bytes: read where they are
+//   else     element by element: any strides, edges, types, cooperative tensors
+// In shared memory an operand is lines of 128 bytes: of an index along k, or of one k and 64 or 32
+// indices, panel by panel. Pieces of 16 bytes are exchanged within a line against conflicts of
+// banks.
+#include "compiler/codegen/nvptx/device/tensor.h"
+
+enum { LINE = 128, PIECE = 16, MAX_SUMS = 128 };
+
+u32 ingot_group_threads(void); // position.c
+
+// ---- operands in shared memory ----
+
+typedef struct Tile {
+    u32 at;      // address
+    u32 step;    // bytes between lines
+    _Bool along; // lines are along k
+    _Bool mixed; // pieces are exchanged
+    u32 panel;   // bytes between panels of lines that are not along k
+} Tile;
+
+INLINE u32 exchanged(const Tile *t, Kind kind, u32 line, u32 byte) {
+    u32 by = !t->mixed ? 0 : !t->along && kind == FLOATS ? (line & 3) * 2 : line & 7;
+    return byte ^ by * PIECE;
+}
+INLINE u32 address_along(const Tile *t, Kind kind, u32 index, u32 byte) {
+    return t->at + index * t->step + exchanged(t, kind, index, byte);
+}
+INLINE u32 address_across(const Tile *t, Kind kind, u32 index, u32 k) {
+    u32 byte = index * bytes_of(kind);
+    if (!t->mixed) return t->at + k * t->step + byte;
+    return t->at + byte / LINE * t->panel + k * t->step + exchanged(t, kind, k, byte % LINE);
+}
+INLINE void fragment_of_tile(u32 *q, const Tile *t, Kind kind, u32 index, u32 k) {
+    u32 l = lane(), i = l / 8;
+    if (t->along) {
+        load_matrices(q, address_along(t, kind, index + (i & 1) * 8 + (l & 7),
+                                       k * bytes_of(kind) + i / 2 * PIECE));
+    } else if (kind <= BFLOATS) {
+        load_matrices_transposed(
+            q, address_across(t, kind, index + (i & 1) * 8, k + i / 2 * 8 + (l & 7)));
+    } else {
+        UNROLL for (u32 w = 0; w < 4; w++) q[w] =
+            shared_word(address_across(t, kind, index + l / 4 + w % 2 * 8, k + l % 4 + w / 2 * 4));
+    }
+}
+
+// ---- what a SIMD-group computes ----
+
+typedef struct Work {
+    Operand a, b;
+    Result c;
+    Kind kind;
+    i32 m, n, k, first,
+        share; // rows of all, of which `share` from `first` on are this SIMD-group's
+    u32 groups, stages;
+    _Bool relaxed;
+} Work;
+
+typedef struct Panel { // columns that are summed at a time
+    i32 column, row_tiles, col_tiles;
+} Panel;
+
+// One step along k; tiles of A begin at row `row`, those of B at `column`.
+#define STEP(name, OPERAND, LOAD)                                                                  \
+    INLINE void name(f32 *sum, const OPERAND *a, const OPERAND *b, const Work *w, const Panel *p,  \
+                     i32 row, i32 column, i32 k) {                                                 \
+        Factor y[16], x;                                                                           \
+        UNROLL for (i32 j = 0; j < p->col_tiles; j += 2) {                                         \
+            LOAD(y[j / 2].x, b, w->kind, column + j * 8, k);                                       \
+            ready(&y[j / 2], w->kind);                                                             \
+        }                                                                                          \
+        UNROLL for (i32 i = 0; i < p->row_tiles; i++) {                                            \
+            LOAD(x.x, a, w->kind, row + i * 16, k);                                                \
+            ready(&x, w->kind);                                                                    \
+            UNROLL for (i32 j = 0; j < p->col_tiles; j++) multiply(                                \
+                sum + (i * p->col_tiles + j) * 4, &x, &y[j / 2], (u32)j & 1, w->kind, w->relaxed); \
+        }                                                                                          \
+    }
+#define LOAD_TILE(q, t, kind, index, k) fragment_of_tile(q, t, kind, (u32)(index), (u32)(k))
+STEP(step_any, Operand, fragment)
+STEP(step_shared, Tile, LOAD_TILE)
+
+INLINE i32 step_of(const Work *w) { return 32 / (i32)bytes_of(w->kind); }
+
+// Four tiles at a time, which keeps this way short: it is in every kernel that has the others.
+INLINE void sum_any(f32 *sum, const Work *w, const Panel *p) {
+    enum { TILES = 4 };
+    f32 done[MAX_SUMS + TILES * 4];
+    for (i32 i = 0; i < p->row_tiles; i++)
+        for (i32 j = 0; j < p->col_tiles; j += TILES) {
+            f32 s[TILES * 4];
+            Panel part = {p->column + j * 8, 1, TILES};
+            UNROLL for (i32 e = 0; e < TILES * 4; e++) s[e] = 0;
+            for (i32 k = 0; k < w->k; k += step_of(w))
+                step_any(s, &w->a, &w->b, w, &part, w->first + i * 16, part.column, k);
+            for (i32 e = 0; e < TILES * 4; e++)
+                if (e / 4 + j < p->col_tiles) done[(i * p->col_tiles + j) * 4 + e] = s[e];
+        }
+    UNROLL for (i32 e = 0; e < p->row_tiles * p->col_tiles * 4; e++) sum[e] =
+        w->kind >= BYTES ? float_of(bits_of(sum[e]) + bits_of(done[e])) : sum[e] + done[e];
+}
+
+// ---- near ----
+
+INLINE _Bool is_lined(const Operand *o, u32 bytes) {
+    i64 step = o->step_k == 1 ? o->step : o->step_k;
+    return (o->step_k == 1 || o->step == 1) &&
+           (((u64)(uintptr_t)o->data | (u64)step * bytes) & (PIECE - 1)) == 0;
+}
+INLINE _Bool is_near(const Work *w, const Operand *o, i32 size) {
+    return !o->layout && in_shared(o->data) && is_lined(o, 2) && o->size >= size &&
+           o->size_k >= w->k;
+}
+INLINE _Bool both_near(const Work *w) {
+    return w->kind <= BFLOATS && w->a.type == w->b.type && w->k % 16 == 0 && w->n % 16 == 0 &&
+           w->share % 16 == 0 && w->m % w->share == 0 && is_near(w, &w->a, w->m) &&
+           is_near(w, &w->b, w->n);
+}
+INLINE Tile tile_near(const Operand *o) {
+    _Bool along = o->step_k == 1;
+    Tile t = {shared_address(o->data), (u32)(along ? o->step : o->step_k) * 2, along, 0, 0};
+    return t;
+}
+INLINE void sum_near(f32 *sum, const Work *w, const Panel *p) {
+    Tile a = tile_near(&w->a), b = tile_near(&w->b);
+    for (i32 k = 0; k < w->k; k += 16) step_shared(sum, &a, &b, w, p, w->first, p->column, k);
+}
+
+// ---- staged ----
+
+INLINE u32 padded(i32 n) { return ((u32)n + 63) & ~63u; }
+INLINE _Bool can_stage(const Work *w) {
+    u32 bytes = bytes_of(w->kind);
+    return w->stages && w->kind <= FLOATS && w->a.type == w->b.type && !w->a.layout &&
+           !w->b.layout && w->n % 16 == 0 && w->share % 16 == 0 && is_lined(&w->a, bytes) &&
+           is_lined(&w->b, bytes) && !in_shared(w->a.data) && !in_shared(w->b.data) &&
+           ingot_group_threads() == w->groups * 32;
+}
+// An operand's pieces of the chunk that begins at k; what does not exist is 0.
+INLINE void fetch(const Work *w, const Operand *o, u32 at, i32 size, i32 k, u32 thread) {
+    _Bool along = o->step_k == 1;
+    u32 bytes = bytes_of(w->kind), in_line = LINE / bytes, in_piece = PIECE / bytes;
+    u32 n = padded(size) * (LINE / PIECE), threads = w->groups * 32;
+    i32 end = w->k < o->size_k ? w->k : o->size_k;
+    Tile t = {at, LINE, along, 1, in_line * LINE};
+    UNROLL for (u32 i = 0; i < (n + threads - 1) / threads; i++) {
+        u32 p = i * threads + thread, line = p / (LINE / PIECE), piece = p % (LINE / PIECE);
+        if (p >= n) break;
+        i32 index = (i32)line, start = k + (i32)(piece * in_piece), left;
+        u32 to;
+        if (along) {
+            left = index < o->size ? end - start : 0;
+            to = address_along(&t, w->kind, line, piece * PIECE);
+        } else {
+            index = (i32)(line / in_line * in_line + piece * in_piece);
+            start = k + (i32)(line % in_line);
+            left = start < end ? o->size - index : 0;
+            to = address_across(&t, w->kind, (u32)index, line % in_line);
+        }
+        left = left<0 ? 0 : left>(i32) in_piece ? (i32)in_piece : left;
+        i64 from = left ? index * o->step + start * o->step_k : 0;
+        copy_async(to, (const u8 *)o->data + from * (i64)bytes, (u32)left * bytes);
+    }
+}
+INLINE void sum_staged(f32 *sum, const Work *w, const Panel *p) {
+    i32 in_line = LINE / (i32)bytes_of(w->kind), chunks = (w->k + in_line - 1) / in_line;
+    u32 thread = thread_at(0), threads = w->groups * 32, base = library_memory();
+    i32 columns = p->col_tiles * 8, ahead = (i32)w->stages - 1;
+    u32 of_a = padded(w->m) * LINE, stage = of_a + padded(columns) * LINE;
+    Operand b = w->b;
+    b.data = (const u8 *)b.data + p->column * b.step * (i64)bytes_of(w->kind);
+    b.size -= p->column;
+    for (i32 s = 0; s < ahead; s++) {
+        u32 at = base + (u32)s * stage;
+        if (s < chunks) fetch(w, &w->a, at, w->m, s * in_line, thread);
+        if (s < chunks) fetch(w, &b, at + of_a, columns, s * in_line, thread);
+        end_copies();
+    }
+    for (i32 s = 0; s < chunks; s++) {
+        wait_for_copies(w->stages - 2);
+        barrier_of(threads); // and all are done with the chunk whose place the next one takes
+        i32 next = s + ahead;
+        u32 to = base + (u32)next % w->stages * stage, at = base + (u32)s % w->stages * stage;
+        if (next < chunks) {
+            fetch(w, &w->a, to, w->m, next * in_line, thread);
+            fetch(w, &b, to + of_a, columns, next * in_line, thread);
+        }
+        end_copies();
+        Tile x = {at, LINE, w->a.step_k == 1, 1, (u32)in_line * LINE},
+             y = {at + of_a, LINE, w->b.step_k == 1, 1, (u32)in_line * LINE};
+        UNROLL for (i32 k = 0; k < in_line; k += step_of(w))
+            step_shared(sum, &x, &y, w, p, w->first, 0, k);
+    }
+    wait_for_copies(0);
+    barrier_of(threads);
+}
+
+// ---- the whole ----
+
+INLINE void store_sums(const Result *c, const f32 *sum, const Panel *p) {
+    i32 l = (i32)lane();
+    UNROLL for (i32 i = 0; i < p->row_tiles; i++) UNROLL for (i32 j = 0; j < p->col_tiles; j++)
+        UNROLL for (i32 e = 0; e < 4; e++) {
+        i32 row = i * 16 + l / 4 + e / 2 * 8, column = p->column + j * 8 + l % 4 * 2 + e % 2;
+        if (row >= c->rows || column >= c->columns) continue;
+        i64 at = row * c->row + column * c->column;
+        f32 x = sum[(i * p->col_tiles + j) * 4 + e];
+        if (c->flags & CPU_MATMUL_ACCUMULATE) x = add_to(c->data, c->type, at, x);
+        set_element(c->data, c->type, at, x);
+    }
+}
+INLINE void compute_panel(const Work *w, const Panel *p) {
+    f32 sum[MAX_SUMS];
+    _Bool tiled = tensor_kind(w->c.layout) == TENSOR_TILES;
+    UNROLL for (i32 i = 0; i < p->row_tiles; i++) {
+        UNROLL for (i32 j = 0; j < p->col_tiles; j++) {
+            f32 *s = sum + (i * p->col_tiles + j) * 4;
+            u32 tile = (u32)(i * (w->n / 8) + p->column / 8 + j);
+            if (tiled)
+                tile_begun(&w->c, tile, s);
+            else
+                s[0] = s[1] = s[2] = s[3] = 0;
+        }
+    }
+    if (both_near(w))
+        sum_near(sum, w, p);
+    else if (can_stage(w))
+        sum_staged(sum, w, p);
+    else
+        sum_any(sum, w, p);
+    if (!w->c.layout) store_sums(&w->c, sum, p);
+    if (w->c.layout && !tiled) spread(&w->c, sum, 0, p->column, p->row_tiles, p->col_tiles);
+    UNROLL for (i32 i = 0; i < p->row_tiles && tiled; i++)
+        UNROLL for (i32 j = 0; j < p->col_tiles; j++) tile_done(
+            &w->c, (u32)(i * (w->n / 8) + p->column / 8 + j), sum + (i * p->col_tiles + j) * 4);
+}
+
+// `stages`: how many chunks of both operands the library's memory has room for; 0: there is none.
+API void ingot_tensor_matmul(const void *a, i64 a_row, i64 a_col, i32 a_rows, i32 a_cols,
+                             const void *b, i64 b_row, i64 b_col, i32 b_rows, i32 b_cols, void *c,
+                             i64 c_row, i64 c_col, i32 c_rows, i32 c_cols, i32 first, i32 n_rows,
+                             i32 n, i32 k, u32 types, u32 flags, u32 layout_a, u32 layout_b,
+                             u32 layout_c, i32 m, u32 groups, u32 stages) {
+    i32 share = (m + (i32)groups - 1) / (i32)groups, left = c_rows - first;
+    left = left < n_rows ? left : n_rows;
+    Work w = {
+        .a = {a, a_row, a_col, a_rows, a_cols, types & 255, layout_a, 0},
+        .b = {b, b_col, b_row, b_cols, b_rows, types >> 8 & 255, layout_b, 0},
+        .c = {c, c_row, c_col, left, c_cols < n ? c_cols : n, types >> 16 & 255, layout_c, flags},
+        .kind = kind_of(types),
+        .m = m,
+        .n = n,
+        .k = k,
+        .first = first,
+        .share = share,
+        .groups = groups,
+        .stages = stages,
+        .relaxed = (flags & CPU_MATMUL_RELAXED) != 0};
+    i32 row_tiles = (share + 15) / 16, most = MAX_SUMS / 4 / row_tiles & ~1;
+    most = most < 2 ? 2 : most;
+    i32 col_tiles = (n + 7) / 8;
+    UNROLL for (i32 j = 0; j < col_tiles; j += most) {
+        Panel p = {j * 8, row_tiles, col_tiles - j < most ? col_tiles - j : most};
+        compute_panel(&w, &p);
+    }
+    warp_barrier(ALL_LANES); // results in memory are seen by all of the SIMD-group
+}
