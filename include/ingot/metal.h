@@ -724,12 +724,16 @@ MTL_API const MTLDiagnostic *mtl_error_diagnostic(const MTLError *error, size_t 
 
 // ---- MTLDevice ----
 
-// The computer's device, the same object each time; the caller owns a reference. NULL: no memory.
-// One that was lost (see below) is followed by a new one.
+// The computer's device, the same object each time; the caller owns a reference. It is the CPU,
+// unless INGOT_DEVICE in the environment names another. NULL: no memory, or no such device. One
+// that was lost (see below) is followed by a new one.
 MTL_API MTLDevice *mtl_create_system_default_device(void);
 // Writes up to `capacity` devices (one reference each for the caller) and returns how many there
-// are.
+// are: the CPU, then the GPUs.
 MTL_API size_t mtl_copy_all_devices(MTLDevice **devices, size_t capacity);
+// Not Apple's: one of them by its short name: "cpu", "cuda" (the first GPU), "cuda:1" (the second).
+// The caller owns a reference. NULL and an error: there is none.
+MTL_API MTLDevice *mtl_create_device_named(const char *name, MTLError **error);
 
 // Not Apple's: a device of the program's own whose kernels and draws run in a process of their own,
 // which sees the device's memory and nothing else of the program, no files and no network: for code

@@ -39,6 +39,19 @@ static PyObject *create_isolated_device(PyObject *module, PyObject *ignored) {
     return wrap_new(state, C_Device, device);
 }
 
+static PyObject *create_device_named(PyObject *module, PyObject *name) {
+    State *state;
+    MTLError *error = NULL;
+    MTLDevice *device;
+    function_state(module, &state);
+    const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+    if (!text) return NULL;
+    WITHOUT_GIL(device = mtl_create_device_named(text, &error));
+    if (!device) return raise_error(state, ERROR_RESOURCE, "Failed to create device: ", error);
+    misuse_listen(device);
+    return wrap_new(state, C_Device, device);
+}
+
 static PyObject *copy_all_devices(PyObject *module, PyObject *ignored) {
     State *state;
     (void)ignored;
@@ -71,6 +84,10 @@ static PyMethodDef functions[] = {
      "create_isolated_device($module, /)\n--\n\n"
      "create_isolated_device() -> Device\n\nA new device whose kernels run in a process of their "
      "own. ResourceError if it cannot be started."},
+    {"create_device_named", create_device_named, METH_O,
+     "create_device_named($module, name, /)\n--\n\n"
+     "create_device_named(name: str) -> Device\n\nA device by its short name: 'cpu', 'cuda', "
+     "'cuda:1'. ResourceError if there is none."},
     {"copy_all_devices", copy_all_devices, METH_NOARGS,
      "copy_all_devices($module, /)\n--\n\ncopy_all_devices() -> list[Device]\n\n"
      "All devices of the computer."},

@@ -74,6 +74,12 @@ typedef struct DevTable {
     // the device's to fill in; memory_free undoes it. NULL: its code finds it where the host does.
     // False: it cannot.
     bool (*memory_wrap)(void *context, DevMemory *memory);
+    // The program asks where the host finds it: from now on it may read and write there between
+    // commands, and says nothing of it. Until then only the functions of this table do. NULL: it
+    // makes no difference.
+    void (*memory_show)(void *context, const DevMemory *memory);
+    // The program has written a range of managed memory. NULL: it makes no difference.
+    void (*memory_modified)(void *context, const DevMemory *memory, size_t from, size_t n_bytes);
 
     // What kernels get for a texture, a sampler, a tensor: 64 bits, also in argument buffers. The
     // record lives, at its place, until `free`. NULL: its address is the handle (abi/handle.h), as
@@ -107,8 +113,9 @@ typedef struct DevTable {
     void (*run_end)(DevRun *run);                     // all is done when it returns
     bool (*finish)(DevRun *run);                      // NULL: commands are done when they return
     // Told of each memory that the command buffer may reach, before the commands: what it binds or
-    // names, retained or not, and what is in its residency sets. Some of it twice. NULL: it need
-    // not know.
+    // names, retained or not, and what is in its residency sets. Some of it twice. Of memory that
+    // several resources lie in the part that is used: address, host and n_bytes are of that. NULL:
+    // it need not know.
     void (*use)(DevRun *run, const DevMemory *memory, bool writes);
     bool (*dispatch)(DevRun *run, const DevDispatch *dispatches, size_t n); // side by side, or not
     bool (*render)(DevRun *run, const DevPass *pass, const DevDraw *draws, size_t n_draws);
@@ -118,6 +125,8 @@ typedef struct DevTable {
     bool (*fill)(DevRun *run, void *to, uint8_t value, size_t n_bytes);
     bool (*move)(DevRun *run, const DevMove *move);
     bool (*mipmaps)(DevRun *run, const AbiTexture *record); // all levels from the first
+    // The program wants to see managed memory as the device has it. NULL: it does.
+    bool (*synchronize)(DevRun *run, const DevMemory *memory);
 } DevTable;
 
 // Tables of all devices there are in this build, the default one first; the last is NULL (list.c).

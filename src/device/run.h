@@ -12,10 +12,18 @@
 
 // ---- Code ----
 
+// Where a device keeps what it makes of code, from process to process. Any thread may call.
+typedef struct DevCache {
+    // What was stored with the key, malloc'ed; NULL: nothing.
+    void *(*find)(const unsigned char key[32], size_t *n_bytes);
+    void (*store)(const unsigned char key[32], const void *bytes, size_t n_bytes);
+} DevCache;
+
 typedef struct DevCodeSource {
     const void *bytes; // what the compiler made; NULL without a DevFacts.target
     size_t n_bytes;
     const RfFunction *function;
+    const DevCache *cache; // NULL: there is none
 } DevCodeSource;
 
 // The first member of what a device makes of it.

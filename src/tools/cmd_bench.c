@@ -23,9 +23,12 @@ typedef struct Job {
     uint32_t compile_once; // a number for the source
     bool has_compile_once;
     const char *archive_once;
+    const char *device;
 } Job;
 
 static const Option rows[] = {
+    {"--device", "NAME", "the device: cpu, cuda, cuda:1 (default: $INGOT_DEVICE, or the CPU)",
+     OPT_TEXT, OPT_AT(Job, device)},
     // used by ourselves
     {"--compile-once", "N", NULL, OPT_WHOLE, OPT_AT(Job, compile_once), 0, 1e9,
      OPT_GIVEN(Job, has_compile_once)},
@@ -33,7 +36,7 @@ static const Option rows[] = {
 };
 static const CommandLine line = {
     .program = "ingot bench",
-    .usage = "\n       ingot bench tensors [options]",
+    .usage = "[options]\n       ingot bench tensors [options]",
     .about = "Measures this machine: how long it takes to start work, to compile, and\n"
              "how fast kernels, copies and textures are. Takes some seconds.\n"
              "`ingot bench tensors --help` tells of the tensor library's own.",
@@ -385,7 +388,7 @@ int cmd_bench(int argc, char **argv) {
     if (status != OPTIONS_GO_ON) return status;
     if (job.has_compile_once) return compile_once((int)job.compile_once);
     if (job.archive_once) return archive_once(job.archive_once);
-    Bench b = {.device = open_device("bench")};
+    Bench b = {.device = open_device_named(job.device, "bench")};
     if (!b.device) return EXIT_INPUT;
     printf("%s, %zu threads\n", mtl_device_name(b.device), mtl_device_worker_count(b.device));
     b.queue = mtl_device_new_command_queue(b.device);

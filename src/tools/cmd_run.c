@@ -109,7 +109,7 @@ int cmd_run(int argc, char **argv) {
     MTLError *error = NULL;
     if (status != OPTIONS_GO_ON) goto done;
     status = EXIT_INPUT;
-    device = open_device("run");
+    device = open_device_named(o.device, "run");
     if (!device) goto done;
     if (o.timeout_ms) mtl_device_set_timeout(device, o.timeout_ms);
     show_logs(&o.source);

@@ -109,9 +109,15 @@ static void fill_options(SourceOptions *o, const char *path) {
     o->options.source_name = path;
 }
 
-MTLDevice *open_device(const char *command) {
-    MTLDevice *device = mtl_create_system_default_device();
-    if (!device) complain(EXIT_INPUT, command, "there is no device");
+MTLDevice *open_device(const char *command) { return open_device_named(NULL, command); }
+
+MTLDevice *open_device_named(const char *name, const char *command) {
+    MTLDevice *device =
+        name ? mtl_create_device_named(name, NULL) : mtl_create_system_default_device();
+    if (!device)
+        complain(EXIT_INPUT, command,
+                 name ? "there is no device '%s' (ingot info lists them)" : "there is no device",
+                 name);
     return device;
 }
 

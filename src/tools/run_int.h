@@ -37,6 +37,7 @@ typedef struct RunOptions {
     Strings constants; // "key=value"
     size_t repeat;
     uint32_t timeout_ms;
+    const char *device; // NULL: the default
 } RunOptions;
 
 int run_options(int argc, char **argv, RunOptions *o); // as options_read

@@ -76,7 +76,8 @@ void show_logs(SourceOptions *o);
 // A library from a .metal or .metallib file; says what is wrong, prints warnings, NULL on failure.
 MTLLibrary *load_library(MTLDevice *device, SourceOptions *o, const char *path,
                          const char *command);
-MTLDevice *open_device(const char *command); // NULL: said why
+MTLDevice *open_device(const char *command);                         // NULL: said why
+MTLDevice *open_device_named(const char *name, const char *command); // NULL: the default
 // A function of a library with its constants ("key=value") set; NULL: said why.
 typedef struct FunctionQuery {
     const char *path, *name;

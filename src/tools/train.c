@@ -48,13 +48,14 @@ static bool check_outputs(TrainJob *j) {
 static bool find_device(TrainJob *j) {
     const char *wanted = j->o.device;
     MTLDevice *devices[16] = {0};
+    j->device = wanted ? mtl_create_device_named(wanted, NULL) : mtl_create_system_default_device();
     size_t n = mtl_copy_all_devices(devices, 16);
     if (n > 16) n = 16;
     char *end;
     unsigned long number = wanted ? strtoul(wanted, &end, 10) : 0;
     bool numeric = wanted && end != wanted && !*end;
     for (size_t i = 0; i < n; i++) {
-        bool is = !wanted ||
+        bool is = wanted &&
                   (numeric ? number == i : strcasestr(mtl_device_name(devices[i]), wanted) != NULL);
         if (is && !j->device)
             j->device = devices[i];

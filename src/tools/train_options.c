@@ -24,7 +24,9 @@ static const Option rows[TRAIN_N_OPTIONS] = {
     [TRAIN_CURVE] = {"--curve", "PATH", "loss and PSNR over the steps, SVG", OPT_TEXT, AT(curve)},
     [TRAIN_RESUME] = {"--resume", "PATH", "go on from the weights file of an interrupted run",
                       OPT_TEXT, AT(resume)},
-    [TRAIN_DEVICE] = {"--device", "NAME", "name or number of the Metal device (default: the first)",
+    [TRAIN_DEVICE] = {"--device", "NAME",
+                      "cpu, cuda, cuda:1; or part of its name, or its number\n(default: "
+                      "$INGOT_DEVICE, or the CPU)",
                       OPT_TEXT, AT(device)},
     [TRAIN_STEPS] = {"-s, --steps", "INT", "training steps", OPT_WHOLE, AT(steps), 1, 0x1p53, "500",
                      SAID(TRAIN_STEPS)},

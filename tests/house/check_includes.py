@@ -31,6 +31,7 @@ ALLOWED = {
     "network": "base",
     "device": "abi os base",
     "null": "device abi os base",
+    "cuda": "device abi os base",
     "isolate": "cpu cpu/raster cpu/texture abi os base device",  # the CPU device, in another process
     "cpu/isa": "base",
     "texel": "abi base",  # formats and conversions, for devices and runtime

@@ -57,6 +57,13 @@ class TestDevice:
                 function(1)
 
 
+    def test_named(self):
+        assert pm.create_device_named("cpu") == pm.copy_all_devices()[0]
+        with pytest.raises(pm.ResourceError, match="no device 'abacus:1'"):
+            pm.create_device_named("abacus:1")
+        with pytest.raises(TypeError):
+            pm.create_device_named(1)
+
     def test_isolated(self, device):
         assert not device.is_isolated
         apart = pm.create_isolated_device()

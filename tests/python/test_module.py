@@ -43,8 +43,8 @@ def test_submodule(name):
 
 def test_every_name_has_a_place():
     """Whatever the package exports stands in one of the submodules, or is of the core."""
-    core = {"create_system_default_device", "create_isolated_device", "copy_all_devices", "Device", "CommandQueue",
-            "CommandBuffer", "Buffer", "BufferView", "Library", "Function"}
+    core = {"create_system_default_device", "create_isolated_device", "create_device_named",
+            "copy_all_devices", "Device", "CommandQueue", "CommandBuffer", "Buffer", "BufferView", "Library", "Function"}
     placed = set().union(*(importlib.import_module(f"pymetal.{name}").__all__
                            for name in SUBMODULES))
     assert set(pm.__all__) - placed - set(SUBMODULES) == core

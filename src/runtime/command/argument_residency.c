@@ -3,6 +3,7 @@
 // kernel may follow a pointer in an argument buffer that no use_resource announced; on a Mac that
 // is a fault. At each dispatch the pointers that lie in its argument buffers now are looked up
 // among the live buffers. Only the first level: what those point to again is not followed.
+#include "runtime/memory/own_memory.h"
 #include "runtime/command/argument_residency_int.h"
 #include <stdio.h>
 #include <string.h>
@@ -61,15 +62,14 @@ static const char *host_of(const RtSlot *slot) {
     const MTLBuffer *b = slot->buffer;
     if (slot->table || slot->n_bytes >= SIZE_MAX >> 1) return NULL;
     if (!b) return slot->address; // bytes of the command buffer
+    rt_show_memory(&b->resource);
     return b->contents ? (char *)b->contents + (slot->address - b->memory) : NULL;
 }
 
 static bool check_argument(const RtResidencyCheck *c, const RfArg *arg, const RtSlot *slot) {
     RtArgLayout layout;
-    const char *host = host_of(slot);
-    if (!host || !rt_type_is_argument_buffer(c->lib, arg->type) ||
-        !rt_arg_layout_of_type(&layout, c->lib, arg->type))
-        return true;
+    const char *host = rt_type_is_argument_buffer(c->lib, arg->type) ? host_of(slot) : NULL;
+    if (!host || !rt_arg_layout_of_type(&layout, c->lib, arg->type)) return true;
     bool ok = true;
     size_t n_left = MAX_LOOKUPS, size = layout.n_bytes ? layout.n_bytes : 1;
     for (size_t at = 0; ok && n_left && slot->n_bytes - at >= size; at += size)

@@ -2,6 +2,7 @@
 // blit.c: MTLBlitCommandEncoder: its life, buffers, hints and fences. Textures: blit_texture.c,
 // mipmaps: blit_mipmaps.c. A command is checked when it is encoded and leaves addresses and
 // distances in the command stream, which the device copies by.
+#include "runtime/memory/own_memory.h"
 #include "runtime/command/blit.h"
 #include <stdio.h>
 #include "runtime/command/fence.h"
@@ -217,7 +218,7 @@ void rt_blit_fill(const RtSite *site, MTLBuffer *buffer, MTLRange range, uint8_t
         rt_cb_append(site->commands, &op->op, &fill_class);
 }
 
-// ---- Hints: checked, then nothing ----
+// ---- Hints: checked, then nothing, where memory is one ----
 
 static bool managed(const RtSite *site, const MTLResource *resource) {
     // Harmless on a Mac without the debug layer, so an error only with it.
@@ -228,6 +229,34 @@ static bool managed(const RtSite *site, const MTLResource *resource) {
     return false;
 }
 
+typedef struct SynchronizeOp {
+    RtOp op;
+    DevMemory memory;
+} SynchronizeOp;
+
+static RtOpResult run_synchronize(RtOp *op, RtExecution *x) {
+    const SynchronizeOp *s = (const SynchronizeOp *)(const void *)op;
+    return x->buffer->device->table->synchronize(x->run, &s->memory) ? RT_OP_DONE : RT_OP_FAILED;
+}
+
+static const RtOpClass synchronize_class = {.name = "synchronize", .run = run_synchronize};
+
+// The host's side of managed memory is to be as the device's. All of the resource, also where a
+// part of a texture was asked for.
+static void synchronize(const RtSite *site, MTLResource *resource) {
+    DevMemory memory;
+    if (!rt_cb_use(site->commands, resource, false) || !site->device->table->synchronize ||
+        rt_storage_mode(resource) != MTLStorageModeManaged || !rt_memory_behind(resource, &memory))
+        return;
+    SynchronizeOp *s = rt_cb_alloc(site->commands, sizeof *s);
+    if (!s) {
+        rt_cb_no_memory(site->commands);
+        return;
+    }
+    s->memory = memory;
+    rt_cb_append(site->commands, &s->op, &synchronize_class);
+}
+
 void mtl_blit_command_encoder_synchronize_resource(MTLBlitCommandEncoder *encoder,
                                                    MTLResource *resource) {
     RtSite site;
@@ -235,20 +264,20 @@ void mtl_blit_command_encoder_synchronize_resource(MTLBlitCommandEncoder *encode
     if (!resource || !rt_is_resource(resource))
         rt_misuse_at(&site, resource ? RT_RULE_wrong_class : RT_RULE_null_argument, "resource");
     else if (managed(&site, resource))
-        rt_cb_use(site.commands, resource, false);
+        synchronize(&site, resource);
 }
 
 static void hint(MTLBlitCommandEncoder *encoder, const char *call, MTLTexture *texture,
-                 size_t slice, size_t level, bool synchronize) {
+                 size_t slice, size_t level, bool is_synchronize) {
     RtSite site;
     if (rt_blit_valid(encoder, call, &site))
-        rt_blit_hint(&site, texture, slice, level, synchronize);
+        rt_blit_hint(&site, texture, slice, level, is_synchronize);
 }
 
 void rt_blit_hint(const RtSite *site, MTLTexture *texture, size_t slice, size_t level,
-                  bool synchronize) {
+                  bool is_synchronize) {
     if (!rt_blit_valid_texture(site, texture, "texture") ||
-        (synchronize && !managed(site, &texture->resource)))
+        (is_synchronize && !managed(site, &texture->resource)))
         return;
     const MTLRegion texel = mtl_region_make_3d(0, 0, 0, texture->record.format->block_width,
                                                texture->record.format->block_height, 1);
@@ -258,7 +287,10 @@ void rt_blit_hint(const RtSite *site, MTLTexture *texture, size_t slice, size_t 
         if (region.size.width > l->width) region.size.width = l->width;
         if (region.size.height > l->height) region.size.height = l->height;
     }
-    if (rt_valid_region(site, texture, level, slice, region))
+    if (!rt_valid_region(site, texture, level, slice, region)) return;
+    if (is_synchronize)
+        synchronize(site, &texture->resource);
+    else
         rt_cb_use(site->commands, &texture->resource, false);
 }
 

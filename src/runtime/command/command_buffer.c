@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // command_buffer.c: MTLCommandBuffer: recording, committing and waiting.
+#include "runtime/memory/own_memory.h"
 #include "runtime/command/command_buffer.h"
 #include <stdio.h>
 #include <string.h>
@@ -154,21 +155,15 @@ bool rt_cb_hold(MTLCommandBuffer *buffer, void *object) {
     return true;
 }
 
-const DevMemory *rt_memory_behind(const MTLResource *resource) {
-    const MTLResource *root = rt_hazard_root((MTLResource *)(uintptr_t)resource);
-    if (!root->own.address && root->heap) root = &root->heap->resource;
-    return root->own.address ? &root->own : NULL;
-}
-
 bool rt_cb_tell(MTLCommandBuffer *buffer, const MTLResource *resource, bool write) {
-    const DevMemory *memory = rt_memory_behind(resource);
-    if (!memory || !buffer->device->table->use) return true;
+    DevMemory memory = {0};
+    if (!buffer->device->table->use || !rt_memory_behind(resource, &memory)) return true;
     RtTold *told = rt_cb_alloc_own(buffer, sizeof *told);
     if (!told) {
         rt_cb_no_memory(buffer);
         return false;
     }
-    *told = (RtTold){.next = buffer->told, .memory = *memory, .write = write};
+    *told = (RtTold){.next = buffer->told, .memory = memory, .write = write};
     buffer->told = told;
     return true;
 }

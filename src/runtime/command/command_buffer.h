@@ -96,7 +96,6 @@ typedef struct RtTold {
     bool write;
 } RtTold;
 bool rt_cb_tell(MTLCommandBuffer *buffer, const MTLResource *resource, bool write);
-const DevMemory *rt_memory_behind(const MTLResource *resource); // NULL: none of its own
 
 // What Metal 4 does in its own way: there nothing is retained or tracked, and operations lie in the
 // memory of an allocator.

@@ -2,6 +2,7 @@
 // execute.c: running one command buffer: its stream goes to the device dispatch by dispatch
 // (those of a concurrent encoder together, up to the next barrier), then status, handlers and
 // clean-up. Called by the one thread that runs the queue, with no lock held.
+#include "runtime/memory/own_memory.h"
 #include "runtime/command/execute.h"
 #include "runtime/memory/sparse.h"
 #include <limits.h>
@@ -29,9 +30,34 @@ static MTLError *timeout_error(const char *kernel, const MTLCommandBuffer *buffe
                         kernel, limits.step_ms / 1000);
 }
 
+// A device with memory of its own: it names no address, and nothing of its memory is left.
+static MTLError *lost_error(const MTLCommandBuffer *buffer, long code, const char *kernel,
+                            const char *what) {
+    return rt_error_new(MTLCommandBufferErrorDomain, code,
+                        "%s: kernel '%s' %s. The device's memory is gone with it: the contents of "
+                        "private buffers of '%s' are lost, and a new device, asked for again, has "
+                        "to do the rest.",
+                        code == MTLCommandBufferErrorTimeout ? "Caused GPU Timeout Error"
+                                                             : "Caused GPU Address Fault Error",
+                        kernel, what, buffer->device->facts.name);
+}
+
+static bool is_gone(const MTLDevice *device) {
+    return !device->facts.is_apart && device->table->is_lost &&
+           device->table->is_lost(device->context);
+}
+
 static MTLError *fault_error(const MTLCommandBuffer *buffer, const DevRun *run, DevLimits limits) {
     const char *kernel = run->faulting ? run->faulting : "?";
-    switch ((DevFault)atomic_load(&run->fault)) {
+    const int fault = atomic_load(&run->fault);
+    if (is_gone(buffer->device) && fault == DEV_FAULT_MEMORY)
+        return lost_error(
+            buffer, MTLCommandBufferErrorPageFault, kernel,
+            "accessed an address where there is no memory, or one that is not aligned");
+    if (is_gone(buffer->device) && fault == DEV_FAULT_TIMEOUT)
+        return lost_error(buffer, MTLCommandBufferErrorTimeout, kernel,
+                          "did not end in the time it had (INGOT_TIMEOUT_MS), and runs on");
+    switch ((DevFault)fault) {
     case DEV_FAULT_TIMEOUT: return timeout_error(kernel, buffer, limits);
     case DEV_FAULT_MEMORY:
         return rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorPageFault,
@@ -57,6 +83,9 @@ static MTLError *fault_error(const MTLCommandBuffer *buffer, const DevRun *run, 
                             buffer->device->facts.is_apart
                                 ? ", or before: its process is gone. What its buffers hold can "
                                   "still be read; a new device has to do the rest"
+                            : is_gone(buffer->device)
+                                ? ", or before: its memory is gone, and a new device has to do the "
+                                  "rest"
                                 : "");
     case DEV_FAULT_ILLEGAL:
     case DEV_FAULT_NONE: break;
@@ -188,8 +217,8 @@ static uint32_t time_left_ms(const MTLCommandBuffer *buffer) {
 static void tell_uses(const MTLCommandBuffer *buffer, DevRun *run) {
     const DevTable *table = buffer->device->table;
     for (const RtUse *use = buffer->uses; use; use = use->next) {
-        const DevMemory *memory = rt_memory_behind(use->resource);
-        if (memory) table->use(run, memory, use->write);
+        DevMemory memory;
+        if (rt_memory_behind(use->resource, &memory)) table->use(run, &memory, use->write);
     }
     for (const RtTold *told = buffer->told; told; told = told->next)
         table->use(run, &told->memory, told->write);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "device/device.h"
+#include "runtime/memory/own_memory.h"
 #include "runtime/io/queue_int.h"
 #include "runtime/memory/buffer.h"
 
@@ -51,6 +52,7 @@ static char *host_side(const MTLDevice *device, char *contents, char *memory) {
 
 static bool load_linear(MTLIOCommandQueue *queue, const RtIoCommand *c, char why[RT_IO_WHY]) {
     MTLBuffer *buffer = c->kind == RT_IO_LOAD_BUFFER ? c->object : NULL;
+    if (buffer) rt_show_memory(&buffer->resource);
     char *to = buffer ? host_side(queue->device, buffer->contents, buffer->memory) : c->pointer;
     size_t through = to ? 0 : c->n_bytes, scratch = rt_io_scratch_bytes(c->file);
     Memory m;

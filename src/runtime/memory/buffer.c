@@ -104,7 +104,7 @@ MTLBuffer *mtl_device_new_buffer_with_bytes(MTLDevice *device, const void *bytes
         return NULL;
     }
     MTLBuffer *buffer = new_with_memory(device, length, options, false);
-    if (buffer && buffer->contents)
+    if (buffer && buffer->contents && !device->table->memory_show)
         memcpy(buffer->contents, bytes, length);
     else if (buffer && !dev_copy(device->table, NULL, buffer->memory, bytes, length)) {
         mtl_release(buffer);
@@ -161,8 +161,9 @@ MTLDevice *mtl_buffer_device(const MTLBuffer *buffer) {
 size_t mtl_buffer_length(const MTLBuffer *buffer) { return buffer ? buffer->length : 0; }
 
 void *mtl_buffer_contents(const MTLBuffer *buffer) {
-    return buffer && mtl_buffer_storage_mode(buffer) != MTLStorageModePrivate ? buffer->contents
-                                                                              : NULL;
+    if (!buffer || mtl_buffer_storage_mode(buffer) == MTLStorageModePrivate) return NULL;
+    rt_show_memory(&buffer->resource);
+    return buffer->contents;
 }
 
 void mtl_buffer_did_modify_range(MTLBuffer *buffer, MTLRange range) {
@@ -173,6 +174,11 @@ void mtl_buffer_did_modify_range(MTLBuffer *buffer, MTLRange range) {
     } else if (range.location > buffer->length || range.length > buffer->length - range.location) {
         rt_misuse(buffer->resource.device, RT_RULE_buffer_modified_range, __func__,
                   "location %zu, length %zu of %zu", range.location, range.length, buffer->length);
+    } else if (buffer->resource.device->table->memory_modified) {
+        const MTLDevice *device = buffer->resource.device;
+        DevMemory memory;
+        if (rt_memory_behind(&buffer->resource, &memory))
+            device->table->memory_modified(device->context, &memory, range.location, range.length);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "os/pages.h"
+#include "runtime/memory/heap.h"
 #include "runtime/memory/slab_int.h"
 
 #define ALIGNMENT 16384u    // Apple's page
@@ -106,4 +107,24 @@ void rt_free_own_memory(MTLResource *resource) {
     }
     *own = (DevMemory){0};
     resource->owner = RT_OWNER_NONE;
+}
+
+bool rt_memory_behind(const MTLResource *resource, DevMemory *memory) {
+    const MTLResource *r = resource;
+    while (!r->own.address && !r->heap && r->tracked) r = r->tracked;
+    const DevMemory *own = r->own.address || !r->heap ? &r->own : &r->heap->resource.own;
+    *memory = *own;
+    if (own != &r->own) {
+        memory->address += r->heap_offset;
+        if (memory->host) memory->host += r->heap_offset;
+        memory->n_bytes = r->heap_bytes;
+    }
+    return own->address != NULL;
+}
+
+void rt_show_memory(const MTLResource *resource) {
+    const MTLDevice *device = resource->device;
+    DevMemory memory;
+    if (device->table->memory_show && rt_memory_behind(resource, &memory))
+        device->table->memory_show(device->context, &memory);
 }

@@ -31,4 +31,10 @@ int rt_own_file_memory(MTLResource *resource, size_t n_bytes);
 // The program's own memory: the device is told of it. False: it cannot use it.
 bool rt_wrap_memory(MTLResource *resource, void *bytes, size_t n_bytes);
 void rt_free_own_memory(MTLResource *resource);
+
+// What of the device's memory a resource takes: its own, that of what it is a view of, or its part
+// of a heap's. False: none.
+bool rt_memory_behind(const MTLResource *resource, DevMemory *memory);
+// The host is about to look at it, or to write it, at its own side of the memory.
+void rt_show_memory(const MTLResource *resource);
 #endif

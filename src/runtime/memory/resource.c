@@ -122,6 +122,7 @@ MTLPurgeableState rt_set_purgeable(MTLResource *resource, MTLPurgeableState stat
         rt_misuse(resource->device, RT_RULE_purgeable_in_heap, call, "'%s' in heap '%s'",
                   rt_label(&resource->label), rt_label(&resource->heap->resource.label));
     } else if (state != MTLPurgeableStateKeepCurrent) {
+        if (state == MTLPurgeableStateEmpty && memory) rt_show_memory(resource);
         if (state == MTLPurgeableStateEmpty && memory) rt_drop_contents(memory, n_bytes, mapped);
         return (MTLPurgeableState)atomic_exchange(now, (int)state);
     }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// device.c: MTLDevice. INGOT_DEVICES says which there are and in which order ("cpu" unless it is
-// set; "cuda:1" is the second of a kind); the first is the default. They are opened together, once,
-// and live as long as the process. One that is lost for good gives its place to a new one when the
-// program asks again; isolated devices that a program makes itself are its own.
+// device.c: MTLDevice. INGOT_DEVICES says which there are and in which order ("cuda:1" is the
+// second of a kind). Unless it is set: the CPU, and behind it the GPUs, which are looked for when a
+// program asks for all devices, or for one of them; their driver takes a while to start. The
+// default is the first, or the one that INGOT_DEVICE names. Devices are opened once, and live as
+// long as the process. One that is lost for good gives its place to a new one when the program asks
+// again; isolated devices that a program makes itself are its own.
 #include "runtime/object/device.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,23 +139,40 @@ static void open_named(const char *name, size_t n) {
     complain(name, n, known);
 }
 
-// The number of devices; opens them at first call.
-static unsigned open_all(void) {
-    static bool tried; // under lock
-    unsigned n = atomic_load(&n_devices);
-    if (n) return n;
+// A kind that a machine may have any number of: those that nobody named, without a word if there
+// are none.
+static void open_others(void) {
+    for (const DevTable *const *t = device_list; *t; t++)
+        for (unsigned i = 0; (*t)->count && i < (*t)->count(); i++)
+            open_device(*t, i, (*t)->name, strlen((*t)->name));
+}
+
+static const char *setting(const char *name) { // NULL: not set, or to nothing
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+// The number of devices; opens them at first call: all, or those that take no time.
+static unsigned open_all(bool whole) {
+    static atomic_uint stage; // 1: the first are open, 2: all; written under lock
+    const unsigned wanted = whole ? 2 : 1;
+    if (atomic_load(&stage) >= wanted) return atomic_load(&n_devices);
     pthread_mutex_lock(&all_lock);
-    if (!tried && os_pool_start()) {
-        tried = true;
-        const char *names = getenv("INGOT_DEVICES");
-        for (const char *at = names && *names ? names : device_list[0]->name; *at;) {
+    const char *names = setting("INGOT_DEVICES");
+    if (atomic_load(&stage) == 0 && os_pool_start()) {
+        for (const char *at = names ? names : device_list[0]->name; *at;) {
             size_t length = strcspn(at, ",");
             if (length) open_named(at, length);
             at += length + (at[length] == ',');
         }
         if (atomic_load(&n_devices)) rt_trace_from_environment();
+        atomic_store(&stage, names ? 2 : 1);
     }
-    n = atomic_load(&n_devices);
+    if (atomic_load(&stage) == 1 && whole) {
+        open_others();
+        atomic_store(&stage, 2);
+    }
+    unsigned n = atomic_load(&n_devices);
     pthread_mutex_unlock(&all_lock);
     return n;
 }
@@ -180,10 +199,49 @@ static MTLDevice *device_at(size_t place) {
     return device;
 }
 
-MTLDevice *mtl_create_system_default_device(void) { return open_all() ? device_at(0) : NULL; }
+// "cuda:1", or "cuda" for the first of a kind; "cpu" is also the device that isolates it.
+static bool is_called(const MTLDevice *device, const char *name) {
+    const char *colon = strchr(name, ':');
+    size_t n = colon ? (size_t)(colon - name) : strlen(name);
+    char *end = NULL;
+    unsigned long index = colon ? strtoul(colon + 1, &end, 10) : 0;
+    if (colon && (end == colon + 1 || *end)) return false;
+    return index == device->index &&
+           (is_name(device->table->name, name, n) || is_name(device->table->isolates, name, n));
+}
+
+// The place of the device of a name; -1: there is none.
+static int place_named(const char *name) {
+    bool first = strcmp(name, device_list[0]->name) == 0;
+    unsigned n = open_all(!first);
+    for (unsigned i = 0; i < n; i++)
+        if (is_called(atomic_load(&all[i]), name)) return (int)i;
+    return -1;
+}
+
+MTLDevice *mtl_create_system_default_device(void) {
+    const char *name = setting("INGOT_DEVICE");
+    if (!name) return open_all(false) ? device_at(0) : NULL;
+    int place = place_named(name);
+    static atomic_bool told;
+    if (place < 0 && !atomic_exchange(&told, true))
+        fprintf(stderr, "Ingot: INGOT_DEVICE: '%s': there is no such device on this machine\n",
+                name);
+    return place < 0 ? NULL : device_at((size_t)place);
+}
+
+MTLDevice *mtl_create_device_named(const char *name, MTLError **error) {
+    if (error) *error = NULL;
+    int place = name ? place_named(name) : -1;
+    if (place >= 0) return device_at((size_t)place);
+    rt_error_set(error, rt_error_new(MTLDeviceErrorDomain, MTLDeviceErrorNotSupported,
+                                     "%s: there is no device '%s' on this machine.", __func__,
+                                     name ? name : "(null)"));
+    return NULL;
+}
 
 size_t mtl_copy_all_devices(MTLDevice **devices, size_t capacity) {
-    size_t n = open_all();
+    size_t n = open_all(true);
     for (size_t i = 0; devices && i < n && i < capacity; i++) devices[i] = device_at(i);
     return n;
 }
@@ -192,7 +250,7 @@ MTLDevice *mtl_create_isolated_device(MTLError **error) {
     char why[WHY] = "there is none in this build";
     MTLDevice *device = NULL;
     if (error) *error = NULL;
-    if (!open_all()) snprintf(why, sizeof why, "no thread could be started");
+    if (!open_all(false)) snprintf(why, sizeof why, "no thread could be started");
     for (const DevTable *const *t = device_list; !device && *t && atomic_load(&n_devices); t++)
         if ((*t)->isolates) device = device_new(*t, 0, why);
     if (!device)

@@ -3,6 +3,7 @@
 // struct has them (argument_layout.c). Memory is unified: what it writes is what a program could
 // store there itself.
 #include <string.h>
+#include "runtime/memory/own_memory.h"
 #include "runtime/memory/acceleration.h"
 #include "runtime/program/argument_layout.h"
 #include "runtime/memory/buffer.h"
@@ -160,6 +161,7 @@ static void set_target(MTLArgumentEncoder *e, MTLBuffer *buffer, size_t offset, 
         mtl_retain(buffer);
         mtl_release(e->buffer);
         e->buffer = buffer;
+        if (buffer) rt_show_memory(&buffer->resource);
         e->at = buffer ? buffer->contents + offset : NULL;
     }
 }

@@ -126,6 +126,7 @@ static bool allocate(MTLIndirectCommandBuffer *icb, size_t n_bytes) {
     if (!rt_own_shared_memory(&icb->resource, n_bytes)) return false;
     icb->memory = icb->resource.own.address;
     icb->host = icb->resource.own.host;
+    rt_show_memory(&icb->resource); // encoding writes there
     return true;
 }
 

@@ -9,8 +9,10 @@
 // descriptor names any, come before cache and compiler.
 #include "runtime/program/pipeline.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "runtime/program/archive.h"
+#include "runtime/program/cache.h"
 #include "runtime/object/async.h"
 #include "runtime/object/device.h"
 #include "runtime/program/link.h"
@@ -50,11 +52,31 @@ RT_CLASS rt_pipeline_class = {.name = "MTLComputePipelineState",
 
 // ---- Code ----
 
+static void *find_kept(const unsigned char key[SHA256_BYTES], size_t *n_bytes) {
+    CacheKey k;
+    memcpy(k.hash, key, sizeof k.hash);
+    Blob *blob = cache_find_kernel(&k);
+    void *copy = blob ? malloc(blob->n_bytes) : NULL;
+    if (copy) memcpy(copy, blob->data, *n_bytes = blob->n_bytes);
+    blob_release(blob);
+    return copy;
+}
+
+static void store_kept(const unsigned char key[SHA256_BYTES], const void *bytes, size_t n_bytes) {
+    CacheKey k;
+    memcpy(k.hash, key, sizeof k.hash);
+    Blob *blob = blob_copy(bytes, n_bytes);
+    if (blob) cache_store_kernel(&k, blob);
+    blob_release(blob);
+}
+
 DevCode *rt_code_load(const MTLDevice *device, const Blob *bytes, const RfFunction *function,
                       char *why, size_t why_bytes) {
+    static const DevCache cache = {.find = find_kept, .store = store_kept};
     const DevCodeSource source = {.bytes = bytes ? bytes->data : NULL,
                                   .n_bytes = bytes ? bytes->n_bytes : 0,
-                                  .function = function};
+                                  .function = function,
+                                  .cache = &cache};
     DevCode *code = device->table->code_load(device->context, &source, why, why_bytes);
     if (code) code->n_bytes = source.n_bytes;
     // Vertex functions have slots for the buffers of attributes, too.

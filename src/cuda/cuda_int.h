@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// cuda_int.h: the CUDA device among its own files.
+//
+// Memory has two sides: the device's, where kernels find it, and, unless it is private, the host's.
+// Of shared memory one side counts:
+//   not shown   the program never asked for contents(): the device's. Nothing is ever copied
+//   shown       the program may write at any time between command buffers: the host's. A run brings
+//               over what it uses, and when it is finished what it changed goes back, byte by byte:
+//               what the program wrote meanwhile in other bytes stays (merge.c)
+// Of managed memory both count, and the program says when they are to be made equal.
+#ifndef INGOT_CUDA_CUDA_INT_H
+#define INGOT_CUDA_CUDA_INT_H
+#include <pthread.h>
+#include "cuda/driver.h"
+#include "device/device.h"
+
+typedef struct CudaDevice CudaDevice;
+
+enum {
+    CUDA_MAX_SLOTS = 256, // of a kernel's arguments
+    CUDA_ZEROS_BYTES = 65536,
+};
+
+typedef struct CudaMemory {
+    CudaDevice *owner;
+    CUdeviceptr device;
+    char *host; // NULL: private
+    size_t n_bytes;
+    DevStorage storage;
+    bool wrapped;      // the host's side is the program's
+    atomic_bool shown; // changes under the device's lock, once
+    // Under the device's lock:
+    bool pinned;                  // kernels find the host's side at `host`, too
+    atomic_bool touched;          // the device's side is no longer all zeros
+    unsigned n_users, n_writers;  // runs under way
+    CUdeviceptr twin;             // the device's side as the host knows it; 0: none
+    struct CudaMemory *in_settle; // a mark while uses are put together
+    size_t settle_ix;
+} CudaMemory;
+
+typedef struct CudaUse { // what a run does with a range of memory
+    CudaMemory *memory;
+    size_t from, to;
+    bool writes;
+    bool brought; // the host's side counts, and was brought over
+} CudaUse;
+
+typedef struct CudaBytes { // grows
+    char *data;
+    size_t n_bytes, capacity;
+} CudaBytes;
+
+// A stream and what belongs to the run that has it.
+typedef struct CudaFlow {
+    struct CudaFlow *next; // of the spare ones; under the device's lock
+    CudaDevice *device;
+    CUstream stream;
+    DevRun *run;
+    DevLimits limits;
+    uint64_t start_ns;
+    CudaUse *uses;
+    size_t n_uses, uses_capacity;
+    bool settled;           // its memory is where it should be
+    bool busy;              // there is work since it was last waited for
+    bool wrote_zeros;       // of the device: they may not be zeros any more
+    uint64_t seen_service;  // CudaDevice.n_service that the stream has waited for
+    const char *kernels[8]; // names, of those since it was last waited for
+    unsigned n_kernels;
+    CudaBytes log; // commands since then (graph.c)
+    size_t n_logged;
+    bool holding;            // they are not with the driver yet
+    struct CudaGraph *match; // what they begin like, if its time is still the device's
+    uint64_t match_time;
+} CudaFlow;
+
+struct CudaDevice {
+    const CudaDriver *driver;
+    CUdevice device;
+    unsigned index;
+    int sm;              // 90
+    unsigned max_shared; // bytes of a block
+    bool own_context;    // not the primary one, which was lost before
+    atomic_bool is_lost; // for good
+    atomic_int lost_by;  // CUresult
+    pthread_mutex_t lock;
+    pthread_cond_t changed;    // users of memory
+    CUcontext _Atomic context; // made at first use
+    CUmemoryPool pool;         // NULL: the driver has none
+    CUstream service;          // for what is done outside of runs; under service_lock
+    pthread_mutex_t service_lock;
+    CUevent served;
+    _Atomic uint64_t n_service; // things started there that runs must wait for
+    CudaFlow *flows;            // spare; under lock
+    void *free_pinned[8];       // pieces of slabs, by size; under lock. The slabs stay
+    CUdeviceptr zeros;          // what arguments that are not bound point to
+    CUmodule merge_module;
+    CUfunction merge;
+    struct CudaGraph *graphs; // newest first; under graph_lock
+    uint64_t graph_time;      // raised when one is freed; likewise
+    uint64_t seen[64];        // hashes of sequences that came once; likewise
+    unsigned n_seen;
+    pthread_mutex_t graph_lock;
+};
+
+typedef struct CudaCode {
+    DevCode head; // first
+    CudaDevice *device;
+    CUmodule module;
+    CUfunction function;
+    uint32_t flags;
+    uint32_t library_bytes;                     // of shared memory, in front of the threadgroup's
+    int max_threads;                            // of a block: registers may not suffice for more
+    uint64_t buffer_slots[CUDA_MAX_SLOTS / 64]; // bits: slots that hold addresses of buffers
+} CudaCode;
+
+// ---- device.c ----
+
+// Makes the device's context the thread's, at first use makes it. False: the device is lost.
+// cuda_leave afterwards, only if true.
+bool cuda_enter(CudaDevice *device);
+void cuda_leave(CudaDevice *device);
+// Remembers that the context is of no use any more.
+void cuda_lose(CudaDevice *device, CUresult why);
+// Whether an error means that.
+bool cuda_is_fatal(CUresult result);
+
+// ---- memory.c ----
+
+bool cuda_memory_make(void *context, size_t n_bytes, DevStorage storage, DevMemory *memory);
+bool cuda_memory_wrap(void *context, DevMemory *memory);
+void cuda_memory_free(void *context, DevMemory *memory);
+void cuda_memory_show(void *context, const DevMemory *memory);
+void cuda_memory_modified(void *context, const DevMemory *memory, size_t from, size_t n_bytes);
+// The memory that an address of a device's lies in; NULL: none.
+CudaMemory *cuda_memory_at(const void *address);
+CUdeviceptr cuda_alloc(CudaDevice *device, size_t n_bytes, bool zeroed); // 0: none
+void cuda_release(CudaDevice *device, CUdeviceptr address);
+// Small memory that both sides find at one address; zeroed. NULL: none.
+void *cuda_pinned_take(CudaDevice *device, size_t n_bytes);
+void cuda_pinned_give(CudaDevice *device, void *memory, size_t n_bytes);
+// Outside of runs; done when it returns.
+bool cuda_copy_outside(void *to, const void *from, size_t n_bytes);
+bool cuda_fill_outside(void *to, uint8_t value, size_t n_bytes);
+
+// ---- merge.c ----
+
+bool cuda_merge_load(CudaDevice *device);
+// What the device changed in a range goes to the host's side, and into the twin.
+CUresult cuda_merge(const CudaMemory *memory, size_t from, size_t n_bytes, CUstream stream);
+
+// ---- code.c ----
+
+DevCode *cuda_code_load(void *context, const DevCodeSource *source, char *why, size_t why_bytes);
+void cuda_code_free(DevCode *code);
+
+// ---- run.c ----
+
+bool cuda_run_begin(DevRun *run, DevLimits limits);
+void cuda_run_end(DevRun *run);
+bool cuda_finish(DevRun *run);
+void cuda_use(DevRun *run, const DevMemory *memory, bool writes);
+bool cuda_dispatch(DevRun *run, const DevDispatch *dispatches, size_t n);
+bool cuda_copy(DevRun *run, void *to, const void *from, size_t n_bytes);
+bool cuda_fill(DevRun *run, void *to, uint8_t value, size_t n_bytes);
+bool cuda_move(DevRun *run, const DevMove *move);
+bool cuda_synchronize(DevRun *run, const DevMemory *memory);
+// Memory is brought over; commands may follow. False: the run has a fault.
+bool cuda_settle(CudaFlow *flow);
+// A result that is no success becomes the run's fault, or the device's end. True: it was one.
+bool cuda_check(CudaFlow *flow, CUresult result);
+// Waits for a stream, no longer than the run may take. False: the run has a fault.
+bool cuda_wait(CudaFlow *flow);
+
+static inline CudaFlow *cuda_flow(const DevRun *run) {
+    return *(CudaFlow *const *)(const void *)run->part;
+}
+
+// ---- graph.c: commands of a run, on their way to the driver ----
+
+typedef struct CudaLaunch {
+    CUfunction function;
+    uint32_t grid[3], block[3], shared_bytes, n_bytes; // of parameters
+} CudaLaunch;
+
+CUresult cuda_launch(CudaFlow *flow, const CudaLaunch *launch, const void *parameters);
+CUresult cuda_enqueue_copy(CudaFlow *flow, CUdeviceptr to, CUdeviceptr from, size_t n_bytes);
+CUresult cuda_enqueue_fill(CudaFlow *flow, CUdeviceptr to, uint8_t value, size_t n_bytes);
+// All commands are with the driver: before something that is not one of them.
+CUresult cuda_flush(CudaFlow *flow);
+// A sequence ends here: one that came again becomes a graph. cuda_flush was before it.
+void cuda_remember(CudaFlow *flow);
+void cuda_graphs_forget(CudaDevice *device, CUfunction function); // NULL: all
+#endif

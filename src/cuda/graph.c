@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// graph.c: commands of a run on their way to the driver. A launch costs the driver two
+// microseconds, the same in a graph half of it. Programs that run the same commands again (reusable
+// command buffers, indirect command buffers, steps of a training) need not say so: the commands of
+// a run are written down as bytes, and a sequence that comes the second time becomes a graph. From
+// then on, a run that begins like a graph is held back while it goes on like it, and is one launch
+// if it ends like it.
+#include "cuda/cuda_int.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MIN_COMMANDS = 8,        // fewer are not worth it
+    MAX_GRAPHS = 16,         // of a device
+    MAX_LOG_BYTES = 4 << 20, // of a sequence
+    N_SEEN = sizeof((CudaDevice *)0)->seen / sizeof(uint64_t),
+};
+
+typedef struct CudaGraph {
+    struct CudaGraph *next;
+    char *log;
+    size_t n_bytes;
+    CUgraphExec exec;
+} CudaGraph;
+
+typedef enum Kind { LAUNCH, COPY, FILL } Kind;
+typedef struct Command { // and then the parameters of a launch, up to a multiple of 8
+    uint64_t kind;
+    union {
+        CudaLaunch launch;
+        struct {
+            CUdeviceptr to, from;
+            uint64_t n_bytes, value;
+        } copy; // or fill
+    };
+} Command;
+
+// ---- One command ----
+
+static size_t command_bytes(const Command *c) {
+    size_t n = c->kind == LAUNCH ? c->launch.n_bytes : 0;
+    return sizeof *c + ((n + 7) & ~(size_t)7);
+}
+
+static CUresult fill(const CudaDriver *driver, const Command *c, CUstream stream) {
+    bool words = c->copy.to % 4 == 0 && c->copy.n_bytes % 4 == 0;
+    uint32_t value = (uint32_t)c->copy.value;
+    return words
+               ? driver->cuMemsetD32Async(c->copy.to, value * 0x01010101u, c->copy.n_bytes / 4,
+                                          stream)
+               : driver->cuMemsetD8Async(c->copy.to, (unsigned char)value, c->copy.n_bytes, stream);
+}
+
+static CUresult issue(const CudaFlow *flow, const Command *c) {
+    const CudaDriver *driver = flow->device->driver;
+    if (c->kind == COPY)
+        return driver->cuMemcpyAsync(c->copy.to, c->copy.from, c->copy.n_bytes, flow->stream);
+    if (c->kind == FILL) return fill(driver, c, flow->stream);
+    const CudaLaunch *l = &c->launch;
+    size_t n_bytes = l->n_bytes;
+    void *extra[] = {(void *)1, (void *)(uintptr_t)(c + 1), (void *)2, &n_bytes, NULL};
+    return driver->cuLaunchKernel(l->function, l->grid[0], l->grid[1], l->grid[2], l->block[0],
+                                  l->block[1], l->block[2], l->shared_bytes, flow->stream, NULL,
+                                  extra);
+}
+
+static CUresult issue_all(const CudaFlow *flow) {
+    CUresult result = CUDA_SUCCESS;
+    for (size_t at = 0; at < flow->log.n_bytes && !result;) {
+        const Command *c = (const Command *)(const void *)(flow->log.data + at);
+        result = issue(flow, c);
+        at += command_bytes(c);
+    }
+    return result;
+}
+
+// ---- Sequences ----
+
+// A graph that begins with these bytes. The device's graph_lock is held; a graph that is used stays
+// as long as it is.
+static CudaGraph *find(const CudaDevice *d, const CudaBytes *log) {
+    for (CudaGraph *g = d->graphs; g; g = g->next)
+        if (g->n_bytes >= log->n_bytes && !memcmp(g->log, log->data, log->n_bytes)) return g;
+    return NULL;
+}
+
+// Room for a command; NULL: none.
+static Command *append(CudaFlow *flow, size_t n_bytes) {
+    CudaBytes *log = &flow->log;
+    if (log->n_bytes + n_bytes > log->capacity) {
+        size_t capacity = 2 * log->capacity + n_bytes + 4096;
+        char *more = realloc(log->data, capacity);
+        if (!more) return NULL;
+        log->data = more;
+        log->capacity = capacity;
+    }
+    Command *c = (Command *)(void *)(log->data + log->n_bytes);
+    memset(c, 0, n_bytes);
+    log->n_bytes += n_bytes;
+    flow->n_logged++;
+    return c;
+}
+
+static void start_over(CudaFlow *flow) {
+    flow->log.n_bytes = 0;
+    flow->n_logged = 0;
+    flow->holding = false;
+    flow->match = NULL;
+}
+
+// Whether the log is still the beginning of a graph, now that it has the command c more.
+static bool begins_a_graph(CudaFlow *flow, const Command *c) {
+    CudaDevice *d = flow->device;
+    const CudaBytes *log = &flow->log;
+    size_t before = (size_t)((const char *)c - log->data), n_bytes = log->n_bytes - before;
+    pthread_mutex_lock(&d->graph_lock);
+    CudaGraph *match = flow->match_time == d->graph_time ? flow->match : NULL;
+    if (match && (match->n_bytes < log->n_bytes || memcmp(match->log + before, c, n_bytes) != 0))
+        match = NULL;
+    if (!match) match = find(d, log);
+    flow->match = match;
+    flow->match_time = d->graph_time;
+    pthread_mutex_unlock(&d->graph_lock);
+    return match != NULL;
+}
+
+// The last command of the log is new: held back, or issued.
+static CUresult go_on(CudaFlow *flow, const Command *c) {
+    flow->busy = true;
+    if (flow->n_logged > 1 && !flow->holding) return issue(flow, c);
+    bool held = flow->holding;
+    flow->holding = begins_a_graph(flow, c);
+    if (flow->holding) return CUDA_SUCCESS;
+    return held ? issue_all(flow) : issue(flow, c);
+}
+
+CUresult cuda_launch(CudaFlow *flow, const CudaLaunch *launch, const void *parameters) {
+    Command *c = append(flow, sizeof *c + ((launch->n_bytes + 7u) & ~7u));
+    if (!c) return CUDA_ERROR_OUT_OF_MEMORY;
+    c->kind = LAUNCH;
+    c->launch = *launch;
+    memcpy(c + 1, parameters, launch->n_bytes);
+    return go_on(flow, c);
+}
+
+static CUresult enqueue(CudaFlow *flow, Kind kind, const Command *command) {
+    Command *c = append(flow, sizeof *c);
+    if (!c) return CUDA_ERROR_OUT_OF_MEMORY;
+    c->kind = kind;
+    c->copy = command->copy;
+    return go_on(flow, c);
+}
+
+CUresult cuda_enqueue_copy(CudaFlow *flow, CUdeviceptr to, CUdeviceptr from, size_t n_bytes) {
+    return enqueue(flow, COPY, &(Command){.copy = {.to = to, .from = from, .n_bytes = n_bytes}});
+}
+
+CUresult cuda_enqueue_fill(CudaFlow *flow, CUdeviceptr to, uint8_t value, size_t n_bytes) {
+    return enqueue(flow, FILL, &(Command){.copy = {.to = to, .n_bytes = n_bytes, .value = value}});
+}
+
+CUresult cuda_flush(CudaFlow *flow) {
+    CudaDevice *d = flow->device;
+    if (!flow->holding) return CUDA_SUCCESS;
+    flow->holding = false;
+    pthread_mutex_lock(&d->graph_lock);
+    const CudaGraph *g = find(d, &flow->log);
+    bool whole = g && g->n_bytes == flow->log.n_bytes;
+    // The lock is held: nobody frees the graph meanwhile.
+    CUresult result = whole ? d->driver->cuGraphLaunch(g->exec, flow->stream) : CUDA_SUCCESS;
+    pthread_mutex_unlock(&d->graph_lock);
+    if (!whole) return issue_all(flow);
+    start_over(flow);
+    return result;
+}
+
+// ---- What came again ----
+
+static uint64_t hash(const CudaBytes *log) { // FNV-1a on words
+    uint64_t h = 0xcbf29ce484222325u, word;
+    for (size_t i = 0; i < log->n_bytes; i += sizeof word) {
+        memcpy(&word, log->data + i, sizeof word);
+        h = (h ^ word) * 0x100000001b3u;
+        h ^= h >> 29;
+    }
+    return h;
+}
+
+static bool came_before(CudaDevice *d, uint64_t h) { // graph_lock held
+    for (unsigned i = 0; i < N_SEEN; i++)
+        if (d->seen[i] == h) return true;
+    d->seen[d->n_seen++ % N_SEEN] = h;
+    return false;
+}
+
+static void free_graph(CudaDevice *d, CudaGraph *g) { // graph_lock held
+    d->graph_time++;
+    d->driver->cuGraphExecDestroy(g->exec);
+    free(g->log);
+    free(g);
+}
+
+static CudaGraph *make(CudaFlow *flow) {
+    const CudaDriver *driver = flow->device->driver;
+    CudaGraph *g = calloc(1, sizeof *g);
+    CUgraph recorded = NULL;
+    if (!g || !(g->log = malloc(flow->log.n_bytes))) goto fail;
+    memcpy(g->log, flow->log.data, g->n_bytes = flow->log.n_bytes);
+    if (driver->cuStreamBeginCapture_v2(flow->stream, CU_STREAM_CAPTURE_MODE_RELAXED)) goto fail;
+    CUresult result = issue_all(flow);
+    CUresult ended = driver->cuStreamEndCapture(flow->stream, &recorded);
+    if (!result) result = ended;
+    if (!result) result = driver->cuGraphInstantiateWithFlags(&g->exec, recorded, 0);
+    if (recorded) driver->cuGraphDestroy(recorded);
+    if (!result) return g;
+fail:
+    if (g) free(g->log);
+    free(g);
+    return NULL;
+}
+
+void cuda_remember(CudaFlow *flow) {
+    CudaDevice *d = flow->device;
+    if (flow->n_logged >= MIN_COMMANDS && flow->log.n_bytes <= MAX_LOG_BYTES) {
+        uint64_t h = hash(&flow->log);
+        pthread_mutex_lock(&d->graph_lock);
+        const CudaGraph *there = find(d, &flow->log);
+        bool again = came_before(d, h) && !(there && there->n_bytes == flow->log.n_bytes);
+        CudaGraph *g = again ? make(flow) : NULL;
+        if (g) {
+            g->next = d->graphs;
+            d->graphs = g;
+            CudaGraph **at = &d->graphs;
+            for (unsigned n = 0; *at && n < MAX_GRAPHS; n++) at = &(*at)->next;
+            if (*at) {
+                free_graph(d, *at);
+                *at = NULL;
+            }
+        }
+        pthread_mutex_unlock(&d->graph_lock);
+    }
+    start_over(flow);
+}
+
+static bool mentions(const CudaGraph *g, CUfunction function) {
+    for (size_t at = 0; at < g->n_bytes;) {
+        const Command *c = (const Command *)(const void *)(g->log + at);
+        if (c->kind == LAUNCH && c->launch.function == function) return true;
+        at += command_bytes(c);
+    }
+    return false;
+}
+
+void cuda_graphs_forget(CudaDevice *d, CUfunction function) {
+    pthread_mutex_lock(&d->graph_lock);
+    for (CudaGraph **at = &d->graphs; *at;) {
+        CudaGraph *g = *at;
+        if (function && !mentions(g, function)) {
+            at = &g->next;
+            continue;
+        }
+        *at = g->next;
+        free_graph(d, g);
+    }
+    memset(d->seen, 0, sizeof d->seen); // another function may get its place
+    pthread_mutex_unlock(&d->graph_lock);
+}

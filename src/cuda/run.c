@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: Apache-2.0
+// run.c: runs. Each has a stream while it is under way, and its commands are only queued there: the
+// host waits at the end, and where somebody must look at results.
+#include "cuda/cuda_int.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "abi/cuda_kernel.h"
+#include "os/clock.h"
+#include "os/zeros.h"
+
+static bool failed(const DevRun *run) { return atomic_load(&run->fault) != DEV_FAULT_NONE; }
+
+// ---- Faults ----
+
+// Names of all kernels it may have been, as one: the driver does not say which.
+static const char *suspects(const CudaFlow *flow) {
+    static _Thread_local char names[512]; // the run's thread makes the message
+    size_t n = 0;
+    for (unsigned i = 0; i < flow->n_kernels && n < sizeof names; i++) {
+        const char *between = i == 0 ? "" : i + 1 < flow->n_kernels ? "', '" : "' or '";
+        n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", between, flow->kernels[i]);
+    }
+    return flow->n_kernels ? names : NULL;
+}
+
+static DevFault fault_of(CUresult result) {
+    switch (result) {
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+    case CUDA_ERROR_INVALID_ADDRESS_SPACE: return DEV_FAULT_MEMORY;
+    case CUDA_ERROR_LAUNCH_TIMEOUT: return DEV_FAULT_TIMEOUT;
+    case CUDA_ERROR_HARDWARE_STACK_ERROR: return DEV_FAULT_STACK;
+    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+    case CUDA_ERROR_INVALID_PC:
+    case CUDA_ERROR_LAUNCH_FAILED: return DEV_FAULT_ILLEGAL;
+    case CUDA_ERROR_OUT_OF_MEMORY:
+    case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES: return DEV_FAULT_NO_MEMORY;
+    default: return DEV_FAULT_LOST;
+    }
+}
+
+static void fail(CudaFlow *flow, DevFault fault) {
+    DevRun *run = flow->run;
+    if (failed(run)) return;
+    const char *names = suspects(flow);
+    if (names) atomic_store(&run->kernel, names);
+    dev_run_fail(run, fault, 0);
+}
+
+bool cuda_check(CudaFlow *flow, CUresult result) {
+    if (!result) return true;
+    if (cuda_is_fatal(result)) cuda_lose(flow->device, result);
+    fail(flow, fault_of(result));
+    return false;
+}
+
+// Short waits spin: a wake-up costs more than a small command buffer.
+#define SPIN_NS 200000u
+
+// Time that a run has left; a GPU does not tell how long its threadgroups take, so the limit for
+// one of them holds for what is waited for.
+static uint64_t deadline(const CudaFlow *flow, uint64_t now) {
+    if (flow->limits.run_ms) return flow->start_ns + (uint64_t)flow->limits.run_ms * 1000000u;
+    return flow->limits.step_ms ? now + (uint64_t)flow->limits.step_ms * 1000000u : UINT64_MAX;
+}
+
+bool cuda_wait(CudaFlow *flow) {
+    const CudaDriver *driver = flow->device->driver;
+    uint64_t start = os_now_ns(), until = deadline(flow, start);
+    for (;;) {
+        CUresult result = driver->cuStreamQuery(flow->stream);
+        if (result != CUDA_ERROR_NOT_READY) return cuda_check(flow, result);
+        uint64_t now = os_now_ns();
+        if (now > until || atomic_load(&flow->device->is_lost)) {
+            // Nothing stops a kernel: its context is left to it, and a new one is made.
+            bool own = !atomic_load(&flow->device->is_lost);
+            cuda_lose(flow->device, CUDA_ERROR_LAUNCH_TIMEOUT);
+            fail(flow, own ? DEV_FAULT_TIMEOUT : DEV_FAULT_LOST);
+            return false;
+        }
+        if (now - start > SPIN_NS) {
+            long pause = now - start > 10000000u ? 200000 : 20000;
+            nanosleep(&(struct timespec){.tv_nsec = pause}, NULL);
+        }
+    }
+}
+
+// ---- Begin and end ----
+
+static CudaFlow *new_flow(CudaDevice *d) {
+    CudaFlow *flow = calloc(1, sizeof *flow);
+    if (!flow) return NULL;
+    flow->device = d;
+    CUresult result = d->driver->cuStreamCreate(&flow->stream, CU_STREAM_NON_BLOCKING);
+    if (cuda_is_fatal(result)) cuda_lose(d, result);
+    if (!result) return flow;
+    free(flow);
+    return NULL;
+}
+
+bool cuda_run_begin(DevRun *run, DevLimits limits) {
+    CudaDevice *d = run->context;
+    if (!cuda_enter(d)) { // it is lost, and was begun nevertheless: run_end finds no flow
+        dev_run_fail(run, DEV_FAULT_LOST, 0);
+        return true;
+    }
+    pthread_mutex_lock(&d->lock);
+    CudaFlow *flow = d->flows;
+    if (flow) d->flows = flow->next;
+    pthread_mutex_unlock(&d->lock);
+    if (!flow) flow = new_flow(d);
+    if (!flow) {
+        cuda_leave(d);
+        return false;
+    }
+    flow->run = run;
+    flow->limits = limits;
+    flow->start_ns = os_now_ns();
+    flow->n_uses = 0;
+    flow->settled = flow->busy = false;
+    flow->n_kernels = 0;
+    memcpy(run->part, &flow, sizeof flow);
+    return true;
+}
+
+static void unsettle(CudaFlow *flow) {
+    CudaDevice *d = flow->device;
+    if (!flow->settled || !flow->n_uses) return;
+    pthread_mutex_lock(&d->lock);
+    for (size_t i = 0; i < flow->n_uses; i++) {
+        flow->uses[i].memory->n_users--;
+        flow->uses[i].memory->n_writers -= flow->uses[i].writes;
+    }
+    pthread_cond_broadcast(&d->changed);
+    pthread_mutex_unlock(&d->lock);
+}
+
+void cuda_run_end(DevRun *run) {
+    CudaFlow *flow = cuda_flow(run);
+    if (!flow) return;
+    CudaDevice *d = flow->device;
+    cuda_finish(run);
+    unsettle(flow);
+    cuda_remember(flow);
+    flow->run = NULL;
+    cuda_leave(d);
+    if (atomic_load(&d->is_lost)) return; // its stream is of no use any more
+    pthread_mutex_lock(&d->lock);
+    flow->next = d->flows;
+    d->flows = flow;
+    pthread_mutex_unlock(&d->lock);
+}
+
+bool cuda_finish(DevRun *run) {
+    CudaFlow *flow = cuda_flow(run);
+    if (!flow || failed(run)) return false;
+    if (!flow->busy) return true;
+    CUresult result = cuda_flush(flow);
+    for (size_t i = 0; i < flow->n_uses && !result; i++) {
+        const CudaUse *u = &flow->uses[i];
+        const CudaMemory *m = u->memory;
+        if (!u->brought || !u->writes) continue;
+        size_t n_bytes = u->to - u->from;
+        result = m->twin ? cuda_merge(m, u->from, n_bytes, flow->stream)
+                         : flow->device->driver->cuMemcpyAsync((uintptr_t)m->host + u->from,
+                                                               m->device + u->from, n_bytes,
+                                                               flow->stream);
+    }
+    if (!result && flow->wrote_zeros)
+        result = flow->device->driver->cuMemsetD8Async(flow->device->zeros, 0, CUDA_ZEROS_BYTES,
+                                                       flow->stream);
+    flow->wrote_zeros = false;
+    if (!cuda_check(flow, result) || !cuda_wait(flow)) return false;
+    flow->busy = false;
+    flow->n_kernels = 0;
+    cuda_remember(flow);
+    return true;
+}
+
+// ---- Memory that is used ----
+
+void cuda_use(DevRun *run, const DevMemory *memory, bool writes) {
+    CudaFlow *flow = cuda_flow(run);
+    CudaMemory *m = memory->part;
+    if (!flow || !m || m->storage == DEV_PRIVATE) return;
+    if (flow->n_uses == flow->uses_capacity) {
+        size_t capacity = 2 * flow->uses_capacity + 16;
+        CudaUse *more = realloc(flow->uses, capacity * sizeof *more);
+        if (!more) {
+            dev_run_fail(run, DEV_FAULT_NO_MEMORY, 0);
+            return;
+        }
+        flow->uses = more;
+        flow->uses_capacity = capacity;
+    }
+    size_t from = (uintptr_t)memory->address - m->device;
+    flow->uses[flow->n_uses++] =
+        (CudaUse){.memory = m, .from = from, .to = from + memory->n_bytes, .writes = writes};
+}
+
+static int by_memory(const void *a, const void *b) {
+    uintptr_t x = (uintptr_t)((const CudaUse *)a)->memory,
+              y = (uintptr_t)((const CudaUse *)b)->memory;
+    return (x > y) - (x < y);
+}
+
+// One use for each memory, from its first byte to its last, in whole words.
+static void put_together(CudaFlow *flow) {
+    size_t n = 0;
+    if (flow->n_uses > 1) qsort(flow->uses, flow->n_uses, sizeof *flow->uses, by_memory);
+    for (size_t i = 0; i < flow->n_uses; i++) {
+        CudaUse u = flow->uses[i];
+        CudaUse *last = n ? &flow->uses[n - 1] : NULL;
+        if (!last || last->memory != u.memory) {
+            flow->uses[n++] = u;
+            continue;
+        }
+        last->from = last->from < u.from ? last->from : u.from;
+        last->to = last->to > u.to ? last->to : u.to;
+        last->writes |= u.writes;
+    }
+    flow->n_uses = n;
+    for (size_t i = 0; i < n; i++) {
+        CudaUse *u = &flow->uses[i];
+        u->from &= ~(size_t)3;
+        u->to = (u->to + 3) & ~(size_t)3;
+        if (u->to > u->memory->n_bytes) u->to = u->memory->n_bytes;
+    }
+}
+
+// Where the host's side counts, one run at a time changes it.
+static bool must_wait(const CudaFlow *flow) { // lock held
+    for (size_t i = 0; i < flow->n_uses; i++) {
+        const CudaMemory *m = flow->uses[i].memory;
+        if (m->storage == DEV_SHARED && atomic_load(&m->shown) &&
+            (m->n_writers || (flow->uses[i].writes && m->n_users)))
+            return true;
+    }
+    return false;
+}
+
+static void take_part(CudaFlow *flow) {
+    CudaDevice *d = flow->device;
+    pthread_mutex_lock(&d->lock);
+    while (must_wait(flow) && !atomic_load(&d->is_lost)) pthread_cond_wait(&d->changed, &d->lock);
+    for (size_t i = 0; i < flow->n_uses; i++) {
+        CudaUse *u = &flow->uses[i];
+        u->memory->n_users++;
+        u->memory->n_writers += u->writes;
+        if (u->writes) atomic_store(&u->memory->touched, true);
+        u->brought = u->memory->storage == DEV_SHARED && atomic_load(&u->memory->shown);
+    }
+    pthread_mutex_unlock(&d->lock);
+}
+
+// Twins double what memory costs: very large memory has none, and the bytes of a run that changes
+// it go back as they are.
+#define MAX_TWIN_BYTES ((size_t)4 << 30)
+
+static CUresult bring(CudaFlow *flow, const CudaUse *u) {
+    CudaDevice *d = flow->device;
+    CudaMemory *m = u->memory;
+    size_t n_bytes = u->to - u->from;
+    bool merges = u->writes && m->pinned && m->n_bytes <= MAX_TWIN_BYTES && cuda_merge_load(d);
+    if (merges && !m->twin) { // alone: it writes
+        m->twin = cuda_alloc(d, m->n_bytes, false);
+        flow->seen_service = 0;
+    }
+    CUresult result = d->driver->cuMemcpyAsync(m->device + u->from, (uintptr_t)m->host + u->from,
+                                               n_bytes, flow->stream);
+    return result;
+}
+
+static CUresult bring_twin(const CudaFlow *flow, const CudaUse *u) {
+    const CudaMemory *m = u->memory;
+    if (!u->writes || !m->twin) return CUDA_SUCCESS;
+    return flow->device->driver->cuMemcpyAsync(m->twin + u->from, m->device + u->from,
+                                               u->to - u->from, flow->stream);
+}
+
+// What was done outside of runs is done before the run's commands.
+static CUresult wait_for_service(CudaFlow *flow) {
+    CudaDevice *d = flow->device;
+    uint64_t n = atomic_load(&d->n_service);
+    if (flow->seen_service == n) return CUDA_SUCCESS;
+    pthread_mutex_lock(&d->service_lock);
+    CUresult result = d->driver->cuEventRecord(d->served, d->service);
+    if (!result) result = d->driver->cuStreamWaitEvent(flow->stream, d->served, 0);
+    pthread_mutex_unlock(&d->service_lock);
+    if (!result) flow->seen_service = n;
+    return result;
+}
+
+bool cuda_settle(CudaFlow *flow) {
+    if (failed(flow->run)) return false;
+    if (flow->settled) return true;
+    put_together(flow);
+    take_part(flow);
+    flow->settled = true;
+    CUresult result = CUDA_SUCCESS;
+    for (size_t i = 0; i < flow->n_uses && !result; i++)
+        if (flow->uses[i].brought) {
+            result = bring(flow, &flow->uses[i]);
+            flow->busy = true;
+        }
+    if (!result) result = wait_for_service(flow);
+    for (size_t i = 0; i < flow->n_uses && !result; i++)
+        if (flow->uses[i].brought) result = bring_twin(flow, &flow->uses[i]);
+    return cuda_check(flow, result);
+}
+
+// ---- Dispatches ----
+
+static void note_kernel(CudaFlow *flow, const char *name) {
+    enum { MAX = sizeof flow->kernels / sizeof *flow->kernels };
+    for (unsigned i = 0; i < flow->n_kernels; i++)
+        if (flow->kernels[i] == name) return;
+    if (flow->n_kernels < MAX) flow->kernels[flow->n_kernels++] = name ? name : "?";
+}
+
+// Arguments that are not bound are the host's zeros, where a GPU has nothing.
+static bool replace_zeros(CudaFlow *flow, const CudaCode *code, uint64_t *slots) {
+    CudaDevice *d = flow->device;
+    for (uint32_t i = 0; i < code->head.n_slots; i++) {
+        if (!(code->buffer_slots[i / 64] >> i % 64 & 1) ||
+            !os_among_zeros((const void *)(uintptr_t)slots[i]))
+            continue;
+        pthread_mutex_lock(&d->lock);
+        if (!d->zeros) d->zeros = cuda_alloc(d, CUDA_ZEROS_BYTES, true);
+        pthread_mutex_unlock(&d->lock);
+        if (!d->zeros) return false;
+        slots[i] = d->zeros;
+        flow->wrote_zeros = true;
+        if (wait_for_service(flow)) return false;
+    }
+    return true;
+}
+
+// The driver takes 2^31 - 1 blocks in x and 65,535 in y and z: larger grids go in pieces.
+static CUresult launch_pieces(CudaFlow *flow, CudaLaunch *launch, char *parameters,
+                              CudaGrid *grid) {
+    static const uint32_t most[3] = {0x7fffffff, 65535, 65535};
+    size_t at = launch->n_bytes - sizeof *grid;
+    const uint32_t *n = grid->groups;
+    CUresult result = CUDA_SUCCESS;
+    for (uint64_t z = 0; z < n[2] && !result; z += most[2])
+        for (uint64_t y = 0; y < n[1] && !result; y += most[1])
+            for (uint64_t x = 0; x < n[0] && !result; x += most[0]) {
+                const uint64_t first[3] = {x, y, z};
+                for (int i = 0; i < 3; i++) {
+                    grid->first[i] = (uint32_t)first[i];
+                    launch->grid[i] =
+                        n[i] - grid->first[i] < most[i] ? n[i] - grid->first[i] : most[i];
+                }
+                memcpy(parameters + at, grid, sizeof *grid);
+                result = cuda_launch(flow, launch, parameters);
+            }
+    return result;
+}
+
+static bool dispatch_one(CudaFlow *flow, const DevDispatch *d) {
+    DevCode *better = d->better ? atomic_load(d->better) : NULL;
+    bool fits = better && better->threadgroup_bytes == d->code->threadgroup_bytes;
+    const CudaCode *code = (const CudaCode *)(fits ? better : d->code);
+    struct {
+        uint64_t slots[CUDA_MAX_SLOTS];
+        CudaGrid grid;
+    } room;
+    uint32_t n_slots = code->head.n_slots;
+    uint64_t threads = (uint64_t)d->group_size[0] * d->group_size[1] * d->group_size[2];
+    bool line = code->flags & CUDA_KERNEL_LINE;
+    CudaLaunch launch = {.function = code->function,
+                         .block = {d->group_size[0], d->group_size[1], d->group_size[2]},
+                         .shared_bytes = code->library_bytes + d->threadgroup_bytes,
+                         .n_bytes = (uint32_t)(n_slots * sizeof *room.slots + sizeof room.grid)};
+    if (line) launch.block[0] = (uint32_t)threads, launch.block[1] = launch.block[2] = 1;
+    note_kernel(flow, atomic_load_explicit(&flow->run->kernel, memory_order_relaxed));
+    // A block has at most 64 threads in z, and a kernel with many registers fewer in all.
+    if (launch.block[2] > 64 || threads > (uint64_t)code->max_threads ||
+        launch.shared_bytes > flow->device->max_shared) {
+        fail(flow,
+             launch.shared_bytes > flow->device->max_shared ? DEV_FAULT_NO_MEMORY : DEV_FAULT_SIZE);
+        return false;
+    }
+    memcpy(room.slots, d->args, n_slots * sizeof *room.slots);
+    if (!replace_zeros(flow, code, room.slots)) {
+        fail(flow, DEV_FAULT_NO_MEMORY);
+        return false;
+    }
+    CudaGrid grid;
+    memcpy(grid.threads, d->threads_per_grid, sizeof grid.threads);
+    memcpy(grid.groups, d->groups_per_grid, sizeof grid.groups);
+    memcpy(grid.size, d->group_size, sizeof grid.size);
+    memcpy(grid.origin, d->grid_origin, sizeof grid.origin);
+    memcpy(grid.region, d->grid_size, sizeof grid.region);
+    return cuda_check(flow, launch_pieces(flow, &launch, (char *)&room, &grid));
+}
+
+bool cuda_dispatch(DevRun *run, const DevDispatch *dispatches, size_t n) {
+    CudaFlow *flow = cuda_flow(run);
+    if (!flow || !cuda_settle(flow)) return false;
+    for (size_t i = 0; i < n; i++)
+        if (!dispatch_one(flow, &dispatches[i])) return false;
+    return true;
+}
+
+// ---- Copies ----
+
+// A command where both sides are the device's: it may be part of a graph.
+static bool copy_ordered(CudaFlow *flow, CUdeviceptr to, CUdeviceptr from, size_t n_bytes,
+                         bool on_device) {
+    if (on_device) return cuda_check(flow, cuda_enqueue_copy(flow, to, from, n_bytes));
+    if (!cuda_check(flow, cuda_flush(flow))) return false;
+    cuda_remember(flow);
+    flow->busy = true;
+    return cuda_check(flow, flow->device->driver->cuMemcpyAsync(to, from, n_bytes, flow->stream));
+}
+
+// What the host may read at once: the host's side counts, and the run does not change it.
+static const char *unchanged(const CudaFlow *flow, const CudaMemory *m, const void *address) {
+    for (size_t i = 0; i < flow->n_uses; i++)
+        if (flow->uses[i].memory == m)
+            return flow->uses[i].brought && !flow->uses[i].writes
+                       ? m->host + ((uintptr_t)address - m->device)
+                       : NULL;
+    return NULL;
+}
+
+bool cuda_copy(DevRun *run, void *to, const void *from, size_t n_bytes) {
+    if (!run) return cuda_copy_outside(to, from, n_bytes);
+    CudaFlow *flow = cuda_flow(run);
+    if (!flow || !cuda_settle(flow)) return false;
+    if (!n_bytes) return true;
+    const CudaMemory *a = cuda_memory_at(to), *b = cuda_memory_at(from);
+    const char *host = !a && b ? unchanged(flow, b, from) : NULL;
+    if (host) {
+        memcpy(to, host, n_bytes);
+        return true;
+    }
+    return copy_ordered(flow, (uintptr_t)to, (uintptr_t)from, n_bytes, a && b);
+}
+
+bool cuda_fill(DevRun *run, void *to, uint8_t value, size_t n_bytes) {
+    if (!run) return cuda_fill_outside(to, value, n_bytes);
+    CudaFlow *flow = cuda_flow(run);
+    if (!flow || !cuda_settle(flow)) return false;
+    return !n_bytes || cuda_check(flow, cuda_enqueue_fill(flow, (uintptr_t)to, value, n_bytes));
+}
+
+bool cuda_synchronize(DevRun *run, const DevMemory *memory) {
+    CudaFlow *flow = cuda_flow(run);
+    const CudaMemory *m = memory->part;
+    if (!flow || !cuda_settle(flow)) return false;
+    if (!m || m->storage != DEV_MANAGED) return true;
+    size_t from = (uintptr_t)memory->address - m->device;
+    return copy_ordered(flow, (uintptr_t)m->host + from, m->device + from, memory->n_bytes, false);
+}
+
+// ---- Rows and planes ----
+
+static size_t span(const DevSide *s, const DevMove *m) { // bytes from the first to the last
+    return (m->n_planes - 1) * s->plane + (m->n_rows - 1) * s->row + m->row;
+}
+
+// Elements one by one, and twiddled ones: on the host, on a copy of both sides.
+static bool move_by_host(DevRun *run, const DevMove *move) {
+    size_t n_from = 0, n_to = 0;
+    DevMove m = *move;
+    // With steps a row of elements may reach further than its bytes say.
+    size_t wide = m.element ? m.n_elements : 0;
+    n_from = span(&m.from, &m) + wide * m.from.step;
+    n_to = span(&m.to, &m) + wide * m.to.step;
+    if (m.from.twiddled) n_from = m.row * m.n_rows * m.n_planes + m.from.plane * m.n_planes;
+    if (m.to.twiddled) n_to = m.row * m.n_rows * m.n_planes + m.to.plane * m.n_planes;
+    const CudaMemory *a = cuda_memory_at(m.from.at), *b = cuda_memory_at(m.to.at);
+    if (a)
+        n_from = a->device + a->n_bytes - (uintptr_t)m.from.at < n_from
+                     ? a->device + a->n_bytes - (uintptr_t)m.from.at
+                     : n_from;
+    if (b)
+        n_to = b->device + b->n_bytes - (uintptr_t)m.to.at < n_to
+                   ? b->device + b->n_bytes - (uintptr_t)m.to.at
+                   : n_to;
+    char *from = a ? malloc(n_from) : m.from.at, *to = b ? malloc(n_to) : m.to.at;
+    bool ok = from && to;
+    if (!ok && run) dev_run_fail(run, DEV_FAULT_NO_MEMORY, 0);
+    if (ok && a) ok = cuda_copy(run, from, m.from.at, n_from);
+    if (ok && b) ok = cuda_copy(run, to, m.to.at, n_to);
+    if (ok && run) ok = cuda_finish(run);
+    if (ok) {
+        char *place = m.to.at;
+        m.from.at = from;
+        m.to.at = to;
+        dev_host_move(&m);
+        if (b) ok = cuda_copy(run, place, to, n_to) && (!run || cuda_finish(run));
+    }
+    if (a) free(from);
+    if (b) free(to);
+    return ok;
+}
+
+bool cuda_move(DevRun *run, const DevMove *m) {
+    if (!m->n_rows || !m->n_planes || (!m->row && !m->n_elements)) return true;
+    if (m->element || m->from.twiddled || m->to.twiddled) return move_by_host(run, m);
+    bool whole = m->from.row == m->row && m->to.row == m->row;
+    for (size_t z = 0; z < m->n_planes; z++) {
+        const char *from = m->from.at + z * m->from.plane;
+        char *to = m->to.at + z * m->to.plane;
+        size_t n_copies = whole ? 1 : m->n_rows, n_bytes = whole ? m->row * m->n_rows : m->row;
+        for (size_t y = 0; y < n_copies; y++)
+            if (!cuda_copy(run, to + y * m->to.row, from + y * m->from.row, n_bytes)) return false;
+    }
+    // The host's rows may be gone when this returns.
+    bool host = !cuda_memory_at(m->from.at);
+    return !run || !host || cuda_finish(run);
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_api.c: GPUs through the public API, on the fake driver: the list, the default, what is
+// refused, commands of every kind. Kernels compute nothing there: what is seen is what copies do.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <ingot/metal.h>
+#include "fake.h"
+
+static void gpus_come_behind_the_cpu(void **state) {
+    (void)state;
+    MTLDevice *all[8] = {0}, *cpu = mtl_create_system_default_device();
+    assert_int_equal(mtl_copy_all_devices(all, 8), 3);
+    assert_ptr_equal(all[0], cpu);
+    assert_string_equal(mtl_device_name(all[1]), "Fake GPU 0");
+    assert_string_equal(mtl_device_name(all[2]), "Fake GPU 1");
+    assert_false(mtl_device_has_unified_memory(all[1]));
+    assert_int_equal(mtl_device_max_buffer_length(all[1]), (size_t)200 << 30);
+    assert_false(mtl_device_supports_family(all[1], MTLGPUFamilyMetal3)); // it cannot draw
+    MTLDevice *named = mtl_create_device_named("cuda:1", NULL);
+    assert_ptr_equal(named, all[2]);
+    MTLError *error = NULL;
+    assert_null(mtl_create_device_named("cuda:2", &error));
+    assert_non_null(strstr(mtl_error_localized_description(error), "no device 'cuda:2'"));
+    mtl_release(error);
+    mtl_release(named);
+    setenv("INGOT_DEVICE", "cuda", 1);
+    MTLDevice *chosen = mtl_create_system_default_device();
+    assert_ptr_equal(chosen, all[1]);
+    setenv("INGOT_DEVICE", "cuda:7", 1);
+    assert_null(mtl_create_system_default_device());
+    unsetenv("INGOT_DEVICE");
+    mtl_release(chosen);
+    mtl_release(cpu);
+    for (int i = 0; i < 3; i++) mtl_release(all[i]);
+}
+
+static void buffers_have_two_sides(void **state) {
+    (void)state;
+    MTLDevice *d = mtl_create_device_named("cuda", NULL);
+    MTLCommandQueue *q = mtl_device_new_command_queue(d);
+    int x[256];
+    for (int i = 0; i < 256; i++) x[i] = i;
+    uint64_t up = fake_bytes(FAKE_COPY_UP);
+    MTLBuffer *a = mtl_device_new_buffer_with_bytes(d, x, sizeof x, MTLResourceStorageModeShared),
+              *b = mtl_device_new_buffer(d, sizeof x, MTLResourceStorageModePrivate),
+              *c = mtl_device_new_buffer(d, sizeof x, MTLResourceStorageModeShared),
+              *m = mtl_device_new_buffer(d, sizeof x, MTLResourceStorageModeManaged);
+    assert_int_equal(fake_bytes(FAKE_COPY_UP) - up, sizeof x); // once, when it was made
+    assert_null(mtl_buffer_contents(b));
+    int *seen = mtl_buffer_contents(c), *managed = mtl_buffer_contents(m);
+    managed[7] = 70;
+    mtl_buffer_did_modify_range(m, mtl_range_make(28, 4));
+    MTLCommandBuffer *commands = mtl_command_queue_command_buffer(q);
+    MTLBlitCommandEncoder *e = mtl_command_buffer_blit_command_encoder(commands);
+    mtl_blit_command_encoder_copy_from_buffer(e, a, 0, b, 0, sizeof x);
+    mtl_blit_command_encoder_copy_from_buffer(e, b, 0, c, 0, sizeof x);
+    mtl_blit_command_encoder_fill_buffer(e, c, mtl_range_make(0, 4), 1);
+    mtl_blit_command_encoder_copy_from_buffer(e, m, 28, c, 4, 4);
+    mtl_blit_command_encoder_copy_from_buffer(e, a, 12, m, 12, 4);
+    mtl_blit_command_encoder_end_encoding(e);
+    mtl_command_buffer_commit(commands);
+    mtl_command_buffer_wait_until_completed(commands);
+    assert_int_equal(mtl_command_buffer_status(commands), MTLCommandBufferStatusCompleted);
+    mtl_release(commands);
+    assert_int_equal(seen[0], 0x01010101);
+    assert_int_equal(seen[1], 70);
+    for (int i = 2; i < 256; i++) assert_int_equal(seen[i], i);
+    assert_int_equal(managed[3], 0); // not asked for
+    commands = mtl_command_queue_command_buffer(q);
+    e = mtl_command_buffer_blit_command_encoder(commands);
+    mtl_blit_command_encoder_synchronize_resource(e, (MTLResource *)m);
+    mtl_blit_command_encoder_end_encoding(e);
+    mtl_command_buffer_commit(commands);
+    mtl_command_buffer_wait_until_completed(commands);
+    assert_int_equal(managed[3], 3);
+    mtl_release(commands);
+    mtl_release(a);
+    mtl_release(b);
+    mtl_release(c);
+    mtl_release(m);
+    mtl_release(q);
+    mtl_release(d);
+}
+
+static void kernels_are_compiled_and_launched(void **state) {
+    (void)state;
+    static const char source[] =
+        "kernel void twice(device float *x [[buffer(0)]], constant float &by [[buffer(1)]],\n"
+        "                  uint i [[thread_position_in_grid]]) { x[i] *= by; }";
+    MTLDevice *d = mtl_create_device_named("cuda", NULL);
+    MTLError *error = NULL;
+    MTLLibrary *library = mtl_device_new_library_with_source(d, source, NULL, &error);
+    MTLFunction *f = mtl_library_new_function(library, "twice");
+    MTLComputePipelineState *p = mtl_device_new_compute_pipeline_state(d, f, &error);
+    if (!p) fail_msg("%s", mtl_error_localized_description(error));
+    MTLCommandQueue *q = mtl_device_new_command_queue(d);
+    MTLBuffer *x = mtl_device_new_buffer(d, 4096, MTLResourceStorageModeShared);
+    uint64_t launches = fake_calls(FAKE_LAUNCH), queries = fake_calls(FAKE_QUERY);
+    MTLCommandBuffer *commands = mtl_command_queue_command_buffer(q);
+    MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(commands);
+    mtl_compute_command_encoder_set_compute_pipeline_state(e, p);
+    mtl_compute_command_encoder_set_buffer(e, x, 0, 0);
+    mtl_compute_command_encoder_set_bytes(e, &(float){2}, 4, 1);
+    for (int i = 0; i < 100; i++)
+        mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(1024, 1, 1),
+                                                     mtl_size_make(64, 1, 1));
+    mtl_compute_command_encoder_end_encoding(e);
+    mtl_command_buffer_commit(commands);
+    mtl_command_buffer_wait_until_completed(commands);
+    assert_int_equal(mtl_command_buffer_status(commands), MTLCommandBufferStatusCompleted);
+    assert_int_equal(fake_calls(FAKE_LAUNCH), launches + 100);
+    assert_int_equal(fake_calls(FAKE_QUERY), queries + 1); // the host waited once
+    mtl_release(commands);
+    // A kernel that breaks: the command buffer says so, the CPU goes on, and so does a new device.
+    fake_break("some_kernel", 700);
+    commands = mtl_command_queue_command_buffer(q);
+    e = mtl_command_buffer_compute_command_encoder(commands);
+    mtl_compute_command_encoder_set_compute_pipeline_state(e, p);
+    mtl_compute_command_encoder_set_buffer(e, x, 0, 0);
+    mtl_compute_command_encoder_set_bytes(e, &(float){2}, 4, 1);
+    mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(64, 1, 1),
+                                                 mtl_size_make(64, 1, 1));
+    mtl_compute_command_encoder_end_encoding(e);
+    mtl_command_buffer_commit(commands);
+    mtl_command_buffer_wait_until_completed(commands);
+    assert_int_equal(mtl_command_buffer_status(commands), MTLCommandBufferStatusError);
+    const char *said = mtl_error_localized_description(mtl_command_buffer_error(commands));
+    assert_non_null(strstr(said, "'twice'"));
+    assert_non_null(strstr(said, "are lost"));
+    mtl_release(commands);
+    fake_break("", 0);
+    MTLDevice *fresh = mtl_create_device_named("cuda", NULL);
+    assert_ptr_not_equal(fresh, d);
+    MTLBuffer *y = mtl_device_new_buffer(fresh, 4096, MTLResourceStorageModePrivate);
+    assert_non_null(y);
+    mtl_release(y);
+    mtl_release(fresh);
+    mtl_release(x);
+    mtl_release(q);
+    mtl_release(p);
+    mtl_release(f);
+    mtl_release(library);
+    mtl_release(d);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(gpus_come_behind_the_cpu),
+        cmocka_unit_test(buffers_have_two_sides),
+        cmocka_unit_test(kernels_are_compiled_and_launched),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

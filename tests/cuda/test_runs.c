@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_runs.c: commands in streams, sequences that become graphs, and cubins that are kept.
+#include "rig.h"
+#include "os/zeros.h"
+
+enum { COMMANDS = 20 };
+
+// A command buffer of COMMANDS dispatches, the last on `last` ints.
+static void step(void *d, DevCode *code, const DevMemory *m, uint64_t last) {
+    DevRun run;
+    rig_begin(&run, d, (DevLimits){0});
+    cuda_device.use(&run, m, true);
+    for (int i = 0; i < COMMANDS - 1; i++)
+        assert_true(rig_dispatch(&run, code, "add_one", m->address, 4));
+    assert_true(rig_dispatch(&run, code, "add_one", m->address, last));
+    cuda_device.run_end(&run);
+    assert_int_equal(atomic_load(&run.fault), DEV_FAULT_NONE);
+}
+
+static int32_t first_of(const DevMemory *m) {
+    int32_t x = -1;
+    assert_true(cuda_device.copy(NULL, &x, m->address, sizeof x));
+    return x;
+}
+
+static void what_comes_again_is_a_graph(void **state) {
+    (void)state;
+    void *d = rig_open(NULL);
+    DevCode *code = rig_code(d, "add_one");
+    DevMemory m = rig_memory(d, 4096, DEV_PRIVATE);
+    uint64_t made = fake_calls(FAKE_INSTANTIATE), launched = fake_calls(FAKE_GRAPH_LAUNCH);
+    step(d, code, &m, 4);
+    assert_int_equal(fake_calls(FAKE_INSTANTIATE), made);
+    step(d, code, &m, 4);
+    assert_int_equal(fake_calls(FAKE_INSTANTIATE), made + 1);
+    assert_int_equal(fake_calls(FAKE_GRAPH_LAUNCH), launched);
+    uint64_t launches = fake_calls(FAKE_LAUNCH);
+    for (int i = 0; i < 3; i++) step(d, code, &m, 4);
+    assert_int_equal(fake_calls(FAKE_LAUNCH), launches);
+    assert_int_equal(fake_calls(FAKE_GRAPH_LAUNCH), launched + 3);
+    assert_int_equal(first_of(&m), 5 * COMMANDS);
+    // One that begins like it and ends otherwise is run as it is.
+    step(d, code, &m, 2);
+    assert_int_equal(fake_calls(FAKE_LAUNCH), launches + COMMANDS);
+    assert_int_equal(first_of(&m), 6 * COMMANDS);
+    // One that stops before the end, too.
+    DevRun run;
+    rig_begin(&run, d, (DevLimits){0});
+    for (int i = 0; i < 3; i++) assert_true(rig_dispatch(&run, code, "add_one", m.address, 4));
+    cuda_device.run_end(&run);
+    assert_int_equal(first_of(&m), 6 * COMMANDS + 3);
+    // The code goes, and the graph with it.
+    cuda_device.code_free(code);
+    code = rig_code(d, "add_one");
+    launched = fake_calls(FAKE_GRAPH_LAUNCH);
+    step(d, code, &m, 4);
+    assert_int_equal(fake_calls(FAKE_GRAPH_LAUNCH), launched);
+    cuda_device.memory_free(d, &m);
+    cuda_device.code_free(code);
+    cuda_device.close(d);
+}
+
+// A copy to the host in the middle: two sequences, in order.
+static void the_host_looks_in_between(void **state) {
+    (void)state;
+    void *d = rig_open(NULL);
+    DevCode *code = rig_code(d, "add_one");
+    DevMemory m = rig_memory(d, 4096, DEV_PRIVATE);
+    for (int round = 0; round < 4; round++) {
+        int32_t seen = -1;
+        DevRun run;
+        rig_begin(&run, d, (DevLimits){0});
+        for (int i = 0; i < 10; i++) rig_dispatch(&run, code, "add_one", m.address, 1);
+        assert_true(cuda_device.copy(&run, &seen, m.address, sizeof seen));
+        assert_true(cuda_device.finish(&run));
+        assert_int_equal(seen, 20 * round + 10);
+        for (int i = 0; i < 10; i++) rig_dispatch(&run, code, "add_one", m.address, 1);
+        cuda_device.run_end(&run);
+        assert_int_equal(first_of(&m), 20 * round + 20);
+    }
+    cuda_device.memory_free(d, &m);
+    cuda_device.code_free(code);
+    cuda_device.close(d);
+}
+
+static void copies_and_fills_are_ordered(void **state) {
+    (void)state;
+    void *d = rig_open(NULL);
+    DevCode *code = rig_code(d, "add_one");
+    DevMemory a = rig_memory(d, 4096, DEV_PRIVATE), b = rig_memory(d, 4096, DEV_SHARED);
+    cuda_device.memory_show(d, &b);
+    for (int round = 0; round < 4; round++) { // as commands, then as a graph
+        DevRun run;
+        rig_begin(&run, d, (DevLimits){0});
+        cuda_device.use(&run, &b, true);
+        for (int i = 0; i < 8; i++) {
+            assert_true(cuda_device.fill(&run, a.address, (uint8_t)i, 64));
+            rig_dispatch(&run, code, "add_one", a.address, 16);
+            assert_true(cuda_device.copy(&run, b.address + 64 * i, a.address, 64));
+        }
+        cuda_device.run_end(&run);
+        for (int i = 0; i < 8; i++)
+            assert_int_equal(((int32_t *)(void *)b.host)[16 * i], 0x01010101 * i + 1);
+        memset(b.host, 0, 4096);
+    }
+    cuda_device.memory_free(d, &a);
+    cuda_device.memory_free(d, &b);
+    cuda_device.code_free(code);
+    cuda_device.close(d);
+}
+
+static void rows_are_moved(void **state) {
+    (void)state;
+    void *d = rig_open(NULL);
+    DevMemory m = rig_memory(d, 4096, DEV_PRIVATE);
+    char from[64], back[16];
+    for (int i = 0; i < 64; i++) from[i] = (char)i;
+    DevMove up = {.from = {.at = from, .row = 16, .plane = 64},
+                  .to = {.at = m.address, .row = 32, .plane = 256},
+                  .row = 4,
+                  .n_rows = 4,
+                  .n_planes = 1};
+    assert_true(cuda_device.move(NULL, &up));
+    DevMove down = {
+        .from = up.to, .to = {.at = back, .row = 4}, .row = 4, .n_rows = 4, .n_planes = 1};
+    assert_true(cuda_device.move(NULL, &down));
+    for (int i = 0; i < 16; i++) assert_int_equal(back[i], i / 4 * 16 + i % 4);
+    cuda_device.memory_free(d, &m);
+    cuda_device.close(d);
+}
+
+static void a_grid_goes_in_pieces(void **state) {
+    (void)state;
+    void *d = rig_open(NULL);
+    DevCode *code = rig_code(d, "add_one");
+    DevMemory m = rig_memory(d, 4096, DEV_PRIVATE);
+    void *args[2] = {m.address, (void *)1};
+    DevDispatch dispatch = {.code = code,
+                            .args = args,
+                            .threads_per_grid = {1, 200000, 1},
+                            .groups_per_grid = {1, 200000, 1},
+                            .group_size = {1, 1, 1}};
+    DevRun run;
+    rig_begin(&run, d, (DevLimits){0});
+    uint64_t n = fake_calls(FAKE_LAUNCH);
+    assert_true(cuda_device.dispatch(&run, &dispatch, 1));
+    assert_int_equal(fake_calls(FAKE_LAUNCH), n + 4);
+    // Arguments that nobody bound: zeros of the device's.
+    args[0] = os_zeros();
+    dispatch.groups_per_grid[1] = 1;
+    assert_true(cuda_device.dispatch(&run, &dispatch, 1));
+    cuda_device.run_end(&run);
+    assert_int_equal(atomic_load(&run.fault), DEV_FAULT_NONE);
+    cuda_device.memory_free(d, &m);
+    cuda_device.code_free(code);
+    cuda_device.close(d);
+}
+
+// ---- Cubins ----
+
+static unsigned char kept_key[32];
+static char kept[200];
+static size_t n_kept;
+
+static void *find(const unsigned char key[32], size_t *n_bytes) {
+    if (!n_kept || memcmp(key, kept_key, 32)) return NULL;
+    void *copy = malloc(n_kept);
+    memcpy(copy, kept, *n_bytes = n_kept);
+    return copy;
+}
+
+static void store(const unsigned char key[32], const void *bytes, size_t n_bytes) {
+    memcpy(kept_key, key, 32);
+    memcpy(kept, bytes, n_kept = n_bytes);
+}
+
+static void cubins_are_kept(void **state) {
+    (void)state;
+    static const DevCache cache = {find, store};
+    char why[256];
+    void *d = rig_open(NULL);
+    uint64_t n = fake_calls(FAKE_LINK);
+    for (int i = 0; i < 3; i++) {
+        DevCode *code = rig_code_with(d, "// fake: add_one\n", &cache, why);
+        assert_non_null(code);
+        cuda_device.code_free(code);
+        assert_int_equal(fake_calls(FAKE_LINK), n + 1);
+    }
+    assert_memory_equal(kept, "CUBIN", 5);
+    DevCode *code = rig_code_with(d, "// fake: add_one \n", &cache, why); // other PTX
+    assert_int_equal(fake_calls(FAKE_LINK), n + 2);
+    cuda_device.code_free(code);
+    memcpy(kept, "XXXXX", 5); // another driver's: made again
+    code = rig_code_with(d, "// fake: add_one \n", &cache, why);
+    assert_non_null(code);
+    assert_int_equal(fake_calls(FAKE_LINK), n + 3);
+    assert_memory_equal(kept, "CUBIN", 5);
+    cuda_device.code_free(code);
+    cuda_device.close(d);
+}
+
+static void code_that_is_none(void **state) {
+    (void)state;
+    char why[256] = "";
+    void *d = rig_open(NULL);
+    assert_null(rig_code_with(d, "nothing", NULL, why));
+    assert_non_null(strstr(why, "line 1: this is not PTX"));
+    assert_null(strchr(why, '\n'));
+    RfFunction f = {0};
+    DevCodeSource source = {"short", 5, &f, NULL};
+    assert_null(cuda_device.code_load(d, &source, why, sizeof why));
+    assert_string_equal(why, "it is not whole");
+    char other[200] = "another thing altogether";
+    source = (DevCodeSource){other, sizeof other, &f, NULL};
+    assert_null(cuda_device.code_load(d, &source, why, sizeof why));
+    assert_non_null(strstr(why, "another version"));
+    assert_false(cuda_device.is_lost(d));
+    cuda_device.close(d);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_comes_again_is_a_graph),
+        cmocka_unit_test(the_host_looks_in_between),
+        cmocka_unit_test(copies_and_fills_are_ordered),
+        cmocka_unit_test(rows_are_moved),
+        cmocka_unit_test(a_grid_goes_in_pieces),
+        cmocka_unit_test(cubins_are_kept),
+        cmocka_unit_test(code_that_is_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
