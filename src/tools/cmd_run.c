@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static MTLSize default_group(const MTLComputePipelineState *p, MTLSize grid) {
+MTLSize default_group(const MTLComputePipelineState *p, MTLSize grid) {
     MTLSize required = mtl_compute_pipeline_state_required_threads_per_threadgroup(p);
     if (required.width) return required;
     size_t max = mtl_compute_pipeline_state_max_total_threads_per_threadgroup(p);

@@ -15,6 +15,7 @@ static const struct {
     {"run", cmd_run, "run a kernel on numbers you give and print what it computed"},
     {"test", cmd_test, "compile a folder of shaders, run kernels that say what they expect"},
     {"render", cmd_render, "draw with a vertex and a fragment function, into a PNG"},
+    {"play", cmd_play, "a page to try shaders on: an editor, pictures, buffers, a course"},
     {"implicit", cmd_implicit, "pictures and shapes as neural networks: train, render, compare"},
     {"compress", cmd_compress, "a picture as the weights of a small network, and back"},
     {"denoise", cmd_denoise, "a small network that takes noise out of a picture"},

@@ -73,7 +73,7 @@ static char *fill(NpyArray *a, const char *how) {
 }
 
 // The dimensions between the brackets; *rest points behind the closing one.
-static char *parse_dims(const char *p, NpyArray *a, const char **rest) {
+static char *parse_dims(const char *p, size_t most_bytes, NpyArray *a, const char **rest) {
     a->n_elements = 1;
     size_t n_bytes;
     for (;;) {
@@ -84,8 +84,9 @@ static char *parse_dims(const char *p, NpyArray *a, const char **rest) {
         if (errno || !n || a->n_dims == NPY_MAX_DIMS ||
             __builtin_mul_overflow(a->n_elements, (size_t)n, &a->n_elements) ||
             __builtin_mul_overflow(a->n_elements, (size_t)a->type->n_bytes, &n_bytes) ||
-            n_bytes >= MAX_BYTES)
-            return text_format("it must have at least one number and less than 4 GiB");
+            n_bytes >= most_bytes)
+            return text_format("it must have at least one number and less than %zu MiB",
+                               most_bytes >> 20);
         a->shape[a->n_dims++] = (size_t)n;
         if (*end == ']') {
             *rest = end + 1;
@@ -117,7 +118,7 @@ static char *parse_list(const char *p, NpyArray *a) {
     return NULL;
 }
 
-static char *parse(const char *text, NpyArray *a, bool *is_value) {
+static char *parse(const char *text, size_t most_bytes, NpyArray *a, bool *is_value) {
     char name[16];
     size_t n = strcspn(text, "[:=");
     if (n < sizeof name && text[n]) {
@@ -135,7 +136,7 @@ static char *parse(const char *text, NpyArray *a, bool *is_value) {
     }
     if (text[n] != '[') return text_format("after %s comes [SIZE] or :VALUE", a->type->name);
     const char *rest = "";
-    char *why = parse_dims(text + n + 1, a, &rest);
+    char *why = parse_dims(text + n + 1, most_bytes, a, &rest);
     if (why) return why;
     a->data = calloc(a->n_elements, a->type->n_bytes);
     if (!a->data) return text_format("out of memory");
@@ -145,24 +146,28 @@ static char *parse(const char *text, NpyArray *a, bool *is_value) {
     return fill(a, rest + 1);
 }
 
-char *run_value_parse(const char *text, NpyArray *a, bool *is_value) {
+char *run_value_parse_within(const char *text, size_t most_bytes, NpyArray *a, bool *is_value) {
     *a = (NpyArray){0};
     *is_value = false;
-    size_t n = strlen(text);
-    if (n > 4 && !strcmp(text + n - 4, ".npy")) {
-        char *why = npy_read(text, a);
-        if (!why && !a->n_elements) {
-            npy_free(a);
-            why = text_format("'%s' is empty; a buffer needs at least one number", text);
-        }
-        return why;
-    }
-    char *why = parse(text, a, is_value);
+    char *why = parse(text, most_bytes, a, is_value);
     if (!why) return NULL;
     char *whole = text_format("'%s': %s", text, why);
     free(why);
     npy_free(a);
     return whole;
+}
+
+char *run_value_parse(const char *text, NpyArray *a, bool *is_value) {
+    size_t n = strlen(text);
+    if (n <= 4 || strcmp(text + n - 4, ".npy"))
+        return run_value_parse_within(text, MAX_BYTES, a, is_value);
+    *is_value = false;
+    char *why = npy_read(text, a);
+    if (!why && !a->n_elements) {
+        npy_free(a);
+        why = text_format("'%s' is empty; a buffer needs at least one number", text);
+    }
+    return why;
 }
 
 char *run_value_name(const NpyArray *a) {

@@ -7,6 +7,8 @@
 
 // NULL if all is well; else why not (malloc'd). *is_value: the kernel gets a copy, not a buffer.
 char *run_value_parse(const char *text, NpyArray *a, bool *is_value);
+// The same of a stranger's text: no files, and not more bytes than these.
+char *run_value_parse_within(const char *text, size_t most_bytes, NpyArray *a, bool *is_value);
 // "f32[64,64]" (malloc'd)
 char *run_value_name(const NpyArray *a);
 // The first numbers, and the last, and what they are like: one line of text (malloc'd).

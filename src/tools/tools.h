@@ -28,6 +28,7 @@ int cmd_denoise(int argc, char **argv);
 int cmd_cc(int argc, char **argv);
 int cmd_cxx(int argc, char **argv);
 int cmd_mac(int argc, char **argv);
+int cmd_play(int argc, char **argv);
 
 // `ingot build` under another name, which its messages have.
 int build_as(const char *program, int argc, char **argv);
@@ -87,6 +88,8 @@ typedef struct FunctionQuery {
 } FunctionQuery;
 MTLFunction *get_function(MTLLibrary *library, const FunctionQuery *query, const char *command);
 
+// Threads of a threadgroup that suit a kernel and its grid.
+MTLSize default_group(const MTLComputePipelineState *pipeline, MTLSize grid);
 // Commits, waits; the time on the device in seconds, or -1 and "WHAT failed: why" said.
 double run_and_time(MTLCommandBuffer *commands, const char *command, const char *what);
 double seconds_now(void);                // CLOCK_MONOTONIC

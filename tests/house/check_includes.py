@@ -67,7 +67,8 @@ ALLOWED = {
     "mac": "abi base os",  # a compiler service that writes our container; locks of one word
     "tensor": "base",
     "neural": "base",
-    "tools": "mac neural abi base",  # what a Mac answers
+    "web": "os base",
+    "tools": "web mac neural abi base",  # what a Mac answers
 }
 
 

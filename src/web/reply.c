@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// reply.c: kinds of replies: our pages, errors, bytes beside JSON; and the browser that asks for
+// them.
+#include "base/json.h"
+#include "web/server.h"
+#include "web_pages.h"
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+extern char **environ;
+
+bool web_page_reply(const char *name, WebReply *reply) {
+    static const struct {
+        const char *suffix, *type;
+    } types[] = {{".html", "text/html; charset=utf-8"},
+                 {".css", "text/css; charset=utf-8"},
+                 {".js", "text/javascript; charset=utf-8"}};
+    const char *text = embedded_text(web_pages, name), *suffix = strrchr(name, '.');
+    if (!text || !suffix) return false;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (!strcmp(suffix, types[i].suffix)) reply->type = types[i].type;
+    text_add(&reply->body, text);
+    return true;
+}
+
+void web_reply_error(WebReply *reply, int status, const char *format, ...) {
+    char message[1024];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(message, sizeof message, format, list);
+    va_end(list);
+    text_free(&reply->body);
+    reply->status = status;
+    reply->type = NULL;
+    text_add(&reply->body, "{\"error\": ");
+    json_string(&reply->body, message);
+    text_add(&reply->body, "}");
+}
+
+void web_reply_bytes(WebReply *reply, Text *json, const Text *bytes) {
+    unsigned char n[4];
+    for (int i = 0; i < 4; i++) n[i] = (unsigned char)(json->n_bytes >> 8 * i);
+    text_free(&reply->body);
+    if (json->failed || bytes->failed || json->n_bytes > UINT32_MAX) {
+        web_reply_error(reply, 503, "out of memory");
+        return;
+    }
+    reply->type = "application/octet-stream";
+    text_add_bytes(&reply->body, (const char *)n, sizeof n);
+    text_add_bytes(&reply->body, json->data, json->n_bytes);
+    if (bytes->n_bytes) text_add_bytes(&reply->body, bytes->data, bytes->n_bytes);
+}
+
+bool web_open_browser(const char *address) {
+    const char *x = getenv("DISPLAY"), *wayland = getenv("WAYLAND_DISPLAY");
+    if ((!x || !*x) && (!wayland || !*wayland)) return false;
+    char *argv[] = {"xdg-open", (char *)(uintptr_t)address, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", 1 /* O_WRONLY */, 0);
+    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", 1, 0);
+    pid_t pid;
+    int e = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    int status;
+    return !e && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && !WEXITSTATUS(status);
+}
