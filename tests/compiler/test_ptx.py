@@ -33,7 +33,7 @@ def assemble(name, ptx, target):
     with tempfile.TemporaryDirectory() as folder:
         source = os.path.join(folder, "kernel.ptx")
         open(source, "w").write(ptx)
-        done = subprocess.run([PTXAS, "-arch=" + target, "-O1", source, "-o", os.path.join(folder, "kernel.cubin")],
+        done = subprocess.run([PTXAS, "-arch=" + target, "-O1", "-c", source, "-o", os.path.join(folder, "kernel.cubin")],
                               capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, f"{name}: {done.stdout}{done.stderr}"
 
@@ -71,8 +71,18 @@ def test_every(path):
 
 SOURCE = """#include <metal_stdlib>
 using namespace metal;
+using namespace metal::raytracing;
+constant float order[4] = {1, 2, 3, 4};
 kernel void textured(texture2d<float> t [[texture(0)]], device float4 *c [[buffer(0)]], uint i [[thread_position_in_grid]]) {
-    c[i] = t.read(uint2(i, 0));
+    c[i] = t.read(uint2(i, 0)) * order[i & 3];
+}
+kernel void sampled(texture2d<float> t [[texture(0)]], sampler s [[sampler(0)]], device float4 *c [[buffer(0)]],
+                    uint i [[thread_position_in_grid]]) {
+    if (i % 5) c[i] = t.sample(s, float2(i, 0.5f) / t.get_width());
+}
+kernel void traced(primitive_acceleration_structure s [[buffer(0)]], device float *c [[buffer(1)]]) {
+    intersector<> i;
+    c[0] = i.intersect(ray(float3(0), float3(1)), s).distance;
 }
 vertex float4 corner(uint i [[vertex_id]]) { return float4(i); }
 kernel void add(device atomic_uint *a [[buffer(0)]], threadgroup uint *b [[threadgroup(0)]],
@@ -93,7 +103,7 @@ def source():
 
 
 def test_what_is_missing_is_named(source):
-    for name, words in (("textured", "uses textures"), ("corner", "is not a kernel")):
+    for name, words in (("traced", "uses ray tracing"), ("corner", "is not a kernel")):
         done = build(source, "--emit=ptx", "--function", name)
         assert done.returncode == 1 and words in done.stderr and not done.stdout
     for target in ("sm_52", "sm_banana", "sm_"):
@@ -104,6 +114,15 @@ def test_what_is_missing_is_named(source):
         assert done.returncode == 1 and "code for GPUs (sm_90) does not have" in done.stderr
     done = build(source, "--emit=asm", "--function", "add", "--target", "sm_90")
     assert done.returncode == 1 and "ll, scalar-ll or ptx" in done.stderr
+
+
+def test_textures(source):
+    """Functions of textures are called, and are in the text; an implicit level of detail looks at the quad."""
+    for name, function in (("textured", "ingot_texture_read"), ("sampled", "ingot_texture_sample")):
+        ptx = build(source, "--emit=ptx", "--function", name).stdout
+        assert f".visible .func {function}(" in ptx and ".extern .func" not in ptx
+        assert ("shfl.sync" in ptx) == (name == "sampled")
+        assemble(name, ptx, "sm_90")
 
 
 def test_scopes_and_masks(source):

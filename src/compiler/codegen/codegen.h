@@ -45,6 +45,7 @@ typedef struct Cg {
     CgUses uses;
     uint32_t threadgroup_bytes; // static threadgroup memory
     uint32_t library_bytes;     // shared memory of a GPU's device library, before that
+    uint32_t textures;          // code for GPUs: MSL_GPU_SAMPLES, MSL_GPU_TEXELS
     uint64_t private_bytes;     // allocas of one thread
     uint64_t frame_stride;      // bytes of one suspended SIMD-group
     bool prebuilt_loop;         // the loop over threadgroups is linked to it as an object
@@ -230,7 +231,7 @@ unsigned msl_texture_call(LLVMValueRef instruction, unsigned *op); // 's'ample, 
 void msl_validate(Cg *cg); // nothing unless the request asks for it
 void msl_validation_free(Cg *cg);
 
-// nvptx/lower.c, calls.c, tensors.c, unroll.c: code for GPUs
+// nvptx/lower.c, calls.c, tensors.c, textures.c, unroll.c: code for GPUs
 const char *msl_ptx_version(const char *target); // LLVM's name of it; NULL: it is no such target
 void msl_check_gpu(Cg *cg);                      // that the request is one for a GPU
 void msl_lower_gpu(Cg *cg);                      // from the thread function to the GPU's kernel
@@ -238,15 +239,22 @@ void msl_emit_gpu(Cg *cg, MslKernel *out);       // CudaKernelInfo and PTX, or t
 void msl_lower_gpu_calls(Cg *cg);                // built-ins become functions of the library
 // A call of the function of this name in the place of `call`, with its n arguments.
 void msl_replace_call(Cg *cg, LLVMValueRef call, const char *name, LLVMValueRef *args, unsigned n);
-bool msl_lower_gpu_tensor(Cg *cg, LLVMValueRef call); // false: it is no operation on tensors
-void msl_unroll_arrays(Cg *cg, LLVMValueRef f);       // loops over private arrays are marked
-// Bitcode of nvptx/device.
+bool msl_lower_gpu_tensor(Cg *cg, LLVMValueRef call);  // false: it is no operation on tensors
+void msl_unroll_arrays(Cg *cg, LLVMValueRef f);        // loops over private arrays are marked
+enum { MSL_GPU_SAMPLES = 1, MSL_GPU_TEXELS = 2 };      // what a kernel does with textures
+void msl_ask_quads(Cg *cg);                            // for implicit levels of detail
+bool msl_lower_gpu_texture(Cg *cg, LLVMValueRef call); // false: it is no function of textures
+void msl_rename_for_textures(Cg *cg);
+char *msl_join_texture_code(Cg *cg, const char *kernel, size_t n, size_t *n_out);
+// Code of nvptx/device, bitcode but for the last two.
 typedef enum MslGpuPart {
     MSL_GPU_POSITION,
     MSL_GPU_SIMD,
     MSL_GPU_MATRIX,
     MSL_GPU_MATMUL,
     MSL_GPU_CONVOLUTION,
+    MSL_GPU_TEXTURE, // the last two: PTX, with a zero behind it
+    MSL_GPU_TEXEL,
 } MslGpuPart;
 MslElf msl_gpu_code(MslGpuPart part);
 

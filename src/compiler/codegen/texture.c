@@ -88,7 +88,8 @@ void msl_lower_texture_info(Cg *cg) {
             LLVMBuildAnd(cx->builder, handle, LLVMConstInt(i64, ~(ABI_VIEW_POOL_SLOTS - 1), 0), "");
         LLVMValueRef is_pooled = LLVMBuildICmp(cx->builder, LLVMIntEQ, mark,
                                                LLVMConstInt(i64, ABI_TEXTURE_POOLED, 0), "");
-        p = LLVMBuildSelect(cx->builder, is_pooled, pooled_texture(cg, handle), p, "");
+        if (!cx->nvptx) // GPUs have no pools
+            p = LLVMBuildSelect(cx->builder, is_pooled, pooled_texture(cg, handle), p, "");
         msl_replace_by_word(cg, call, i32, N_WORDS, p);
     }
 }

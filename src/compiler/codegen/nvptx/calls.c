@@ -11,8 +11,7 @@
 static const char *missing(const char *name) {
     static const struct {
         const char *part, *what;
-    } table[] = {{"__ingot_texture_", "textures"},
-                 {"__ingot_rays_", "ray tracing"},
+    } table[] = {{"__ingot_rays_", "ray tracing"},
                  {"__ingot_log", "logging"},
                  {"__ingot_launch", "this built-in function"},
                  {"__ingot_discard_fragment", "fragment functions"}};
@@ -85,7 +84,7 @@ static void lower_call(Cg *cg, LLVMValueRef call) {
         replace(cg, call, "ingot_position");
         return;
     }
-    if (msl_lower_gpu_tensor(cg, call)) return;
+    if (msl_lower_gpu_tensor(cg, call) || msl_lower_gpu_texture(cg, call)) return;
     if (!strcmp(name, "__ingot_threadgroup_barrier"))
         replace(cg, call, "ingot_barrier");
     else if (!strcmp(name, "ingot_masked_simdgroup_mma_f32"))
@@ -123,6 +122,7 @@ static void mask_calls(Cg *cg) {
 }
 
 void msl_lower_gpu_calls(Cg *cg) {
+    msl_ask_quads(cg);
     cg->uses.lanes = cg->uses.simd || cg->uses.meet;
     mask_calls(cg);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(cg->thread); b; b = LLVMGetNextBasicBlock(b))

@@ -207,7 +207,8 @@ static void check_lowered(Cg *cg) {
     for (LLVMValueRef f = LLVMGetFirstFunction(cg->cx.module); f; f = LLVMGetNextFunction(f)) {
         size_t n;
         const char *name = LLVMGetValueName2(f, &n);
-        if (LLVMIsDeclaration(f) && LLVMGetFirstUse(f) && !msl_starts(name, "llvm."))
+        if (LLVMIsDeclaration(f) && LLVMGetFirstUse(f) && !msl_starts(name, "llvm.") &&
+            !msl_starts(name, "ingot_texture_"))
             msl_fail(&cg->cx, "'%s' uses '%s', which code for GPUs (%s) does not have yet",
                      cg->fn->name, name, cg->request->target);
     }
@@ -229,6 +230,7 @@ void msl_lower_gpu(Cg *cg) {
     MslContext *cx = &cg->cx;
     drop_idle_casts(cg);
     msl_lower_handle_words(cg);
+    msl_lower_texture_info(cg);
     msl_lower_gpu_calls(cg);
     link_library(cg);
     LLVMValueRef kernel = build_kernel(cg);
@@ -250,6 +252,7 @@ void msl_lower_gpu(Cg *cg) {
                    "default<O2>,"
                    "function(infer-address-spaces,sroa," INSTCOMBINE ",gvn,simplifycfg)");
     scope_atomics(cg, kernel);
+    msl_rename_for_textures(cg);
     check_lowered(cg);
     msl_verify(cx, "gpu");
 }
@@ -258,6 +261,11 @@ void msl_emit_gpu(Cg *cg, MslKernel *out) {
     LLVMMemoryBufferRef text = msl_emit(cg);
     const char *start = LLVMGetBufferStart(text);
     size_t n = LLVMGetBufferSize(text);
+    char *joined = NULL;
+    if (cg->textures) {
+        joined = msl_join_texture_code(cg, start, n, &n);
+        start = joined ? joined : "";
+    }
     CudaKernelInfo info = {.magic = CUDA_KERNEL_MAGIC,
                            .abi = ABI_VERSION,
                            .flags = is_line(cg) ? CUDA_KERNEL_LINE : 0,
@@ -265,8 +273,9 @@ void msl_emit_gpu(Cg *cg, MslKernel *out) {
                            .threadgroup_bytes = cg->threadgroup_bytes,
                            .library_bytes = cg->library_bytes};
     memcpy(info.shape, cg->request->shape, sizeof info.shape);
-    bool done = true;
-    if (cg->request->emit) {
+    bool done = !cg->textures || joined;
+    if (!done) {
+    } else if (cg->request->emit) {
         done = msl_take_text(start, n, out);
     } else if ((out->code = malloc(sizeof info + n + 1))) {
         memcpy(out->code, &info, sizeof info);
@@ -275,5 +284,6 @@ void msl_emit_gpu(Cg *cg, MslKernel *out) {
         out->code_bytes = sizeof info + n + 1;
     }
     LLVMDisposeMemoryBuffer(text);
+    free(joined);
     if (!done || !out->code) msl_fail(&cg->cx, "out of memory");
 }
