@@ -40,7 +40,7 @@ int main(void) {
         return 1;
     }
     denied("open", open("/etc/passwd", O_RDONLY));
-    denied("open to write", open("/tmp/x", O_WRONLY | O_CREAT, 0600));
+    denied("open to write", open("/tmp/ingot-confine", O_WRONLY | O_CREAT, 0600));
     denied("openat2", syscall(SYS_openat2, AT_FDCWD, "/etc/passwd", NULL, 0));
     denied("unlink", unlink("/tmp/x"));
     denied("readlink", readlink("/proc/self/exe", &byte, 1));

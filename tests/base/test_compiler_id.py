@@ -5,7 +5,7 @@
     test_compiler_id.py CMAKE SOURCE BUILT
 
 In a copy of the sources one byte of each contract (src/abi), and of what the contracts and the compiler use of
-src/base and of the public headers, is changed: every change must give another id, every way back the first one.
+src/base, src/os and of the public headers, is changed: every change must give another id, every way back the first one.
 Files of the compiler are many: each must stand in the list that is hashed, with the hash of its content. BUILT
 is the file that the build wrote: it must be what the sources say today.
 """
@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 CMAKE, SOURCE, BUILT = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
-FOLDERS = "src/abi", "src/base", "src/compiler", "include"
+FOLDERS = "src/abi", "src/base", "src/os", "src/compiler", "include"
 
 
 class Id:

@@ -59,8 +59,31 @@ class Launch(ctypes.Structure):
                 ("groups_per_grid", ctypes.c_uint32 * 3), ("group_size", ctypes.c_uint32 * 3),
                 ("grid_origin", ctypes.c_uint32 * 3), ("log", ctypes.c_void_p), ("log_context", ctypes.c_void_p),
                 ("textures", ctypes.c_void_p), ("lengths", ctypes.c_void_p), ("report", ctypes.c_void_p),
-                ("spans", ctypes.c_void_p), ("n_spans", ctypes.c_uint64), ("tensors", ctypes.c_void_p),
-                ("grid_size", ctypes.c_uint32 * 3)]
+                ("live", ctypes.c_void_p), ("tensors", ctypes.c_void_p), ("grid_size", ctypes.c_uint32 * 3)]
+
+
+class Live(ctypes.Structure):  # AbiLive
+    _fields_ = [("spans", ctypes.c_void_p), ("n_spans", ctypes.c_uint64), ("handles", ctypes.c_void_p),
+                ("mask", ctypes.c_uint64)]
+    TENSOR = 3  # ABI_LIVE_TENSOR
+
+    @classmethod
+    def of(cls, arrays, tensors):
+        """Memory of the arrays, and handles of the tensors."""
+        spans = sorted((a.ctypes.data, a.ctypes.data + a.nbytes) for a in arrays if a.nbytes)
+        live = cls(n_spans=len(spans), mask=255)
+        assert len(tensors) < live.mask
+        live.span_memory = (ctypes.c_uint64 * (2 * len(spans) + 2))(*(x for pair in spans for x in pair))
+        live.handle_memory = (ctypes.c_uint64 * (2 * (live.mask + 1)))()
+        for handle in map(ctypes.addressof, tensors):
+            place = (handle * 0x9e3779b97f4a7c15 & 2**64 - 1) >> 32
+            while live.handle_memory[2 * (place & live.mask)]:
+                place += 1
+            live.handle_memory[2 * (place & live.mask)] = handle
+            live.handle_memory[2 * (place & live.mask) + 1] = cls.TENSOR
+        live.spans = ctypes.addressof(live.span_memory)
+        live.handles = ctypes.addressof(live.handle_memory)
+        return live
 
 
 def tensor_ops():
@@ -166,13 +189,6 @@ def names_of(run):
     return env
 
 
-def spans_of(arrays, tensors):
-    """What pointers that are checked may point to: AbiSpan, sorted."""
-    all = [(a.ctypes.data, a.ctypes.data + a.nbytes) for a in arrays.values() if a.nbytes]
-    all += [(ctypes.addressof(t), ctypes.addressof(t) + ctypes.sizeof(t)) for t in tensors.values()]
-    return (ctypes.c_uint64 * (2 * len(all)))(*[v for span in sorted(all) for v in span]), len(all)
-
-
 def execute(run, so, arrays, tensors={}):
     code = ctypes.CDLL(so)
     info = Info.in_dll(code, "ingot_kernel_info")
@@ -191,8 +207,8 @@ def execute(run, so, arrays, tensors={}):
     launch.lengths = ctypes.cast(lengths, ctypes.c_void_p)
     launch.report = ctypes.cast(note_report, ctypes.c_void_p)
     launch.tensors = tensor_ops()
-    spans, launch.n_spans = spans_of(arrays, tensors)
-    launch.spans = ctypes.cast(spans, ctypes.c_void_p)
+    live = Live.of(arrays.values(), tensors.values())
+    launch.live = ctypes.addressof(live)
     groups = 1
     for d in range(3):
         launch.threads_per_grid[d], launch.group_size[d] = run.grid[d], run.group[d]
