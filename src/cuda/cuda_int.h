@@ -16,6 +16,13 @@
 
 typedef struct CudaDevice CudaDevice;
 
+// Places for records of textures and the like (texture.c), in slabs that stay. Under the lock.
+enum { CUDA_RECORD_CLASSES = 2 };
+typedef struct CudaRecords {
+    CUdeviceptr *free;
+    size_t n_free, capacity, n_places;
+} CudaRecords;
+
 enum {
     CUDA_MAX_SLOTS = 256, // of a kernel's arguments
     CUDA_ZEROS_BYTES = 65536,
@@ -92,6 +99,8 @@ struct CudaDevice {
     _Atomic uint64_t n_service; // things started there that runs must wait for
     CudaFlow *flows;            // spare; under lock
     void *free_pinned[8];       // pieces of slabs, by size; under lock. The slabs stay
+    CudaRecords records[CUDA_RECORD_CLASSES];
+    _Atomic uint64_t n_records; // that were ever made
     CUdeviceptr zeros;          // what arguments that are not bound point to
     CUmodule merge_module;
     CUfunction merge;
@@ -141,6 +150,17 @@ void cuda_pinned_give(CudaDevice *device, void *memory, size_t n_bytes);
 // Outside of runs; done when it returns.
 bool cuda_copy_outside(void *to, const void *from, size_t n_bytes);
 bool cuda_fill_outside(void *to, uint8_t value, size_t n_bytes);
+
+// ---- texture.c, tensor.c ----
+
+bool cuda_texture_make(void *context, const AbiTexture *record, DevHandle *handle);
+bool cuda_sampler_make(void *context, const AbiSampler *record, DevHandle *handle);
+bool cuda_tensor_make(void *context, const AbiTensor *record, DevHandle *handle);
+void cuda_handle_free(void *context, DevHandle *handle);
+// A record at `place`, which is of the class, or 0: anywhere. In the context.
+bool cuda_record_make(CudaDevice *device, unsigned class, const void *record, size_t n_bytes,
+                      CUdeviceptr place, DevHandle *handle);
+void cuda_records_free(CudaDevice *device);
 
 // ---- merge.c ----
 

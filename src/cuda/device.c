@@ -47,7 +47,8 @@ static bool read_facts(CudaDevice *d, DevFacts *facts, char *why, size_t why_byt
     d->max_shared = (unsigned)shared;
     int threads = attribute(driver, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, d->device),
         units = attribute(driver, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, d->device);
-    *facts = (DevFacts){.features = DEV_INDIRECT_COMMANDS,
+    *facts = (DevFacts){.features = DEV_TEXTURES | DEV_TENSORS | DEV_INDIRECT_COMMANDS |
+                                    DEV_FUNCTION_POINTERS,
                         .memory_bytes = n_bytes,
                         .max_buffer_bytes = n_bytes,
                         .max_threads = (uint32_t)threads,
@@ -110,6 +111,7 @@ static void close_cuda(void *context) {
         else
             driver->cuDevicePrimaryCtxRelease_v2(d->device);
     }
+    cuda_records_free(d);
     pthread_mutex_destroy(&d->lock);
     pthread_cond_destroy(&d->changed);
     pthread_mutex_destroy(&d->service_lock);
@@ -211,6 +213,10 @@ const DevTable cuda_device = {
     .memory_wrap = cuda_memory_wrap,
     .memory_show = cuda_memory_show,
     .memory_modified = cuda_memory_modified,
+    .texture_make = cuda_texture_make,
+    .sampler_make = cuda_sampler_make,
+    .tensor_make = cuda_tensor_make,
+    .handle_free = cuda_handle_free,
     .code_load = cuda_code_load,
     .code_free = cuda_code_free,
     .run_begin = cuda_run_begin,

@@ -146,11 +146,51 @@ static void kernels_are_compiled_and_launched(void **state) {
     mtl_release(d);
 }
 
+// Records of textures lie in the device's memory, each with an id of its own; texels go there and
+// back, and levels are made of what is there.
+static void textures_have_records(void **state) {
+    (void)state;
+    MTLDevice *d = mtl_create_device_named("cuda", NULL);
+    MTLCommandQueue *q = mtl_device_new_command_queue(d);
+    MTLTextureDescriptor what = mtl_texture_descriptor_2d(MTLPixelFormatRGBA8Unorm, 4, 4, true);
+    what.usage = MTLTextureUsageShaderRead | MTLTextureUsageRenderTarget;
+    MTLTexture *t = mtl_device_new_texture(d, &what), *u = mtl_device_new_texture(d, &what);
+    assert_non_null(t);
+    uint64_t first = mtl_texture_gpu_resource_id(t).impl;
+    assert_int_not_equal(first, 0);
+    assert_int_not_equal(first, mtl_texture_gpu_resource_id(u).impl);
+    unsigned char in[4 * 16], out[4] = {0};
+    for (int i = 0; i < 64; i++) in[i] = (unsigned char)(i / 4 * 10);
+    mtl_texture_replace_region(t, mtl_region_make_2d(0, 0, 4, 4), 0, in, 16);
+    MTLCommandBuffer *commands = mtl_command_queue_command_buffer(q);
+    MTLBlitCommandEncoder *e = mtl_command_buffer_blit_command_encoder(commands);
+    mtl_blit_command_encoder_generate_mipmaps(e, t);
+    mtl_blit_command_encoder_end_encoding(e);
+    mtl_command_buffer_commit(commands);
+    mtl_command_buffer_wait_until_completed(commands);
+    assert_int_equal(mtl_command_buffer_status(commands), MTLCommandBufferStatusCompleted);
+    mtl_texture_get_bytes(t, out, 4, mtl_region_make_2d(0, 0, 1, 1), 2);
+    assert_int_equal(out[0], 75); // the mean of 0, 10 ... 150
+    mtl_release(u);
+    u = mtl_device_new_texture(d, &what); // at the same place, and not the same
+    assert_int_not_equal(first, mtl_texture_gpu_resource_id(u).impl);
+    for (int i = 0; i < 200; i++) { // more than a slab
+        MTLTexture *more = mtl_device_new_texture(d, &what);
+        assert_non_null(more);
+        mtl_release(more);
+    }
+    mtl_release(u);
+    mtl_release(t);
+    mtl_release(q);
+    mtl_release(d);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gpus_come_behind_the_cpu),
         cmocka_unit_test(buffers_have_two_sides),
         cmocka_unit_test(kernels_are_compiled_and_launched),
+        cmocka_unit_test(textures_have_records),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,12 +115,58 @@ static void make_band(void *context, size_t i) {
     }
 }
 
-static RtOpResult run_mipmaps(RtOp *op, RtExecution *x) {
-    enum { MAX_BANDS = 16, MIN_TEXELS = 4096 };
-    const AbiTexture *t = ((const MipmapOp *)(const void *)op)->texture;
+static size_t level_bytes(const AbiTexture *t, uint32_t level) {
+    const AbiTextureLevel *l = &t->levels[level];
+    return (size_t)l->layer_bytes * l->depth * abi_texture_n_slices(t);
+}
+
+// Levels of a texture that the host does not see, in memory of the host's, or back from there.
+static bool copy_levels(const DevTable *table, DevRun *run, const AbiTexture *there,
+                        const AbiTexture *here, bool back) {
+    bool ok = true;
+    for (uint32_t i = back; i < there->n_levels && ok; i++) {
+        void *theirs = there->levels[i].data, *ours = here->levels[i].data;
+        ok =
+            dev_copy(table, run, back ? theirs : ours, back ? ours : theirs, level_bytes(there, i));
+    }
+    return ok && dev_finish(table, run);
+}
+
+static RtOpResult make_levels(const AbiTexture *t, RtExecution *x);
+
+static RtOpResult make_levels_elsewhere(const AbiTexture *t, RtExecution *x) {
     const DevTable *table = x->buffer->device->table;
-    if (table->mipmaps) return table->mipmaps(x->run, t) ? RT_OP_DONE : RT_OP_FAILED;
-    if (!dev_finish(table, x->run)) return RT_OP_FAILED;
+    AbiTexture here = *t;
+    size_t n = 0;
+    for (uint32_t i = 0; i < t->n_levels; i++) n += level_bytes(t, i) + 64;
+    char *memory = rt_alloc_aligned(n, 64);
+    if (!memory) {
+        x->error = rt_error_no_memory();
+        return RT_OP_FAILED;
+    }
+    n = 0;
+    for (uint32_t i = 0; i < t->n_levels; i++) {
+        here.levels[i].data = (unsigned char *)memory + n;
+        n += (level_bytes(t, i) + 63) & ~(size_t)63;
+    }
+    RtOpResult result = RT_OP_FAILED;
+    if (copy_levels(table, x->run, t, &here, false)) result = make_levels(&here, x);
+    if (result == RT_OP_DONE && !copy_levels(table, x->run, t, &here, true)) result = RT_OP_FAILED;
+    rt_free(memory);
+    return result;
+}
+
+static RtOpResult run_mipmaps(RtOp *op, RtExecution *x) {
+    const AbiTexture *t = ((const MipmapOp *)(const void *)op)->texture;
+    const MTLDevice *device = x->buffer->device;
+    if (device->table->mipmaps)
+        return device->table->mipmaps(x->run, t) ? RT_OP_DONE : RT_OP_FAILED;
+    if (!dev_finish(device->table, x->run)) return RT_OP_FAILED;
+    return device->facts.unified_memory ? make_levels(t, x) : make_levels_elsewhere(t, x);
+}
+
+static RtOpResult make_levels(const AbiTexture *t, RtExecution *x) {
+    enum { MAX_BANDS = 16, MIN_TEXELS = 4096 };
     float *scratch = rt_alloc_aligned(MAX_BANDS * 12 * sizeof(float) * (size_t)t->width, 64);
     if (!scratch) {
         x->error = rt_error_no_memory();

@@ -59,6 +59,10 @@ bool rt_own_shared_memory(MTLResource *resource, size_t n_bytes) {
     return make(resource, n_bytes, DEV_SHARED);
 }
 
+bool rt_own_argument_memory(MTLResource *resource, size_t n_bytes) {
+    return make(resource, n_bytes, resource->device->facts.is_apart ? DEV_SHARED : DEV_ARGUMENTS);
+}
+
 int rt_own_file_memory(MTLResource *resource, size_t n_bytes) {
     bool plain = resource->device->table->memory_make || !rt_allocator_is_default();
     int file = plain ? -1 : memfd_create("ingot-heap", MFD_CLOEXEC);

@@ -25,6 +25,8 @@ size_t rt_slot_bytes(const MTLDevice *device, size_t n_bytes);
 bool rt_own_slot(MTLResource *resource, size_t n_bytes, bool zeroed);
 // Whole pages again, which both sides see whatever the storage mode is.
 bool rt_own_shared_memory(MTLResource *resource, size_t n_bytes);
+// That both sides find at one address: what the host writes and kernels read by that address.
+bool rt_own_argument_memory(MTLResource *resource, size_t n_bytes);
 // Host memory that is a file, so that parts of it can be mapped elsewhere too: its descriptor, -1:
 // it is memory of the plain kind after all. -2: there is none.
 int rt_own_file_memory(MTLResource *resource, size_t n_bytes);

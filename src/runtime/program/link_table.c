@@ -40,9 +40,10 @@ MTLVisibleFunctionTable *rt_function_table_make(const RtLinkOwner *owner, const 
     table->linkage = linkage;
     rt_resource_init(&table->resource, owner->device, MTLResourceStorageModeShared,
                      entries + n_more);
-    if (!owner->device->facts.is_apart)
+    const DevFacts *facts = &owner->device->facts;
+    if (!facts->is_apart && facts->unified_memory)
         table->table = rt_alloc(entries + n_more);
-    else if (rt_own_shared_memory(&table->resource, entries + n_more))
+    else if (rt_own_argument_memory(&table->resource, entries + n_more))
         table->table = (AbiFunctionTable *)(void *)table->resource.own.host;
     if (!table->table) {
         mtl_release(table);
