@@ -19,9 +19,14 @@ build: $(B)/build.ninja
 demo: build
 	@scripts/demo $(B)
 
+# DEVICE=cuda:0: what any device must do, on that one.
 test: build
+ifdef DEVICE
+	@scripts/test $(B) --device $(DEVICE)
+else
 	@scripts/sysroot $(B)-aarch64/sysroot || echo "no arm64 packages: the tests of AArch64 will be skipped"
 	@scripts/test $(B)
+endif
 
 # All tests, and the hunts that `make test` takes samples of.
 test-long: build
