@@ -67,6 +67,7 @@ typedef enum IgErrorCode {
     IgErrorGradient = 9,    // there is no gradient, or none any more
     IgErrorFile = 10,       // a file that cannot be read, written, or believed
     IgErrorNotFinite = 11,  // ig_check_finite found something
+    IgErrorGroup = 12,      // other processes cannot be reached (tensor_group.h)
 } IgErrorCode;
 
 // ---- Devices ----

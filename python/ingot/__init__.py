@@ -12,20 +12,21 @@ Operations are recorded and run when a value is needed; a chain of element-wise 
 Values never change: what looks like a change in place gives the tensor a new value, and views of
 the old one keep it. ingot.nn has networks and losses, ingot.optim optimisers and learning rates,
 ingot.fused fused operations by name, ingot.linalg linear algebra, ingot.fft Fourier
-transforms, ingot.data batches.
+transforms, ingot.data batches, ingot.distributed several processes.
 """
 
 from . import _tensor
 from ._tensor import *  # noqa: F401,F403
 from ._tensor import (  # noqa: F401
     ArgumentError, CompileError, Device, DeviceError, DType, DTypeError, Error, ExecutionError,
-    FileError, GradientError, IndexOutOfRange, NotFiniteError, OutOfMemory, Pool, ShapeError,
+    FileError, GradientError, GroupError, IndexOutOfRange, NotFiniteError, OutOfMemory, Pool, ShapeError,
     Tensor, bfloat16, bool_, float16, float32, int8, int16, int32, int64, uint8)
 from . import _methods
 from ._methods import *  # noqa: F401,F403
 
 from ._complex import *  # noqa: F401,F403
-from . import _complex, _numpy, backend, data, fft, fused, linalg, nn, optim  # noqa: E402,F401
+from . import (  # noqa: E402,F401
+    _complex, _numpy, backend, data, distributed, fft, fused, linalg, nn, optim)
 
 __version__ = _tensor.__version__
 try:
@@ -41,5 +42,5 @@ __all__ = sorted({name for name in vars(_tensor) if not name.startswith("_")}
                  - {"Optimizer", "MetalBackend", "MetalOps", "MetalBuffer", "MetalPipeline",
                     "UserKernel"}
                  | set(_methods.__all__) | set(_complex.__all__)
-                 | {"backend", "data", "fft", "fused", "linalg", "nn", "optim", "e", "inf", "nan",
+                 | {"backend", "data", "distributed", "fft", "fused", "linalg", "nn", "optim", "e", "inf", "nan",
                     "newaxis", "pi"})

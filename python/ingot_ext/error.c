@@ -21,6 +21,7 @@ static const struct {
     [IgErrorFile] = {"FileError", "OSError", "A file that cannot be read, written, or believed."},
     [IgErrorNotFinite] = {"NotFiniteError", "ArithmeticError",
                           "A value that is infinite or not a number."},
+    [IgErrorGroup] = {"GroupError", NULL, "Other processes that cannot be reached."},
 };
 
 static PyObject *base_of(const char *name) {

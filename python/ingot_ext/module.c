@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include "object.h"
 
-static const Op *const *const tables[] = {
-    ops_create, ops_elementwise, ops_reduce, ops_shape,  ops_nn,
-    ops_grad,   ops_array,       ops_files,  ops_linalg, NULL};
+static const Op *const *const tables[] = {ops_create, ops_elementwise, ops_reduce, ops_shape,
+                                          ops_nn,     ops_grad,        ops_array,  ops_files,
+                                          ops_linalg, ops_group,       NULL};
 extern PyType_Spec iterator_spec;
 PyTypeObject *tensor_type_new(PyObject *module, PyMethodDef *methods);
 

@@ -30,7 +30,7 @@
 #pragma clang diagnostic ignored "-Wmissing-field-initializers"
 #endif
 
-enum { N_DTYPES = 9, N_ERRORS = 12, MAX_ARGS = 16, MAX_PIECES = 4096 };
+enum { N_DTYPES = 9, N_ERRORS = 13, MAX_ARGS = 16, MAX_PIECES = 4096 };
 
 typedef struct State State;
 struct State {
@@ -143,12 +143,14 @@ bool to_shape(PyObject *o, int *rank, int64_t shape[IG_MAX_RANK]);
 // ---- Tables of functions: every file that has some ends with one ----
 
 extern const Op *const ops_create[],
-    *const ops_elementwise[],
-        *const ops_reduce[],
-            *const ops_shape[], *const ops_nn[], *const ops_grad[], *const ops_device[],
-                                                                        *const ops_array[],
-                                                                            *const ops_files[],
-                                                                                *const ops_linalg[];
+    *const ops_elementwise[], *const ops_reduce[], *const ops_shape[],
+                                                       *const ops_nn[],
+                                                           *const ops_grad[],
+                                                               *const ops_device[],
+                                                                   *const ops_array[],
+                                                                       *const ops_files[],
+                                                                           *const ops_linalg[],
+                                                                               *const ops_group[];
 
 // ---- Errors (error.c) ----
 

@@ -58,13 +58,13 @@ typedef struct NeuralGpuStep {
     uint32_t batch, n_samples, group_samples, n_groups;
     uint32_t gradient_size, slot;
     float gradient_scale, loss_scale, rate, correction2, beta1, beta2, epsilon;
-    uint32_t pad;
+    uint32_t first_sample, n_here, pad;
 } NeuralGpuStep;
 typedef struct NeuralGpuGrid { // also kernels/render.h
     uint32_t n_levels, n_features, log2_size, pad;
     float scale[NEURAL_MAX_LEVELS];
 } NeuralGpuGrid;
-_Static_assert(sizeof(NeuralGpuLayer) == 24 && sizeof(NeuralGpuStep) == 72,
+_Static_assert(sizeof(NeuralGpuLayer) == 24 && sizeof(NeuralGpuStep) == 80,
                "kernels/network.h has these");
 NeuralGpuGrid neural_grid_for_kernels(const NeuralHashGrid *grid); // render.c
 #endif

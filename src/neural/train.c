@@ -276,7 +276,7 @@ bool neural_trainer_set_state(NeuralTrainer *t, const NeuralTrainState *s) {
     return true;
 }
 
-// ---- Steps ----
+// ---- A step ----
 
 static double learning_rate(const NeuralTrainOptions *o, uint64_t step) {
     double rate = (double)o->learning_rate, end = (double)o->final_rate, x = 1;
@@ -307,8 +307,65 @@ static void fill_step(NeuralTrainer *t, uint32_t slot, uint64_t step) {
         .beta1 = o->beta1,
         .beta2 = o->beta2,
         .epsilon = o->epsilon,
+        .first_sample = t->first_sample,
+        .n_here = t->n_here,
     };
 }
+
+// ---- Several processes ----
+
+// Part i of n threadgroups: where it begins.
+static uint32_t part(const NeuralTrainer *t, int i) {
+    return (uint32_t)((uint64_t)t->n_groups * (uint64_t)i /
+                      (uint64_t)ig_group_size(t->options.group));
+}
+
+void train_share(NeuralTrainer *t) {
+    const int rank = ig_group_rank(t->options.group);
+    const uint64_t batch = t->options.batch;
+    t->first_group = part(t, rank), t->n_groups_here = part(t, rank + 1) - t->first_group;
+    uint64_t first = (uint64_t)t->first_group * t->group_samples;
+    uint64_t end = first + (uint64_t)t->n_groups_here * t->group_samples;
+    if (first > batch) first = batch;
+    t->first_sample = (uint32_t)first;
+    t->n_here = (uint32_t)((end < batch ? end : batch) - first);
+}
+
+NeuralBinding train_gradients(const NeuralTrainer *t) {
+    return (NeuralBinding){t->gradients, (size_t)t->first_group * t->n_flat * 4};
+}
+NeuralBinding train_squares(const NeuralTrainer *t) {
+    return (NeuralBinding){t->squares, (size_t)t->first_group * 4};
+}
+
+static bool gather(NeuralTrainer *t, NeuralBuffer *buffer, size_t n_bytes, MTLError **error) {
+    IgGroup *group = t->options.group;
+    const int size = ig_group_size(group);
+    size_t *begins = malloc(((size_t)size + 1) * sizeof *begins);
+    for (int i = 0; begins && i <= size; i++) begins[i] = part(t, i) * n_bytes;
+    bool ok = begins && ig_group_gather_data(group, buffer->contents, begins, error);
+    free(begins);
+    return ok;
+}
+
+// The gradients of all processes come here. What it waits for is on its way in the others.
+static bool exchange(NeuralTrainer *t, char *message) {
+    MTLError *error = NULL;
+    bool ok =
+        gather(t, t->gradients, (size_t)t->n_flat * 4, &error) &&
+        gather(t, t->squares, 4, &error) &&
+        (!t->n_table || ig_group_reduce_data(t->options.group, IgInt32, (int64_t)t->n_table,
+                                             t->table_gradient->contents, IgGroupSum, &error));
+    if (ok) return true;
+    t->alone = true;
+    neural_fail(message, "%s", error ? mtl_error_localized_description(error) : "out of memory");
+    mtl_release(error);
+    return false;
+}
+
+bool neural_trainer_is_alone(const NeuralTrainer *t) { return t->alone; }
+
+// ---- Steps ----
 
 static void encode_update(NeuralTrainer *t, size_t offset) {
     uint32_t n_in = 0, n_out = 0; // the largest
@@ -326,10 +383,13 @@ static void encode_update(NeuralTrainer *t, size_t offset) {
 
 bool neural_trainer_step(NeuralTrainer *t, uint32_t n, float *losses, char *message) {
     while (n) {
-        uint32_t now = n < TRAIN_STEPS_AT_ONCE ? n : TRAIN_STEPS_AT_ONCE;
+        const bool together = ig_group_size(t->options.group) > 1;
+        uint32_t now = together ? 1 : n < TRAIN_STEPS_AT_ONCE ? n : TRAIN_STEPS_AT_ONCE;
         for (uint32_t i = 0; i < now; i++) {
             fill_step(t, i, t->step + i);
             t->path->gradient(t, (size_t)i * TRAIN_STEP_STRIDE);
+            if (together && !(neural_gpu_finish(t->gpu, message) && exchange(t, message)))
+                return false;
             encode_update(t, (size_t)i * TRAIN_STEP_STRIDE);
             if (t->path->update) t->path->update(t, (size_t)i * TRAIN_STEP_STRIDE);
         }
@@ -352,6 +412,7 @@ bool neural_trainer_gradient(NeuralTrainer *t, float *gradient, float *loss, cha
     fill_step(t, 0, t->step);
     t->path->gradient(t, 0);
     if (!neural_gpu_finish(t->gpu, message)) return false;
+    if (ig_group_size(t->options.group) > 1 && !exchange(t, message)) return false;
     const NeuralGpuStep *s = t->steps->contents;
     const float *parts = t->gradients->contents, *squares = t->squares->contents;
     float *sum = calloc(t->n_flat, sizeof *sum), sse = 0;

@@ -9,9 +9,15 @@
 // updates the parameters. Samples of a step are chosen by a counter-based generator from the seed
 // and the number of the step, so a run that was stopped and goes on with the state it had ends
 // where an uninterrupted one does.
+//
+// Several processes (NeuralTrainOptions.group) share a batch by threadgroups and hand each other
+// their partial gradients, which every one then adds in the same order: the fused path gives the
+// same bits for every number of processes. The others, whose batch is in one piece when there is
+// one process, agree up to rounding.
 #ifndef INGOT_NEURAL_TRAIN_H
 #define INGOT_NEURAL_TRAIN_H
 #include "ingot/metal.h"
+#include "ingot/tensor_group.h"
 #include "neural/network.h"
 
 typedef enum NeuralPrecision {
@@ -45,6 +51,10 @@ typedef struct NeuralTrainOptions {
     uint64_t seed;
     NeuralPrecision precision;
     NeuralPath path;
+    // Processes that train together, each on its part of the batch, or NULL. All of them give the
+    // same network, data and options, call neural_trainer_step for the same steps and have the same
+    // parameters after each.
+    IgGroup *group;
 } NeuralTrainOptions;
 
 typedef struct NeuralTrainer NeuralTrainer;
@@ -61,6 +71,8 @@ void neural_trainer_free(NeuralTrainer *t);
 // of no use).
 bool neural_trainer_step(NeuralTrainer *t, uint32_t n, float *losses, char *message);
 uint64_t neural_trainer_steps_done(const NeuralTrainer *t);
+// A step failed for want of the other processes: what is here is the state after steps_done.
+bool neural_trainer_is_alone(const NeuralTrainer *t);
 const char *neural_trainer_path(const NeuralTrainer *t); // "fused", "plain" or "grid"
 
 typedef struct NeuralEvaluation {

@@ -70,9 +70,10 @@ static bool prepare(NeuralTrainer *t, char *message) {
     if (batch / share > MAX_GROUPS) share = (batch + MAX_GROUPS - 1) / MAX_GROUPS;
     t->group_samples = (share + rows - 1) / rows * rows;
     t->n_groups = (batch + t->group_samples - 1) / t->group_samples;
+    train_share(t);
     size_t size = t->options.precision == NEURAL_FLOAT ? 4 : 2;
     return train_buffer(t, &t->scratch,
-                        (size_t)t->n_groups * 2 * t->net.n_layers * rows * t->max_width, size,
+                        (size_t)t->n_groups_here * 2 * t->net.n_layers * rows * t->max_width, size,
                         message) &&
            train_buffer(t, &t->sizes, 16, 1, message);
 fail:
@@ -81,12 +82,13 @@ fail:
 }
 
 static void gradient(NeuralTrainer *t, size_t offset) {
-    const NeuralBinding b[] = {{t->params, 0},    {t->forward, 0}, {t->transposed, 0},
-                               {t->layers, 0},    {t->inputs, 0},  {t->targets, 0},
-                               {t->gradients, 0}, {t->squares, 0}, {t->steps, offset},
+    const NeuralBinding b[] = {{t->params, 0},     {t->forward, 0},  {t->transposed, 0},
+                               {t->layers, 0},     {t->inputs, 0},   {t->targets, 0},
+                               train_gradients(t), train_squares(t), {t->steps, offset},
                                {t->scratch, 0}};
+    if (!t->n_groups_here) return;
     neural_gpu_dispatch(t->gpu, t->pipelines[GRADIENT], b, sizeof b / sizeof *b,
-                        mtl_size_make(t->n_groups, 1, 1), mtl_size_make(32, 1, 1));
+                        mtl_size_make(t->n_groups_here, 1, 1), mtl_size_make(32, 1, 1));
 }
 
 static void forward(NeuralTrainer *t, uint32_t first, uint32_t n) {

@@ -25,8 +25,8 @@ static bool make_pipelines(NeuralTrainer *t, char *message) {
 
 static bool prepare(NeuralTrainer *t, char *message) {
     const uint32_t at_once = t->evaluate_at_once; // another kernel evaluates
-    const size_t n_ones = (size_t)t->options.batch * t->flat[0].n_in;
     if (!train_plain_prepare(t, message) || !make_pipelines(t, message)) return false;
+    const size_t n_ones = (size_t)(t->n_here ? t->n_here : 1) * t->flat[0].n_in;
     t->evaluate_at_once = at_once;
     if (!train_buffer(t, &t->table_gradient, t->n_table, 4, message) ||
         !train_buffer(t, &t->grid, 1, sizeof(NeuralGpuGrid), message) ||
@@ -50,7 +50,7 @@ static void run(NeuralTrainer *t, int kernel, const NeuralBinding *b, size_t n, 
 
 // Of the layers into t->gradients, of the table added to t->table_gradient.
 static void gradient(NeuralTrainer *t, size_t offset) {
-    const uint32_t n = t->options.batch, n_levels = t->net.grid.n_levels;
+    const uint32_t n = t->n_here, n_levels = t->net.grid.n_levels;
     const NeuralBinding step = {t->steps, offset};
     const NeuralBinding encode[] = {{t->inputs, 0},
                                     {t->targets, 0},

@@ -17,7 +17,8 @@ enum {
 
 typedef struct TrainPath {
     const char *name;
-    // Makes pipelines and buffers. n_groups, group_samples of the trainer are set here.
+    // Makes pipelines and buffers. n_groups, group_samples of the trainer are set here, and
+    // train_share is called.
     bool (*prepare)(NeuralTrainer *t, char *message);
     // Partial gradients and squares of the batch whose structure lies at `offset` of t->steps.
     void (*gradient)(NeuralTrainer *t, size_t offset);
@@ -42,6 +43,9 @@ struct NeuralTrainer {
     uint64_t step;
     uint32_t n_groups;      // threadgroups of a step: as many partial gradients
     uint32_t group_samples; // each of them but the last has so many samples
+    // This process's: all of them, but in a group of processes.
+    uint32_t first_group, n_groups_here, first_sample, n_here;
+    bool alone;        // the others of the group are lost
     float loss_factor; // kernels multiply the output's error with it: half underflows otherwise
 
     MTLLibrary *library, *update_library;
@@ -66,6 +70,10 @@ struct NeuralTrainer {
     NeuralNetwork now; // what it draws
 };
 
+// Divides the threadgroups of a step among the processes; n_groups and group_samples are set.
+void train_share(NeuralTrainer *t);
+NeuralBinding train_gradients(const NeuralTrainer *t); // where this process's partial gradients go
+NeuralBinding train_squares(const NeuralTrainer *t);
 // A zeroed device buffer of n numbers of `size` bytes; false and the message if there is none.
 bool train_buffer(NeuralTrainer *t, NeuralBuffer **to, size_t n, size_t size, char *message);
 // train_plain.c, for the grid: the pipelines of the layers; then from inputs and targets in the

@@ -45,9 +45,10 @@ bool train_plain_prepare(NeuralTrainer *t, char *message) {
                                             mtl_size_make(32, flat ? 1 : 8, 1), message);
         if (!t->pipelines[i]) return false;
     }
-    uint32_t batch = t->options.batch;
-    t->n_groups = 1;
-    t->group_samples = batch;
+    t->n_groups = (uint32_t)ig_group_size(t->options.group);
+    t->group_samples = (t->options.batch + t->n_groups - 1) / t->n_groups;
+    train_share(t);
+    const uint32_t batch = t->n_here;
     if (t->evaluate_at_once > 4096) t->evaluate_at_once = 4096;
     uint32_t n = batch > t->evaluate_at_once ? batch : t->evaluate_at_once;
     if (!train_buffer(t, &t->scratch, regions(t, n).total, 4, message) ||
@@ -84,11 +85,11 @@ static void layers_forward(NeuralTrainer *t, const Regions *r, uint32_t n, size_
 NeuralBinding train_plain_inputs(NeuralTrainer *t) { return (NeuralBinding){t->scratch, 0}; }
 
 NeuralBinding train_plain_targets(NeuralTrainer *t) {
-    return (NeuralBinding){t->scratch, regions(t, t->options.batch).targets * 4};
+    return (NeuralBinding){t->scratch, regions(t, t->n_here).targets * 4};
 }
 
 NeuralBinding train_plain_layers(NeuralTrainer *t, NeuralBuffer *ones) {
-    uint32_t n = t->options.batch, n_layers = t->net.n_layers, side = 0;
+    uint32_t n = t->n_here, n_layers = t->net.n_layers, side = 0;
     Regions r = regions(t, n);
     NeuralBuffer *s = t->scratch;
     const MTLSize g1 = mtl_size_make(32, 1, 1), g2 = mtl_size_make(32, 8, 1);
@@ -100,13 +101,13 @@ NeuralBinding train_plain_layers(NeuralTrainer *t, NeuralBuffer *ones) {
                                    {s, r.squares * 4},
                                    {t->sizes, SIZE_BATCH_OUT}};
     neural_gpu_dispatch(t->gpu, t->pipelines[ERROR], error, 6, groups1(n), g1);
-    const NeuralBinding loss[] = {{s, r.squares * 4}, {t->squares, 0}, {t->sizes, SIZE_BATCH}};
+    const NeuralBinding loss[] = {{s, r.squares * 4}, train_squares(t), {t->sizes, SIZE_BATCH}};
     neural_gpu_dispatch(t->gpu, t->pipelines[LOSS], loss, 3, mtl_size_make(1, 1, 1), g1);
     for (uint32_t i = n_layers; i-- > 0;) {
         const NeuralGpuLayer *l = &t->flat[i];
         const NeuralBinding layer = {t->layers, i * sizeof *t->flat}, size = {t->sizes, SIZE_BATCH};
         const NeuralBinding weights[] = {
-            {s, r.activations[i] * 4}, {s, r.delta[side] * 4}, {t->gradients, 0}, layer, size};
+            {s, r.activations[i] * 4}, {s, r.delta[side] * 4}, train_gradients(t), layer, size};
         neural_gpu_dispatch(t->gpu, t->pipelines[GRADIENT], weights, 5,
                             groups2(l->n_out, l->n_in + 1), g2);
         if (!i && !ones) break;
@@ -127,7 +128,7 @@ static void gradient(NeuralTrainer *t, size_t offset) {
     const NeuralBinding gather[] = {{t->inputs, 0},        {t->targets, 0},
                                     train_plain_inputs(t), train_plain_targets(t),
                                     {t->steps, offset},    {t->sizes, SIZE_IN_OUT}};
-    neural_gpu_dispatch(t->gpu, t->pipelines[GATHER], gather, 6, groups1(t->options.batch),
+    neural_gpu_dispatch(t->gpu, t->pipelines[GATHER], gather, 6, groups1(t->n_here),
                         mtl_size_make(32, 1, 1));
     train_plain_layers(t, NULL);
 }

@@ -33,6 +33,24 @@ static int complain_of(const TrainJob *j, const char *message) {
     return EXIT_FAILURE;
 }
 
+// Several processes train one network: the first one speaks, draws and writes.
+static bool leads(const TrainJob *j) { return ig_group_rank(j->group) == 0; }
+static bool go_on_waiting(void *context) {
+    (void)context;
+    return !interrupted;
+}
+
+static bool find_group(TrainJob *j) {
+    MTLError *error = NULL;
+    j->group = ig_group_world(&error);
+    if (j->group)
+        ig_group_set_poll(j->group, go_on_waiting, NULL);
+    else
+        neural_fail(j->message, "%s", mtl_error_localized_description(error));
+    mtl_release(error);
+    return j->group != NULL;
+}
+
 // ---- Before training ----
 
 static bool check_outputs(TrainJob *j) {
@@ -83,7 +101,8 @@ static bool make_trainer(TrainJob *j) {
                             .decay_steps = o->steps,
                             .final_rate = siren ? 0.05f : 0.1f,
                             .seed = o->seed,
-                            .precision = o->precision};
+                            .precision = o->precision,
+                            .group = j->group};
     const NeuralNetwork *net = &j->w.net;
     NeuralDataset data = {j->n, 2, 3, j->positions, j->targets};
     float *features = NULL;
@@ -133,7 +152,8 @@ static bool explain(TrainJob *j, uint64_t done, const float *losses, uint32_t n)
 // Steps up to the next line of output, a few at a time so that Ctrl-C is heard.
 static bool train_until(TrainJob *j, uint64_t until, float *loss) {
     float losses[16] = {0};
-    for (uint64_t done; (done = neural_trainer_steps_done(j->trainer)) < until && !interrupted;) {
+    for (uint64_t done; (done = neural_trainer_steps_done(j->trainer)) < until && !interrupted &&
+                        !neural_trainer_is_alone(j->trainer);) {
         // a quarter of a second's worth, by the steps so far
         double fit = j->steps_here ? 250 * (double)j->steps_here / (j->training_ms + 1e-3) : 1;
         uint32_t n = fit < 1 ? 1 : fit > 16 ? 16 : (uint32_t)fit;
@@ -141,6 +161,7 @@ static bool train_until(TrainJob *j, uint64_t until, float *loss) {
         double began = now_ms();
         bool ok = neural_trainer_step(j->trainer, n, losses, j->message);
         j->training_ms += now_ms() - began;
+        if (!ok && neural_trainer_is_alone(j->trainer)) return true; // finish() says it
         if (!ok) return explain(j, done, losses, n);
         for (uint32_t i = 0; j->o.curve && i < n; i++)
             if (!chart_curve_add(&j->losses, (double)(done + i + 1), (double)losses[i]))
@@ -160,7 +181,7 @@ static bool train(TrainJob *j) {
     const TrainOptions *o = &j->o;
     float loss = NAN;
     uint64_t done = neural_trainer_steps_done(j->trainer);
-    j->shows_bar = isatty(STDERR_FILENO);
+    j->shows_bar = leads(j) && isatty(STDERR_FILENO);
     if (j->shows_bar) progress_begin(&j->bar, "training", (size_t)o->steps);
     while (done < o->steps) {
         uint64_t log_at = done ? next_multiple(done, o->log_interval) : 1;
@@ -170,6 +191,7 @@ static bool train(TrainJob *j) {
         if (!train_until(j, until, &loss)) return false;
         done = neural_trainer_steps_done(j->trainer);
         if (done < until) break; // Ctrl-C
+        if (!leads(j)) continue;
         if (done == 1 || done % o->log_interval == 0 || done == o->steps) {
             line(j);
             printf("step %4llu  loss %.6f\n", (unsigned long long)done, (double)loss);
@@ -182,13 +204,30 @@ static bool train(TrainJob *j) {
         fflush(stdout);
     }
     line(j);
-    if (done < o->steps && !evaluate(j, loss)) return false; // what there is
+    if (done < o->steps && ig_group_size(j->group) == 1 && !evaluate(j, loss))
+        return false; // what there is
     return true;
+}
+
+// The other processes are gone, or this one is told to go: what there is, at once.
+static int finish_alone(TrainJob *j) {
+    const unsigned long long done = neural_trainer_steps_done(j->trainer);
+    const int rank = ig_group_rank(j->group), size = ig_group_size(j->group);
+    if (!train_save_weights(j, true)) return complain_of(j, j->message);
+    fprintf(stderr,
+            "%s: process %d of %d ends after step %llu of %llu, since %s; to go on, add: --resume "
+            "%s\n",
+            j->name->name, rank, size, done, (unsigned long long)j->o.steps,
+            interrupted ? "it was told to (another one may have ended)" : "another one ended",
+            j->o.weights);
+    return interrupted ? 128 + interrupted : EXIT_FAILURE;
 }
 
 static int finish(TrainJob *j) {
     const uint64_t done = neural_trainer_steps_done(j->trainer);
     const bool whole = done >= j->o.steps;
+    if (!whole && ig_group_size(j->group) > 1) return finish_alone(j);
+    if (!leads(j)) return EXIT_SUCCESS;
     if (!train_save(j, !whole)) return complain_of(j, j->message);
     train_print_results(j);
     if (fflush(stdout) || ferror(stdout)) return complain_of(j, "cannot write to standard output");
@@ -210,8 +249,8 @@ static bool prepare(TrainJob *j) {
 }
 
 static int run(TrainJob *j) {
-    if (!prepare(j)) return complain_of(j, j->message);
-    if (j->name->any_model) {
+    if (!find_group(j) || !prepare(j)) return complain_of(j, j->message);
+    if (j->name->any_model && leads(j)) {
         const size_t n = j->w.net.n_params, n_table = neural_network_table_size(&j->w.net);
         printf("%zu parameters", n + n_table);
         if (n_table) printf(" (hash encoder %zu, MLP %zu)", n_table, n);

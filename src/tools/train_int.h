@@ -18,6 +18,7 @@ typedef struct TrainJob {
     unsigned char *rgba;        // the last evaluation's picture
     uint32_t out_width, out_height;
     MTLDevice *device;
+    IgGroup *group; // the processes that train together; the first one prints and writes
     NeuralTrainer *trainer;
     Progress bar;
     bool shows_bar;
@@ -43,5 +44,6 @@ bool train_resume(TrainJob *j);
 bool train_resume_state(TrainJob *j); // into the trainer
 // train_results.c
 bool train_save(TrainJob *j, bool resumable);
+bool train_save_weights(TrainJob *j, bool resumable);
 void train_print_results(const TrainJob *j);
 #endif

@@ -29,7 +29,7 @@ static bool add_training(TrainJob *j) {
     return ok;
 }
 
-static bool save_weights(TrainJob *j, bool resumable) {
+bool train_save_weights(TrainJob *j, bool resumable) {
     NeuralWeights *w = &j->w;
     w->width = j->image.width, w->height = j->image.height;
     w->aspect_ratio = (float)w->width / (float)w->height;
@@ -63,7 +63,7 @@ static bool save_curve(TrainJob *j) {
 }
 
 bool train_save(TrainJob *j, bool resumable) {
-    return save_weights(j, resumable) && save_picture(j) && (!j->o.curve || save_curve(j));
+    return train_save_weights(j, resumable) && save_picture(j) && (!j->o.curve || save_curve(j));
 }
 
 static void print_path(const char *what, const char *path) {

@@ -121,6 +121,12 @@ def test_siren(tmp_path):
     assert len(rows) == 64 * (1 + 128 * 3)
 
 
+def test_distributed():
+    text = example("08_distributed.py", "--steps", "60")  # with several processes: tests/group
+    losses = numbers(r"loss ([\d.]+)", text, 60)
+    assert losses[-1] < 0.8 * losses[0]
+
+
 def test_all_are_run():
     """A new example needs a test."""
     source = pathlib.Path(__file__).read_text()

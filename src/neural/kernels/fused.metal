@@ -167,7 +167,8 @@ template <typename T, int ROWS>
 void share(thread Tile<T, ROWS> &tile, device const float *inputs, device const float *targets,
            device float *gradients, device float *squares, constant Step &step, uint group) {
     int n_in = tile.layers[0].n_in;
-    uint begin = group * step.group_samples, end = min(begin + step.group_samples, step.batch);
+    uint begin = step.first_sample + group * step.group_samples;
+    uint end = min(begin + step.group_samples, step.batch);
     tile.scratch += group * (2 * n_layers * (ROWS * width));
     device float *gradient = gradients + group * step.gradient_size;
     device T *saved = tile.activations(0);

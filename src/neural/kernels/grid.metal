@@ -38,8 +38,9 @@ kernel void grid_encode(device const float2 *positions [[buffer(0)]],
                         constant Step &step [[buffer(4)]], device float *x [[buffer(5)]],
                         device float *t [[buffer(6)]], constant Layer &last [[buffer(7)]],
                         uint2 p [[thread_position_in_grid]]) {
-    if (p.x >= step.batch || p.y >= grid.n_levels) return;
-    const uint sample = draw_sample(step.seed, step.number, p.x, step.n_samples);
+    if (p.x >= step.n_here || p.y >= grid.n_levels) return;
+    const uint sample =
+        draw_sample(step.seed, step.number, step.first_sample + p.x, step.n_samples);
     const Cell c = find_cell(positions[sample], grid, p.y);
     for (uint f = 0; f < grid.n_features; f++) {
         float sum = 0;
@@ -56,8 +57,9 @@ kernel void grid_scatter(device const float2 *positions [[buffer(0)]],
                          device atomic_int *gradient [[buffer(2)]],
                          constant Grid &grid [[buffer(3)]], constant Step &step [[buffer(4)]],
                          uint2 p [[thread_position_in_grid]]) {
-    if (p.x >= step.batch || p.y >= grid.n_levels) return;
-    const uint sample = draw_sample(step.seed, step.number, p.x, step.n_samples);
+    if (p.x >= step.n_here || p.y >= grid.n_levels) return;
+    const uint sample =
+        draw_sample(step.seed, step.number, step.first_sample + p.x, step.n_samples);
     const Cell c = find_cell(positions[sample], grid, p.y);
     for (uint f = 0; f < grid.n_features; f++) {
         const float d = delta[(p.x * grid.n_levels + p.y) * grid.n_features + f];

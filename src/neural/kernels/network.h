@@ -33,6 +33,8 @@ struct Step {
     float rate;           // learning rate / (1 - beta1^t)
     float correction2;    // 1 / (1 - beta2^t)
     float beta1, beta2, epsilon;
+    uint first_sample; // of the batch that this process takes
+    uint n_here;       // and so many
     uint pad;
 };
 

@@ -10,8 +10,8 @@ kernel void plain_gather(device const float *inputs [[buffer(0)]],
                          device float *x [[buffer(2)]], device float *t [[buffer(3)]],
                          constant Step &step [[buffer(4)]], constant uint2 &size [[buffer(5)]],
                          uint i [[thread_position_in_grid]]) {
-    if (i >= step.batch) return;
-    uint sample = draw_sample(step.seed, step.number, i, step.n_samples);
+    if (i >= step.n_here) return;
+    uint sample = draw_sample(step.seed, step.number, step.first_sample + i, step.n_samples);
     for (uint k = 0; k < size.x; k++) x[i * size.x + k] = inputs[sample * size.x + k];
     for (uint k = 0; k < size.y; k++) t[i * size.y + k] = targets[sample * size.y + k];
 }
