@@ -496,6 +496,11 @@ struct SpaceChecker : RecursiveASTVisitor<SpaceChecker> {
                       "a goto to an address is not supported in Metal");
         return true;
     }
+    bool VisitBlockExpr(BlockExpr *e) {
+        bridge_report(&job, 3, e->getCaretLocation().getRawEncoding(),
+                      "a block is not supported in Metal");
+        return true;
+    }
     bool VisitStmtExpr(StmtExpr *) { return job.statementsInExpressions = true; }
     bool VisitLambdaExpr(LambdaExpr *e) {
         job.statementsInExpressions = true;

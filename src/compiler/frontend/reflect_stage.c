@@ -681,7 +681,11 @@ void reflect_kernel_inputs(ReflectBuilder *b, BridgeJob *job, RfFunction *f,
     for (uint32_t i = 0; i < from->n_params; i++) {
         if (!reflect_is_stage_input(b, f, &from->params[i])) continue;
         if (!in.values && !open_side(&in)) return;
+        uint32_t before = in.n;
         add_parameter(&in, &from->params[i], i, &stage_ins);
+        if (in.n == before)
+            reflect_report(job, from->params[i].location,
+                           "the stage_in structure of kernel '%s' has no members", f->name);
     }
     f->inputs = in.values, f->n_inputs = in.n;
 }

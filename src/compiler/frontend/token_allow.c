@@ -90,8 +90,10 @@ static void check_name(TokenPass *p, size_t i) {
     static const char prefix[] = "__builtin_";
     const char *name = p->in[i].text;
     bool prefixed = !strncmp(name, prefix, sizeof prefix - 1);
-    // What our headers say to the compiler: calls that it believes.
-    bool internal = !strncmp(name, "__ingot", 7);
+    // What our headers say to the compiler: calls that it believes, and lists as long as somebody
+    // asks for.
+    bool internal = !strncmp(name, "__ingot", 7) || !strcmp(name, "__make_integer_seq") ||
+                    !strcmp(name, "__type_pack_element");
     if (internal || (prefixed ? !builtin_allowed(name + sizeof prefix - 1)
                               : p->in[i].kind == T_identifier && bridge_is_builtin(p->job, name)))
         refuse(p, i, "");

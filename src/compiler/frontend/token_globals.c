@@ -144,7 +144,8 @@ static void place_in_constant(TokenPass *p, uint32_t at) {
         const MslToken *t = &p->out->at[k];
         if (t->kind == T_identifier && t->text && strcmp(t->text, "__constant") == 0) return;
     }
-    if (!behind_star && p->out->at[own].text && strcmp(p->out->at[own].text, "extern") == 0) own++;
+    const MslToken *first = own < p->out->n ? &p->out->at[own] : NULL; // NULL: nothing is declared
+    if (!behind_star && first && first->text && strcmp(first->text, "extern") == 0) own++;
     token_list_insert(p->out, own, (MslToken){T_identifier, 0, at, 10, "__constant"});
     token_list_insert(p->out, own, (MslToken){T_identifier, 0, at, 5, "const"});
 }

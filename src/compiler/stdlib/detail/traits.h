@@ -212,7 +212,12 @@ template <class T, T... I> struct integer_sequence {
     static METAL_FUNC constexpr size_t size() { return sizeof...(I); }
 };
 template <size_t... I> using index_sequence = integer_sequence<size_t, I...>;
-template <class T, T N> using make_integer_sequence = __make_integer_seq<integer_sequence, T, N>;
+// The compiler makes them as long as it is told to, until there is no memory left.
+template <class T, T N> struct __counted {
+    static_assert(N >= 0 && N <= 65536, "a sequence has no more than 65536 numbers");
+    using type = __make_integer_seq<integer_sequence, T, (N >= 0 && N <= 65536 ? N : 0)>;
+};
+template <class T, T N> using make_integer_sequence = typename __counted<T, N>::type;
 template <size_t N> using make_index_sequence = make_integer_sequence<size_t, N>;
 template <class... T> using index_sequence_for = make_index_sequence<sizeof...(T)>;
 } // namespace metal
