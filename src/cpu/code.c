@@ -1,73 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// code.c: code objects, ELF shared objects that mslc wrote, brought into this process through an
-// anonymous file and dlopen. Debuggers and profilers then see them like any library.
-#include <dlfcn.h>
-#include <elf.h>
-#include <errno.h>
-#include <link.h>
+// code.c: code objects, ELF shared objects that mslc wrote, in this process. elf.c looks at them
+// and maps them; the system's loader knows nothing of them.
+//
+// Debuggers and profilers: a code object is mapped from an anonymous file with all of its symbols,
+// seen as "/memfd:ingot-kernel" in /proc/PID/maps. `add-symbol-file FILE -o BASE` tells gdb of it,
+// where BASE is the start of the first such range and FILE a copy of the code object: the code of
+// `mslc build --emit=obj`, or the bytes at that range's /proc/PID/map_files.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include "cpu/elf.h"
 #include "cpu/engine.h"
-
-// Sanitizers open the files of all loaded libraries again at every dlopen. The number in the path
-// must still mean the code object then, not whatever file has got it since.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { KEEP_FILE = 1 };
-#else
-enum { KEEP_FILE = 0 };
-#endif
-
-// glibc takes a path it has seen before for the library it loaded then, and the numbers of closed
-// files come back. So every load spells the same path differently: a serial number in binary, "/."
-// for a 0 and "//." for a 1.
-static void unique_path(int fd, char *path, size_t n_bytes) {
-    static atomic_uint serial;
-    unsigned number = atomic_fetch_add(&serial, 1);
-    int at = snprintf(path, n_bytes, "/proc/self/fd");
-    for (int bit = 0; bit < 32; bit++)
-        at += snprintf(path + at, n_bytes - (size_t)at, number >> bit & 1 ? "//." : "/.");
-    snprintf(path + at, n_bytes - (size_t)at, "/%d", fd);
-}
-
-static bool write_all(int fd, const void *bytes, size_t n_bytes) {
-    const char *at = bytes;
-    while (n_bytes > 0) {
-        ssize_t n = write(fd, at, n_bytes);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return false;
-        at += n;
-        n_bytes -= (size_t)n;
-    }
-    return true;
-}
 
 // ---- What is loaded, by address ----
 
 static pthread_mutex_t loaded_lock = PTHREAD_MUTEX_INITIALIZER;
 static CpuCode *loaded; // under the lock
 
-static void note_segment(CpuCode *code, const char *base, const Elf64_Phdr *p) {
-    CpuRange r = {base + p->p_vaddr, base + p->p_vaddr + p->p_memsz};
-    if (p->p_type != PT_LOAD) return;
-    if (!code->image.start || r.start < code->image.start) code->image.start = r.start;
-    if (r.end > code->image.end) code->image.end = r.end;
-    if (!(p->p_flags & PF_W) && code->n_constants < CPU_MAX_CONSTANTS)
-        code->constants[code->n_constants++] = r;
-}
-
-// The loader took the file: its tables are sound.
-static void note_loaded(CpuCode *code, const void *bytes) {
-    const struct link_map *map;
-    Elf64_Ehdr head;
-    if (dlinfo(code->handle, RTLD_DI_LINKMAP, &map)) return;
-    memcpy(&head, bytes, sizeof head);
-    for (unsigned i = 0; i < head.e_phnum; i++) {
-        Elf64_Phdr p;
-        memcpy(&p, (const char *)bytes + head.e_phoff + i * sizeof p, sizeof p);
-        note_segment(code, (const char *)(uintptr_t)map->l_addr, &p);
+static void note_loaded(CpuCode *code) {
+    const CpuElf *e = &code->elf;
+    code->image = (CpuRange){code->base, code->base + e->span};
+    for (size_t i = 0; i < e->n_segments; i++) {
+        const Elf64_Phdr *p = &e->segments[i];
+        const char *start = code->base + p->p_vaddr;
+        if (!(p->p_flags & PF_W))
+            code->constants[code->n_constants++] = (CpuRange){start, start + p->p_memsz};
     }
     pthread_mutex_lock(&loaded_lock);
     code->next = loaded;
@@ -102,61 +59,68 @@ bool cpu_code_has_text(const void *caller, const char *text) {
 
 // ---- Loading ----
 
-DevCode *cpu_code_load(const void *bytes, size_t n_bytes, char *why, size_t why_bytes) {
-    CpuCode *code = NULL;
-    char path[160];
-    int fd = memfd_create("ingot-kernel", MFD_CLOEXEC);
-    if (fd < 0 || !write_all(fd, bytes, n_bytes)) {
-        snprintf(why, why_bytes, "no memory for %zu bytes of code: %s", n_bytes, strerror(errno));
-        goto fail;
+static bool has(const CpuCode *code, CpuElfSymbol symbol) { return code->elf.symbols[symbol] != 0; }
+
+// What it says of itself, before anything of it is mapped: cpu_elf_read has seen that it is there.
+static void copy_info(const CpuElf *e, CpuElfSymbol symbol, void *to, size_t n_bytes) {
+    for (size_t i = 0; i < e->n_segments; i++) {
+        const Elf64_Phdr *p = &e->segments[i];
+        uint64_t at = e->symbols[symbol] - p->p_vaddr;
+        if (e->symbols[symbol] < p->p_vaddr || at >= p->p_filesz) continue;
+        size_t n = p->p_filesz - at < n_bytes ? (size_t)(p->p_filesz - at) : n_bytes;
+        memcpy(to, e->bytes + p->p_offset + at, n); // zeros follow
     }
-    code = calloc(1, sizeof *code);
+}
+
+// A function pointer from a data pointer: POSIX says it works, ISO C has no cast for it.
+static void take_function(const CpuCode *code, CpuElfSymbol symbol, void *function) {
+    const char *at = has(code, symbol) ? code->base + code->elf.symbols[symbol] : NULL;
+    memcpy(function, &at, sizeof at);
+}
+
+static bool describe(CpuCode *code, char *why, size_t why_bytes) {
+    bool has_stage =
+        has(code, CPU_ELF_STAGE_INFO) && (has(code, CPU_ELF_VERTEX) || has(code, CPU_ELF_FRAGMENT));
+    bool has_info = has(code, CPU_ELF_KERNEL_INFO);
+    if (!has_info || !(has(code, CPU_ELF_KERNEL) || has_stage)) {
+        snprintf(why, why_bytes, "the code object has no %s",
+                 has_info ? CPU_KERNEL_SYMBOL : CPU_KERNEL_INFO_SYMBOL);
+        return false;
+    }
+    copy_info(&code->elf, CPU_ELF_KERNEL_INFO, &code->info, sizeof code->info);
+    if (code->info.abi != ABI_VERSION) {
+        snprintf(why, why_bytes, "the code object is for interface %u, this library for %u",
+                 code->info.abi, ABI_VERSION);
+        return false;
+    }
+    if (has_stage) copy_info(&code->elf, CPU_ELF_STAGE_INFO, &code->stage, sizeof code->stage);
+    code->head = (DevCode){.n_slots = code->info.n_slots,
+                           .threadgroup_bytes = code->info.threadgroup_bytes,
+                           .stack_bytes = code->info.stack_bytes,
+                           .stage = has_stage ? &code->stage : NULL};
+    return true;
+}
+
+DevCode *cpu_code_load(const void *bytes, size_t n_bytes, char *why, size_t why_bytes) {
+    CpuCode *code = calloc(1, sizeof *code);
     if (!code) {
         snprintf(why, why_bytes, "out of memory");
-        goto fail;
+        return NULL;
     }
-    unique_path(fd, path, sizeof path);
-    code->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!code->handle) {
-        const char *message = dlerror();
-        snprintf(why, why_bytes, "the code object does not load: %s", message ? message : "?");
+    if (!cpu_elf_read(&code->elf, bytes, n_bytes, why, why_bytes) ||
+        !describe(code, why, why_bytes))
         goto fail;
-    }
-    const CpuKernelInfo *info = dlsym(code->handle, CPU_KERNEL_INFO_SYMBOL);
-    // A function pointer from a data pointer: POSIX says it works, ISO C has no cast for it.
-    void *entry = dlsym(code->handle, CPU_KERNEL_SYMBOL);
-    memcpy(&code->kernel, &entry, sizeof entry);
-    const AbiStageInfo *stage = dlsym(code->handle, CPU_STAGE_INFO_SYMBOL);
-    void *vertex = dlsym(code->handle, CPU_VERTEX_SYMBOL);
-    void *fragment = dlsym(code->handle, CPU_FRAGMENT_SYMBOL);
-    memcpy(&code->vertex, &vertex, sizeof vertex);
-    memcpy(&code->fragment, &fragment, sizeof fragment);
-    bool has_stage = stage && (vertex || fragment);
-    if (!info || !(entry || has_stage)) {
-        snprintf(why, why_bytes, "the code object has no %s",
-                 info ? CPU_KERNEL_SYMBOL : CPU_KERNEL_INFO_SYMBOL);
-        goto fail;
-    }
-    if (info->abi != ABI_VERSION) {
-        snprintf(why, why_bytes, "the code object is for interface %u, this library for %u",
-                 info->abi, ABI_VERSION);
-        goto fail;
-    }
-    code->info = *info;
-    if (has_stage) code->stage = *stage;
-    code->head = (DevCode){.n_slots = info->n_slots,
-                           .threadgroup_bytes = info->threadgroup_bytes,
-                           .stack_bytes = info->stack_bytes,
-                           .stage = has_stage ? &code->stage : NULL};
-    note_loaded(code, bytes);
-    code->fd = KEEP_FILE ? fd : -1;
-    if (!KEEP_FILE) close(fd);
+    code->base = cpu_elf_map(&code->elf, why, why_bytes);
+    if (!code->base) goto fail;
+    take_function(code, CPU_ELF_KERNEL, &code->kernel);
+    take_function(code, CPU_ELF_VERTEX, &code->vertex);
+    take_function(code, CPU_ELF_FRAGMENT, &code->fragment);
+    code->elf.bytes = NULL; // the caller's, who frees them
+    note_loaded(code);
     return &code->head;
 
 fail:
-    if (code && code->handle) dlclose(code->handle);
     free(code);
-    if (fd >= 0) close(fd);
     return NULL;
 }
 
@@ -164,8 +128,7 @@ void cpu_code_free(DevCode *head) {
     if (!head) return;
     CpuCode *code = cpu_code(head);
     forget_loaded(code);
-    dlclose(code->handle);
-    if (code->fd >= 0) close(code->fd);
+    cpu_elf_unmap(&code->elf, code->base);
     free(code);
 }
 

@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include "cpu/cpu.h"
+#include "cpu/elf.h"
 #include "os/timer.h"
 
 #define CPU_KERNEL_STACK (64u << 20) // of each thread; touched only where somebody needs it
@@ -15,16 +16,15 @@
 typedef struct CpuRange {
     const char *start, *end;
 } CpuRange;
-enum { CPU_MAX_CONSTANTS = 4 };
 
 typedef struct CpuCode {
-    DevCode head;                          // first
-    void *handle;                          // dlopen
-    CpuRange image;                        // where it lies,
-    CpuRange constants[CPU_MAX_CONSTANTS]; // and what of it nobody writes
+    DevCode head;                         // first
+    CpuElf elf;                           // as it was read; its bytes are gone
+    char *base;                           // of its addresses
+    CpuRange image;                       // where it lies,
+    CpuRange constants[CPU_ELF_SEGMENTS]; // and what of it nobody writes
     size_t n_constants;
     struct CpuCode *next; // of all that are loaded
-    int fd;               // the file behind it, -1 if closed already
     CpuKernelFn *kernel;  // NULL in code of a vertex or fragment function
     CpuVertexFn *vertex;
     CpuFragmentFn *fragment;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // code_object.c: a code object as mslc writes them, in C: what it does is chosen by its first
 // argument, a pointer to Order (order.h). Compiled three ways: whole, for another interface, and
-// empty.
+// without what tells of it.
 #include <stdatomic.h>
 #include "abi/cpu_kernel.h"
 #include "order.h"
@@ -85,6 +85,9 @@ void ingot_kernel(const CpuLaunch *launch, uint64_t first, uint64_t end, void *t
     }
 }
 #else
-extern int nothing_here;
-int nothing_here;
+CpuKernelFn ingot_kernel; // of which nothing is told
+void ingot_kernel(const CpuLaunch *launch, uint64_t first, uint64_t end, void *threadgroup_memory,
+                  void *frames) {
+    (void)launch, (void)first, (void)end, (void)threadgroup_memory, (void)frames;
+}
 #endif

@@ -358,7 +358,7 @@ static LLVMValueRef build_ingot_thread(Cg *cg) {
 void msl_wrap_lanes(Cg *cg) {
     MslContext *cx = &cg->cx;
     bool suspends = cg->uses.barrier || cg->uses.simd || cg->uses.meet || cg->uses.quads;
-    enum { STACK = 16384, LANE = 1024, MAX_STEP_STACK = 65536 }; // the last: device/lanes.c
+    enum { STACK = 16384, LANE = 1024, MAX_STEP_STACK = 65536 };
     uint64_t stack = (STACK + LANE + 2 * cg->private_bytes + 4095) & ~4095ull;
     if (msl_is_graphics(cg) && stack > MAX_STEP_STACK)
         msl_fail(cx, "'%s' has too much private memory for reference code", cg->fn->name);

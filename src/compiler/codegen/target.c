@@ -223,8 +223,7 @@ void msl_set_target_attributes(Cg *cg) {
 
 // The loader resolves these; a code object that needs anything else would fail in the application.
 bool msl_is_host_symbol(const char *name) {
-    static const char *const names[] = {"",        "memcpy",         "memset",
-                                        "memmove", "__tls_get_addr", "_GLOBAL_OFFSET_TABLE_"};
+    static const char *const names[] = {"", "memcpy", "memset", "memmove", "_GLOBAL_OFFSET_TABLE_"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(name, names[i])) return true;
     return false;

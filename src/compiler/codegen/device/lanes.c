@@ -18,7 +18,7 @@ typedef int64_t i64;
 typedef float f32;
 typedef float f32x2 __attribute__((ext_vector_type(2)));
 
-enum { MAX_DEPTH = 31, MAX_STEP_STACK = 65536 }; // the latter: codegen/lanes.c
+enum { MAX_DEPTH = 31 };
 typedef enum State { READY, AT_OPERATION, AT_BARRIER, DONE } State;
 typedef enum Type { T_i32, T_u32, T_i64, T_u64, T_f32 } Type;
 typedef enum Op {
@@ -647,14 +647,12 @@ __attribute__((visibility("default"))) void ingot_kernel(const CpuLaunch *launch
 
 // ---- vertex and fragment functions: one SIMD-group (as device/stage.c) ----
 
-static _Thread_local char step_frames[CPU_STAGE_LANES * MAX_STEP_STACK]
-    __attribute__((aligned(128)));
-
 static void run_step(const CpuLaunch *launch, void *step, u32 on) {
     Group g = {
         .launch = launch, .memory = step, .size = {CPU_STAGE_LANES, 1, 1}, .n = CPU_STAGE_LANES};
     if (ingot_suspends) {
-        run_suspending(&g, step_frames, on);
+        char *frames = __builtin_alloca_with_align(CPU_STAGE_LANES * ingot_stack, 128 * 8);
+        run_suspending(&g, frames, on);
         return;
     }
     for (u32 t = 0; t < g.n; t++) {
