@@ -4,7 +4,7 @@ B      ?= build
 PREFIX ?= /usr/local
 CMAKE  := cmake -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 
-.PHONY: all build demo test test-long test-times bench bench-peers fuzz fuzz-json chaos programs install uninstall dist wheel dist-test format asan tsan clean bootstrap
+.PHONY: all build demo test test-long test-times bench bench-peers fuzz fuzz-sources chaos programs install uninstall dist wheel dist-test format asan tsan clean bootstrap
 all: build
 
 bootstrap:
@@ -43,12 +43,15 @@ bench-peers: build
 	@scripts/bootstrap peers
 	@scripts/bench $(B) --peers
 
+# Readers of files on any bytes (libFuzzer), ten minutes each, T="npy elf": only these; then, without T, random
+# kernels until interrupted.
 fuzz: build
-	@scripts/fuzz $(B)
+	@scripts/fuzz $(B) --files $(T)
+	@$(if $(T),,scripts/fuzz $(B))
 
-# The JSON reader on any bytes, until interrupted (libFuzzer).
-fuzz-json:
-	@scripts/fuzz $(B) --json
+# Sources that no person would write, until interrupted.
+fuzz-sources: build
+	@scripts/fuzz $(B) --sources
 
 # The tests that wait for other threads, with threads that stop where it hurts.
 chaos: build

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""make_seeds.py MSLC: writes the seeds of the drivers, a few small files of each format, into seeds/. Files that
+libFuzzer found lie beside them with names of their own, and stay."""
+import hashlib
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+import zlib
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = '''#include <metal_stdlib>
+using namespace metal;
+struct Node { float values[4]; device Node *next; texture2d<float> picture; };
+constant int scale [[function_constant(0)]];
+struct Out { float4 at [[position]]; float2 uv [[user(uv)]]; };
+kernel void first(device Node *nodes [[buffer(0)]], constant float2 *list [[buffer(1)]], threadgroup float *room [[threadgroup(0)]],
+                  uint2 gid [[thread_position_in_grid]]) { nodes[gid.x].values[gid.y & 3] += list[gid.x].x * scale; }
+vertex Out corner(uint i [[vertex_id]]) { return {float4(i), float2(i)}; }
+fragment float4 shade(Out in [[stage_in]], texture2d<float> t [[texture(0)]], sampler s [[sampler(0)]]) { return t.sample(s, in.uv); }
+'''
+
+
+def write(kind, name, data):
+    folder = os.path.join(HERE, 'seeds', kind)
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, name), 'wb') as f:
+        f.write(data if isinstance(data, bytes) else data.encode())
+
+
+def text(b):
+    b = b if isinstance(b, bytes) else b.encode()
+    return struct.pack('<Q', len(b)) + b
+
+
+def container(magic, version, content, seal=b''):
+    return magic + struct.pack('<I', version) + hashlib.sha256(content).digest() + seal + content
+
+
+def libraries(mslc):
+    with tempfile.TemporaryDirectory() as folder:
+        source, out = os.path.join(folder, 'a.metal'), os.path.join(folder, 'a.metallib')
+        with open(source, 'w', encoding='utf-8') as f:
+            f.write(SOURCE)
+        subprocess.run([mslc, 'build', source, '-o', out], check=True)
+        with open(out, 'rb') as f:
+            whole = f.read()
+    # The bitcode, which is last, is not read by the driver: a few bytes of it are enough.
+    for name, keep in (('functions', 16), ('nothing', 0)):
+        at = next(i for i in range(44, len(whole) - 8) if struct.unpack_from('<Q', whole, i)[0] == len(whole) - i - 8)
+        content = whole[44:at] + text(whole[at + 8:at + 8 + keep])
+        write('metallib', name + '.metallib', container(whole[:8], struct.unpack_from('<I', whole, 8)[0], content))
+        write('cache', name, container(whole[:8], struct.unpack_from('<I', whole, 8)[0], content))
+    lib = container(whole[:8], struct.unpack_from('<I', whole, 8)[0], whole[44:at] + text(b'BC'))
+    write('metallib', 'wrapped', b'MTLBINGT' + struct.pack('<IIIIQQ', 1, 0, 0x40000, 0, len(lib), 4) + lib + b'text' + b'ENDT')
+
+
+def archives():
+    entry = b'k' * 32 + text('first') + text('a.metal') + text('scale = 1') + struct.pack('<III', 64, 1, 1) + text(b'\x7fELF code')
+    other = entry.replace(b'kkkk', b'jjjj').replace(b'first', b'other')
+    for name, entries in (('empty', []), ('two', [entry, other])):
+        content = text('compiler') + b'm' * 32 + text('machine') + struct.pack('<I', len(entries)) + b''.join(entries)
+        write('archive', name + '.binarchive', container(b'INGOTARC', 2, content, b's' * 32))
+    write('cache', 'kernel', b'INGOTKRN' + b's' * 32 + b'\x7fELF code')
+
+
+CODE = '''#include "abi/cpu_kernel.h"
+void *memcpy(void *, const void *, unsigned long);
+extern const CpuKernelInfo ingot_kernel_info;
+const CpuKernelInfo ingot_kernel_info = {.abi = ABI_VERSION, .width = 1};
+static void one(char *p, const char *q) { memcpy(p, q, 64); }
+static void two(char *p, const char *q) { memcpy(q ? p + 1 : p, q, 65); }
+static void (*const volatile table[])(char *, const char *) = {one, two};
+CpuKernelFn ingot_kernel;
+void ingot_kernel(const CpuLaunch *l, uint64_t first, uint64_t end, void *memory, void *frames) {
+    table[first & 1](memory, frames);
+}
+'''
+
+
+def objects(mslc):
+    with tempfile.TemporaryDirectory() as folder:
+        source, out, code = (os.path.join(folder, name) for name in ('a.metal', 'a.so', 'a.c'))
+        with open(source, 'w', encoding='utf-8') as f:
+            f.write('kernel void k(device int *p [[buffer(0)]], uint i [[thread_position_in_grid]]) { p[i] = 1; }\n')
+        subprocess.run([mslc, 'build', '-q', '--cpu', 'x86-64', '--width', '1', '--emit=obj', '--function', 'k', source, '-o', out], check=True)
+        with open(out, 'rb') as f:
+            write('elf', 'kernel.so', f.read())
+        with open(code, 'w', encoding='utf-8') as f:
+            f.write(CODE)
+        subprocess.run(['clang-22', '-O1', '-fPIC', '-shared', '-nostdlib', '-ffreestanding', '-fuse-ld=lld', '-I', os.path.join(HERE, '../../../src'),
+                        '-Wl,-z,now', code, '-o', out], check=True)
+        with open(out, 'rb') as f:
+            write('elf', 'relocations.so', f.read())
+
+
+def arrays():
+    for name, version, header, data in (('f4', 1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", bytes(24)),
+                                        ('i8', 1, "{'descr': '>i8', 'fortran_order': False, 'shape': (4,), }", bytes(32)),
+                                        ('scalar', 1, "{'descr': '<f8', 'fortran_order': False, 'shape': (), }", bytes(8)),
+                                        ('fortran', 2, "{'descr': '<u2', 'fortran_order': True, 'shape': (3, 2), }", bytes(12)),
+                                        ('empty', 3, "{'descr': '|b1', 'fortran_order': False, 'shape': (0, 4), }", b'')):
+        line = header.encode() + b'\n'
+        write('npy', name + '.npy', b'\x93NUMPY' + bytes([version, 0]) + struct.pack('<H' if version == 1 else '<I', len(line)) + line + data)
+
+
+def tensors():
+    header = json.dumps({'__metadata__': {'format': 'pt'}, 'a': {'dtype': 'F32', 'shape': [2, 3], 'data_offsets': [0, 24]},
+                         'b': {'dtype': 'BF16', 'shape': [], 'data_offsets': [24, 26]}}).encode()
+    write('safetensors', 'two.safetensors', struct.pack('<Q', len(header)) + header + bytes(26))
+    write('safetensors', 'none.safetensors', struct.pack('<Q', 2) + b'{}')
+    graph = {'name': 'main', 'type': 'float32', 'inputs': [{'name': 'x', 'dimensions': [4, 8]}],
+             'constants': [{'name': 'w', 'dimensions': [4, 2], 'data': [1, 0, 0, 0, 0, 1, 0, 0]}, {'name': 'b', 'data': [1, 2]}],
+             'operations': [{'op': 'matmul', 'inputs': ['x', 'w'], 'transpose_b': True, 'output': 'a'},
+                            {'op': 'add', 'inputs': ['a', 'b'], 'output': 'c'}, {'op': 'softmax', 'inputs': ['c'], 'axis': 0, 'output': 'y'}],
+             'outputs': [{'name': 'y'}]}
+    write('network', 'layer', json.dumps(graph))
+    graph['weights'] = 'weights.safetensors'
+    graph['constants'] = [{'name': 'w', 'tensor': 'a'}]
+    graph['operations'] = [{'op': 'conv2d', 'inputs': ['x', 'w'], 'strides': [1, 1], 'padding': [0, 0], 'dilations': [1, 1], 'output': 'y'},
+                           {'op': 'reshape', 'inputs': ['y'], 'dimensions': [2, 2], 'output': 'z'}]
+    write('network', 'weights', json.dumps(graph).encode() + b'\0' + struct.pack('<Q', len(header)) + header + bytes(26))
+
+
+def chunk(kind, data):
+    return struct.pack('>I', len(data)) + kind + data + struct.pack('>I', zlib.crc32(kind + data))
+
+
+def png(width, height, depth, color, rows, extra=b'', interlace=0):
+    return (b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', struct.pack('>IIBBBBB', width, height, depth, color, 0, 0, interlace)) + extra +
+            chunk(b'IDAT', zlib.compress(rows)) + chunk(b'IEND', b''))
+
+
+def pictures():
+    write('picture', 'rgb.png', png(3, 2, 8, 2, b'\0' + bytes(range(9)) + b'\1' + bytes(range(9))))
+    write('picture', 'rgba16.png', png(2, 2, 16, 6, (b'\2' + bytes(range(16))) * 2, chunk(b'gAMA', struct.pack('>I', 100000))))
+    write('picture', 'palette.png', png(4, 1, 2, 3, b'\0\x1b', chunk(b'PLTE', bytes(range(12))) + chunk(b'tRNS', b'\x80\x40')))
+    write('picture', 'grey1.png', png(8, 2, 1, 0, b'\0\xaa\4\x55'))
+    write('picture', 'interlaced.png', png(2, 2, 8, 0, b'\0\1\0\2\0\3\4', interlace=1))
+    orientation = b'Exif\0\0MM\0*\0\0\0\x08' + struct.pack('>HHHIHHI', 1, 0x112, 3, 1, 6, 0, 0)
+    write('picture', 'turned.png', png(2, 1, 8, 2, b'\0' + bytes(6), chunk(b'eXIf', orientation[6:])))
+
+
+def networks():
+    layers = [{'weights': [[.5, -.25]] * 3, 'biases': [0, 1, 2]}, {'weights': [[.1, .2, .3]] * 3, 'biases': [.5, .5, .5]}]
+    whole = {'metadata': {'mode': 'image', 'image': {'width': 4, 'height': 4, 'aspect_ratio': 1.0}}, 'model': {'type': 'siren'},
+             'mlp': {'layers': layers}, 'sample_count': 1, 'sample_seed': 1337, 'samples': [{'position': [0, 0], 'value': [0, .5, 1]}]}
+    write('weights', 'siren.json', json.dumps(whole))
+    whole['model'] = {'type': 'fourier'}
+    whole['fourier'] = {'sigma': 10, 'B': [[1, 2], [3, 4]]}
+    write('weights', 'fourier.json', json.dumps(whole))
+    body = struct.pack('<4sBBBBII', b'INGN', 1, 8, 2, 0, 4, 4) + struct.pack('<eeHHeeee', 30, 1, 3, 3, .01, .01, .01, .01) + bytes(30)
+    write('weights', 'packed.ingot', body + bytes(4))
+
+
+def words():
+    write('json', 'all.json', '{"a": [1, -2.5e3, true, false, null, "\\u00e9\\n"], "b": {}, "c": []}')
+    write('json', 'deep.json', '[' * 30 + ']' * 30)
+
+
+def main():
+    libraries(sys.argv[1])
+    objects(sys.argv[1])
+    archives()
+    arrays()
+    tensors()
+    pictures()
+    networks()
+    words()
+
+
+if __name__ == '__main__':
+    main()
