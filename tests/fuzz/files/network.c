@@ -32,7 +32,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     if (!net) return 0;
     NetPlan plan;
     MTL4MachineLearningPipelineDescriptor d = {0};
-    if (network_plan(net, &d, &plan, message)) network_plan_free(net, &plan);
+    network_plan(net, &d, &plan, message);
+    network_plan_free(net, &plan); // also of one that failed
     network_free(net);
     return 0;
 }
