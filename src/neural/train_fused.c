@@ -13,8 +13,12 @@ enum {
     MAX_ROWS = 128,
     GRADIENT_ROWS = 32,
     MIN_ROWS = 8,
-    GROUP_SAMPLES = 256, // of the batch for a threadgroup: its gradient is written back once
-    MAX_GROUPS = 64,     // partial gradients to add in the end
+    // Samples of the batch for a threadgroup, whose gradient is written back once: 256, but less
+    // where a small batch would leave cores without work (two tiles cost a tenth more than eight).
+    GROUP_SAMPLES = 256,
+    LEAST_SAMPLES = 64,
+    WANTED_GROUPS = 16,
+    MAX_GROUPS = 64, // partial gradients to add in the end
 };
 
 static uint32_t widest(const NeuralNetwork *net) {
@@ -67,6 +71,7 @@ static bool prepare(NeuralTrainer *t, char *message) {
     // Groups depend on the batch alone, so that sums do not depend on the machine.
     uint32_t batch = t->options.batch, share = GROUP_SAMPLES;
     uint32_t rows = rows_for(GRADIENT, t->max_width);
+    while (share > LEAST_SAMPLES && batch / share < WANTED_GROUPS) share /= 2;
     if (batch / share > MAX_GROUPS) share = (batch + MAX_GROUPS - 1) / MAX_GROUPS;
     t->group_samples = (share + rows - 1) / rows * rows;
     t->n_groups = (batch + t->group_samples - 1) / t->group_samples;

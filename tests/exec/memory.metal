@@ -146,3 +146,23 @@ kernel void many_narrow_scatters(device const uint *in [[buffer(0)]], device hal
         if (k % 2 == x % 2) u[row * 40 + k] = x * k;
     }
 }
+
+// A structure of bytes stands for several numbers, at any address.
+// run: copied_bytes grid=100 group=32
+// arg 0 = ints(100 * 27 + 3, 0, 256).astype(u8)
+// arg 1 = np.zeros(100 * 27 + 3, u8)
+// expect 1 = np.concatenate([np.zeros(1, u8), np.concatenate([(a0[2 + 27 * i:29 + 27 * i] if i % 3 else np.zeros(27, u8)) for i in range(100)]), np.zeros(2, u8)])
+struct Odd { uchar v[27]; };
+kernel void copied_bytes(device const uchar *a [[buffer(0)]], device uchar *b [[buffer(1)]], uint i [[thread_position_in_grid]]) {
+    if (i % 3) ((device Odd *)(b + 1))[i] = ((device const Odd *)(a + 2))[i];
+}
+
+// run: thin_bfloats grid=70 group=32
+// arg 0 = (np.arange(280, dtype=f32).view(u32) >> 16).astype(u16)
+// arg 1 = np.zeros(70, f32)
+// arg 2 = i32(65)
+// expect 1 = np.where(iota(70) < 65, (a0.astype(u32) << 16).view(f32)[1::4] + (a0.astype(u32) << 16).view(f32)[2::4], 0)
+kernel void thin_bfloats(device const bfloat *a [[buffer(0)]], device float *b [[buffer(1)]], constant int &n [[buffer(2)]],
+                         uint i [[thread_position_in_grid]]) {
+    if (int(i) < n) b[i] = float(a[4 * i + 1]) + float(a[4 * i + 2]);
+}

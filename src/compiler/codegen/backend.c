@@ -186,9 +186,9 @@ static void compile(Cg *cg, MslKernel *out) {
     msl_verify(cx, "finish");
     double start = now_ms();
     msl_widen_masks(cg);
+    msl_share_scatters(cg);
     msl_ease_masks(cg);
     msl_carry_masks(cg);
-    msl_share_scatters(cg);
     msl_break_chains(cg);
     msl_loosen(cg);
     LLVMMemoryBufferRef object = msl_emit(cg);

@@ -93,8 +93,9 @@ bool msl_take_text(const char *start, size_t n, MslKernel *out); // false: out o
 void msl_link(Cg *cg, LLVMMemoryBufferRef buffer, MslKernel *out);
 
 // masks.c
-#define MSL_EDGES "ingot-edges"  // of a function: it serves the grid's edges, others serve the rest
-bool msl_is_mask(LLVMTypeRef t); // a vector of bits
+#define MSL_EDGES "ingot-edges" // of a function: it serves the grid's edges, others serve the rest
+bool msl_is_to_be_short(const Cg *cg, LLVMValueRef f); // rather than fast: edges, quick code
+bool msl_is_mask(LLVMTypeRef t);                       // a vector of bits
 void msl_ease_masks(Cg *cg);
 void msl_carry_masks(Cg *cg); // carry.c
 

@@ -25,14 +25,17 @@ static bool is_slow_gather(const Cg *cg, LLVMValueRef i, bool gathers) {
     return !(word && gathers) && !LLVMIsConstant(LLVMGetOperand(i, 1));
 }
 
-// Code that serves edges alone (wrap.c) is to be short: a gather is a tenth of the loads.
+bool msl_is_to_be_short(const Cg *cg, LLVMValueRef f) {
+    static const char edges[] = MSL_EDGES;
+    return cg->request->quick ||
+           LLVMGetStringAttributeAtIndex(f, LLVMAttributeFunctionIndex, edges, sizeof edges - 1);
+}
+
+// In code that is to be short a gather is a tenth of the loads, on any machine that has one.
 static bool takes_gathers(Cg *cg, LLVMValueRef f) {
     MslContext *cx = &cg->cx;
     if (has_gathers(cx)) return true;
-    static const char edges[] = MSL_EDGES;
-    if (!cx->avx2 ||
-        !LLVMGetStringAttributeAtIndex(f, LLVMAttributeFunctionIndex, edges, sizeof edges - 1))
-        return false;
+    if (!cx->avx2 || !msl_is_to_be_short(cg, f)) return false;
     char features[4096];
     snprintf(features, sizeof features, "%s,+fast-gather", cx->features ? cx->features : "");
     msl_add_text_attribute(cx, f, "target-features", features);
@@ -91,6 +94,26 @@ static bool is_spread(LLVMValueRef i) {
     return LLVMGetInstructionOpcode(i) == LLVMBitCast && msl_is_mask(to) &&
            LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(i, 0))) == LLVMIntegerTypeKind &&
            LLVMGetVectorSize(to) <= 32;
+}
+
+// A mask from memory (frames of coroutines hold them): bits, as above.
+static bool is_mask_load(LLVMValueRef i) {
+    LLVMTypeRef type = LLVMTypeOf(i);
+    return LLVMIsALoadInst(i) && msl_is_mask(type) && LLVMGetVectorSize(type) % 8 == 0 &&
+           LLVMGetVectorSize(type) <= 32;
+}
+
+static LLVMValueRef load_bits(Cg *cg, LLVMValueRef load) {
+    MslContext *cx = &cg->cx;
+    LLVMTypeRef type = LLVMTypeOf(load), bits = msl_int(cx, LLVMGetVectorSize(type));
+    LLVMPositionBuilderBefore(cx->builder, load);
+    LLVMValueRef v = LLVMBuildLoad2(cx->builder, bits, LLVMGetOperand(load, 0), "");
+    LLVMSetAlignment(v, LLVMGetAlignment(load));
+    LLVMSetVolatile(v, LLVMGetVolatile(load));
+    LLVMValueRef mask = LLVMBuildBitCast(cx->builder, v, type, "");
+    LLVMReplaceAllUsesWith(load, mask);
+    LLVMInstructionEraseFromParent(load);
+    return mask;
 }
 
 static void spread(Cg *cg, LLVMValueRef i) {
@@ -177,6 +200,7 @@ void msl_ease_masks(Cg *cg) {
             for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
                 next = LLVMGetNextInstruction(i);
                 if (is_slow_gather(cg, i, gathers)) open_gather(cg, i);
+                if (!cg->cx.avx512 && is_mask_load(i)) i = load_bits(cg, i);
                 if (!cg->cx.avx512 && is_spread(i))
                     spread(cg, i);
                 else if (cg->cx.aarch64 && is_join(i))

@@ -4,7 +4,8 @@
 //             branch and a store for each lane. A product of matrices of halves has four hundred:
 //             ten thousand blocks, a megabyte of code, and five times the time to compile it.
 //   requires  the last optimisation has run; preserves everything else
-// Kernels with a few of them keep the lanes in line: a call saves what is in the vector registers.
+// Kernels with a few of them keep the lanes in line, where they are to be fast: a call saves what
+// is in the vector registers.
 #include "compiler/codegen/codegen.h"
 #include <stdio.h>
 #include <string.h>
@@ -19,8 +20,9 @@ static bool is_slow_scatter(const Cg *cg, LLVMValueRef i) {
     return scalar && n > 1 && n <= MAX_LANES && !LLVMIsConstant(LLVMGetOperand(i, 2));
 }
 
-// void f(values, pointers, mask): a loop over the bits of the mask. The vectors lie in memory,
-// where a lane is found by its number.
+// void f(values, pointers, bits of the mask): a loop over the bits. The vectors lie in memory,
+// where a lane is found by its number. (A vector of bits as a parameter would be put together one
+// by one.)
 static LLVMValueRef build_scatter(Cg *cg, LLVMTypeRef function, const char *name) {
     MslContext *cx = &cg->cx;
     LLVMBuilderRef b = cx->builder;
@@ -42,7 +44,7 @@ static LLVMValueRef build_scatter(Cg *cg, LLVMTypeRef function, const char *name
         LLVMBuildStore(b, LLVMGetParam(f, k), at[k]);
     }
     LLVMValueRef zero = LLVMConstNull(bits);
-    LLVMValueRef all = LLVMBuildBitCast(b, LLVMGetParam(f, 2), bits, "all");
+    LLVMValueRef all = LLVMGetParam(f, 2);
     LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, all, zero, ""), end, lane);
 
     LLVMPositionBuilderAtEnd(b, lane);
@@ -72,10 +74,11 @@ static void replace(Cg *cg, LLVMValueRef scatter) {
     MslContext *cx = &cg->cx;
     LLVMValueRef args[3];
     LLVMTypeRef types[3];
-    for (unsigned k = 0; k < 3; k++) {
-        args[k] = LLVMGetOperand(scatter, k);
-        types[k] = LLVMTypeOf(args[k]);
-    }
+    for (unsigned k = 0; k < 3; k++) args[k] = LLVMGetOperand(scatter, k);
+    LLVMPositionBuilderBefore(cx->builder, scatter);
+    args[2] = LLVMBuildBitCast(cx->builder, args[2],
+                               msl_int(cx, LLVMGetVectorSize(LLVMTypeOf(args[0]))), "");
+    for (unsigned k = 0; k < 3; k++) types[k] = LLVMTypeOf(args[k]);
     char name[96]; // one for each type of the intrinsic
     snprintf(name, sizeof name, "ingot.%s", msl_callee(scatter) + strlen("llvm.masked."));
     LLVMTypeRef function = LLVMFunctionType(LLVMVoidTypeInContext(cx->llvm), types, 3, 0);
@@ -86,22 +89,24 @@ static void replace(Cg *cg, LLVMValueRef scatter) {
     LLVMInstructionEraseFromParent(scatter);
 }
 
-// Calls `each` for every scatter; returns how many there are.
-static unsigned visit(Cg *cg, void (*each)(Cg *, LLVMValueRef)) {
+// Calls `each` for every scatter of a function; returns how many there are.
+static unsigned visit(Cg *cg, LLVMValueRef f, void (*each)(Cg *, LLVMValueRef)) {
     unsigned n = 0;
-    for (LLVMValueRef f = LLVMGetFirstFunction(cg->cx.module); f; f = LLVMGetNextFunction(f))
-        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
-            for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
-                next = LLVMGetNextInstruction(i);
-                if (!is_slow_scatter(cg, i)) continue;
-                n++;
-                if (each) each(cg, i);
-            }
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
+            next = LLVMGetNextInstruction(i);
+            if (!is_slow_scatter(cg, i)) continue;
+            n++;
+            if (each) each(cg, i);
+        }
     return n;
 }
 
 void msl_share_scatters(Cg *cg) {
-    if (visit(cg, NULL) <= A_FEW) return;
-    visit(cg, replace);
-    msl_set_target_attributes(cg);
+    unsigned all = 0, shared = 0;
+    LLVMValueRef first = LLVMGetFirstFunction(cg->cx.module), f;
+    for (f = first; f; f = LLVMGetNextFunction(f)) all += visit(cg, f, NULL);
+    for (f = first; f; f = LLVMGetNextFunction(f))
+        if (all > A_FEW || msl_is_to_be_short(cg, f)) shared += visit(cg, f, replace);
+    if (shared) msl_set_target_attributes(cg);
 }

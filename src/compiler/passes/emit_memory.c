@@ -311,6 +311,13 @@ static bool same_index(const Vec *x, Value p) {
     return true;
 }
 
+// Bytes or halfwords with gaps between the lanes, not all of which are on: one access for all would
+// be a branch for each lane, and shuffles.
+static bool is_thin(const Vec *x, const Access *a, int g) {
+    return a->to && g != a->n && msl_is_narrow(x, a->element) && x->cx->avx2 &&
+           !LLVMIsConstant(x->mask);
+}
+
 static void emit_access(Vec *x, Access *a) {
     Class c = msl_class(x, a->p);
     unsigned runs = c.segmented ? x->n_segments / x->parts : 1;
@@ -324,7 +331,7 @@ static void emit_access(Vec *x, Access *a) {
         access_scattered(x, a);
     } else if (c.kind == LINEAR && (c.stride == a->bytes || c.stride == -a->bytes) && alone) {
         access_consecutive(x, a, runs, c.stride < 0);
-    } else if (g >= a->n && g <= MAX_RECORD && !a->soa) {
+    } else if (g >= a->n && g <= MAX_RECORD && !a->soa && !is_thin(x, a, (int)g)) {
         access_records(x, a, runs, (int)g);
     } else {
         access_scattered(x, a);

@@ -68,10 +68,12 @@ static unsigned variable_unit(Vec *x, Value p) {
 }
 
 // Bytes to copy or set at a time; 1 where n, which may be unknown, is not a multiple of more.
-static unsigned unit_of(Vec *x, Value i, bool set) {
+// memory: neither side is such a variable.
+static unsigned unit_of(Vec *x, Value i, bool set, bool *memory) {
     int64_t n;
     unsigned to = variable_unit(x, operand(i, 0)), from = set ? 0 : variable_unit(x, operand(i, 1));
     unsigned unit = to && from ? (to < from ? to : from) : to + from;
+    *memory = !unit;
     if (!unit) { // memory: as far as alignment allows
         unsigned align = argument_align(i, 1), align2 = set ? 4 : argument_align(i, 2);
         for (unit = 4; unit > 1 && (align % unit || align2 % unit);) unit /= 2;
@@ -159,6 +161,24 @@ static void expand_short(Vec *x, Value i, bool set, uint64_t bytes, unsigned uni
         store_at(x, v[k], operand(i, 0), k * unit, align_at(align, k * unit), is_volatile);
 }
 
+// From memory to memory: records of up to 16 bytes, as long as they fit, however they are aligned.
+// A structure of bytes stands for several numbers in loaders of tiles.
+static void copy_records(Vec *x, Value i, uint64_t bytes) {
+    unsigned align = argument_align(i, 1), align2 = argument_align(i, 2);
+    bool is_volatile = LLVMConstIntGetZExtValue(operand(i, 3)) != 0;
+    Value v[UNROLL_BYTES];
+    for (int store = 0; store < 2; store++)
+        for (uint64_t at = 0, k = 0, n; at < bytes; at += n, k++) {
+            for (n = 16; n > bytes - at;) n /= 2;
+            Type t = n > 4 ? LLVMVectorType(x->i32, (unsigned)n / 4)
+                           : LLVMIntTypeInContext(x->llvm, (unsigned)n * 8);
+            if (store)
+                store_at(x, v[k], operand(i, 0), at, align_at(align, at), is_volatile);
+            else
+                v[k] = load_at(x, t, operand(i, 1), at, align_at(align2, at), is_volatile);
+        }
+}
+
 // True if a helper was called: it must be inlined.
 static bool expand_memory_intrinsic(Vec *x, Value i) {
     const char *name = callee_of(i);
@@ -167,7 +187,8 @@ static bool expand_memory_intrinsic(Vec *x, Value i) {
     Value n = operand(i, 2);
     int64_t bytes = 0;
     bool loop = !get_const(n, &bytes) || bytes < 0 || bytes > UNROLL_BYTES;
-    unsigned unit = unit_of(x, i, set);
+    bool memory;
+    unsigned unit = unit_of(x, i, set, &memory);
     LLVMPositionBuilderBefore(x->b, i);
     if (loop) {
         Block here = LLVMGetInsertBlock(x->b);
@@ -177,6 +198,8 @@ static bool expand_memory_intrinsic(Vec *x, Value i) {
         n = LLVMBuildUDiv(x->b, n, const_int(x->i64, unit), "");
         LLVMBuildCall2(x->b, LLVMGlobalGetValueType(f), f,
                        (Value[]){operand(i, 0), operand(i, 1), n}, 3, "");
+    } else if (memory && !set) {
+        copy_records(x, i, (uint64_t)bytes);
     } else {
         expand_short(x, i, set, (uint64_t)bytes, unit);
     }
