@@ -37,12 +37,14 @@ enum {
     CUDA_GRID_SIZE = 9,
     CUDA_GRID_ORIGIN = 12,
     CUDA_GRID_REGION = 15,
-    CUDA_GRID_WORDS = 18
+    CUDA_GRID_WHOLE = 18,
+    CUDA_GRID_WORDS = 19
 };
 typedef struct CudaGrid {
     uint32_t threads[3], groups[3], first[3]; // as dispatched
     uint32_t size[3];                         // of a threadgroup that nothing cuts
     uint32_t origin[3], region[3];            // of stage inputs
+    uint32_t whole;                           // 1: the grid's edge cuts no threadgroup
 } CudaGrid;
 _Static_assert(sizeof(CudaGrid) == CUDA_GRID_WORDS * 4, "words in this order");
 #endif

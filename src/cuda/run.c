@@ -395,6 +395,9 @@ static bool dispatch_one(CudaFlow *flow, const DevDispatch *d) {
     memcpy(grid.size, d->group_size, sizeof grid.size);
     memcpy(grid.origin, d->grid_origin, sizeof grid.origin);
     memcpy(grid.region, d->grid_size, sizeof grid.region);
+    grid.whole = 1;
+    for (int i = 0; i < 3; i++)
+        grid.whole &= (uint64_t)d->groups_per_grid[i] * d->group_size[i] == d->threads_per_grid[i];
     return cuda_check(flow, launch_pieces(flow, &launch, (char *)&room, &grid));
 }
 

@@ -156,7 +156,10 @@ static void check_product(const char *what, double tolerance) {
         memcpy(warp.shared, A.bytes, 65536), memcpy(warp.shared + 65536, B.bytes, 65536);
         A.data = warp.shared, B.data = warp.shared + 65536;
     }
-    grid = (CudaGrid){{now.groups * 32, 1, 1}, {1, 1, 1}, {0}, {now.groups * 32, 1, 1}, {0}, {0}};
+    grid = (CudaGrid){.threads = {now.groups * 32, 1, 1},
+                      .groups = {1, 1, 1},
+                      .size = {now.groups * 32, 1, 1},
+                      .whole = 1};
     assert_true(run_block(now.groups, ALL_LANES, multiply_here));
     take_back(&C, now.groups);
     for (i32 r = 0; r < C.rows; r++)

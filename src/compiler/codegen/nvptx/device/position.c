@@ -24,7 +24,10 @@ WORD(grid_region, CUDA_GRID_REGION)
 
 INLINE u32 group_at(u32 d) { return first_group(d) + block_at(d); }
 INLINE u32 start_of_group(u32 d) { return group_at(d) * group_size(d); }
+// Most grids are whole: threads then need not know where its edge is.
+INLINE _Bool is_whole(void) { return ingot_grid(CUDA_GRID_WHOLE) != 0; }
 INLINE u32 cut_size(u32 d) { // threads that the group really has
+    if (is_whole()) return group_size(d);
     u32 left = grid_threads(d) - start_of_group(d);
     return left < group_size(d) ? left : group_size(d);
 }
@@ -73,6 +76,7 @@ API u32 ingot_position(u32 builtin, u32 d) {
 
 // The thread is beyond the grid's edge.
 API _Bool ingot_outside(void) {
+    if (is_whole()) return 0;
     if (ingot_in_line()) return thread_at(0) >= n_threads();
     return thread_at(0) >= cut_size(0) || thread_at(1) >= cut_size(1) ||
            thread_at(2) >= cut_size(2);
