@@ -166,15 +166,41 @@ static IgDevice *device_at(State *state, int index) {
 
 IgDevice *default_device(State *state) { return device_at(state, 0); }
 
+// By its short name ("cuda:1"); NULL without an exception: there is none. The first of all devices
+// has the last place here if INGOT_DEVICE made another one the default.
+static IgDevice *device_named(State *state, const char *name) {
+    MTLDevice *all[16] = {0}, *wanted = mtl_create_device_named(name, NULL);
+    if (!wanted) return NULL;
+    int index = wanted == ig_device_metal(ig_device_default(NULL)) ? 0 : -1;
+    size_t n = mtl_copy_all_devices(all, 15);
+    for (size_t i = 0; i < n && i < 15; i++) {
+        if (index < 0 && all[i] == wanted) index = i ? (int)i : 15;
+        mtl_release(all[i]);
+    }
+    IgDevice *device = NULL;
+    if (index == 15 && !state->devices[15]) {
+        device = ig_device_new(wanted, NULL);
+        state->devices[15] = device ? device_of(state, device, 0) : NULL;
+    } else if (index >= 0) {
+        device = device_at(state, index);
+    }
+    mtl_release(wanted);
+    return device;
+}
+
 IgDevice *to_device(State *state, PyObject *o) {
     if (PyObject_TypeCheck(o, state->device)) return ((Device *)o)->device;
     const char *name = PyUnicode_Check(o) ? PyUnicode_AsUTF8AndSize(o, NULL) : NULL;
     if (name && (!strcmp(name, "metal") || !strcmp(name, "gpu"))) return device_at(state, 0);
     if (name && !strncmp(name, "metal:", 6) && name[6] >= '0' && name[6] <= '9' && !name[7])
         return device_at(state, name[6] - '0');
+    IgDevice *named = name ? device_named(state, name) : NULL;
+    if (named) return named;
     if (!PyErr_Occurred())
         PyErr_Format(state->errors[IgErrorDevice],
-                     "%R is no device of tensors: \"metal\", \"metal:0\" or a Device", o);
+                     "%R is no device of tensors: \"metal\", \"metal:0\", \"cpu\", \"cuda\", "
+                     "\"cuda:0\" or a Device",
+                     o);
     return NULL;
 }
 

@@ -25,6 +25,12 @@ static IgData *host_data(IgDevice *device, IgType type, int64_t n, MTLError **er
     return NULL;
 }
 
+// The first values of data that nobody else knows of yet.
+static void fill(IgData *data, const void *bytes, size_t n_bytes) {
+    if (n_bytes) memcpy(mtl_buffer_contents(data->memory->buffer), bytes, n_bytes);
+    ig_pool_wrote(data->device, data->memory, n_bytes);
+}
+
 IgTensor *ig_from_data(IgDevice *device, IgType type, int rank, const int64_t *n, const void *bytes,
                        MTLError **error) {
     IgShape shape;
@@ -38,7 +44,7 @@ IgTensor *ig_from_data(IgDevice *device, IgType type, int rank, const int64_t *n
     }
     IgData *data = host_data(device, type, count, error);
     if (!data) return NULL;
-    if (count) memcpy(data->memory->contents, bytes, (size_t)count * ig_type_size(type));
+    fill(data, bytes, (size_t)count * ig_type_size(type));
     IgTensor *t = ig_tensor_new(data, &shape, NULL, 0, error);
     ig_data_release(data);
     return t;
@@ -55,7 +61,7 @@ bool ig_write(IgTensor *t, const void *bytes, size_t n_bytes, MTLError **error) 
     IgDevice *device = t->view.data->device;
     IgData *data = host_data(device, t->view.data->type, ig_numel(t), error);
     if (!data) return false;
-    if (all) memcpy(data->memory->contents, bytes, all);
+    fill(data, bytes, all);
     ig_tensor_rebind(t, data);
     return true;
 }
@@ -75,7 +81,9 @@ IgTensor *ig_full(IgDevice *device, IgType type, int rank, const int64_t *n, dou
         return NULL;
     IgData *data = host_data(device, type, 1, error);
     if (!data) return NULL;
-    ig_element_set(type, data->memory->contents, 0, value);
+    char element[8];
+    ig_element_set(type, element, 0, value);
+    fill(data, element, ig_type_size(type));
     // One element that every index shows: nothing to write until somebody wants a copy.
     static const int64_t nowhere[IG_MAX_RANK];
     IgTensor *t = ig_tensor_new(data, &shape, nowhere, 0, error);
@@ -99,8 +107,9 @@ IgTensor *ig_arange(IgDevice *device, IgType type, double start, double step, in
         return NULL;
     IgData *data = host_data(device, type, n, error);
     if (!data) return NULL;
-    for (int64_t i = 0; i < n; i++)
-        ig_element_set(type, data->memory->contents, i, start + (double)i * step);
+    void *to = mtl_buffer_contents(data->memory->buffer);
+    for (int64_t i = 0; i < n; i++) ig_element_set(type, to, i, start + (double)i * step);
+    ig_pool_wrote(device, data->memory, (size_t)n * ig_type_size(type));
     IgTensor *t = ig_tensor_new(data, &shape, NULL, 0, error);
     ig_data_release(data);
     return t;

@@ -43,6 +43,7 @@ IgDevice *ig_device_new(MTLDevice *metal, MTLError **error) {
     device->metal = mtl_retain(metal);
     device->queue = mtl_device_new_command_queue(metal);
     device->recording = 1;
+    device->unified = mtl_device_has_unified_memory(metal);
     if (!device->queue || !ig_pool_init(device) || !ig_kernels_init(device)) {
         ig_device_release(device);
         ig_fail_no_memory(error);
@@ -182,9 +183,8 @@ bool ig_encode(IgDevice *device, IgKernel *kernel, const void *bytes, size_t n_b
     return ig_encode_end(device, groups ? n * each : n, error);
 }
 
-bool ig_commit(IgDevice *device, MTLError **error) {
-    if (!device->encoder) return true;
-    mtl_compute_command_encoder_end_encoding(device->encoder);
+// The encoder has ended.
+static bool commit(IgDevice *device, MTLError **error) {
     IgFlight *flight = malloc(sizeof *flight);
     mtl_command_buffer_commit(device->commands);
     if (!flight) { // no way to remember it: wait for it
@@ -205,6 +205,22 @@ bool ig_commit(IgDevice *device, MTLError **error) {
     return flight ? true : ig_fail_no_memory(error);
 }
 
+// The end of what is recorded: what the buffer holds then comes to the host's side of it.
+bool ig_synchronize(IgDevice *device, IgBuffer *buffer, MTLError **error) {
+    if (!start(device, error)) return false;
+    mtl_compute_command_encoder_end_encoding(device->encoder);
+    MTLBlitCommandEncoder *blit = mtl_command_buffer_blit_command_encoder(device->commands);
+    mtl_blit_command_encoder_synchronize_resource(blit, (MTLResource *)buffer->buffer);
+    mtl_blit_command_encoder_end_encoding(blit);
+    buffer->last_use = device->recording;
+    return commit(device, error);
+}
+
+bool ig_commit(IgDevice *device, MTLError **error) {
+    if (!device->encoder) return true;
+    mtl_compute_command_encoder_end_encoding(device->encoder);
+    return commit(device, error);
+}
 static void land(IgDevice *device, bool wait) {
     IgFlight *flight = device->first;
     if (wait) mtl_command_buffer_wait_until_completed(flight->commands);

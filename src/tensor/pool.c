@@ -50,6 +50,7 @@ bool ig_pool_init(IgDevice *device) {
     pool->capacity = IG_POOL_CAPACITY;
     // The order of the queue is order enough: no hazards need tracking.
     pool->options = MTLResourceHazardTrackingModeUntracked;
+    if (!device->unified) pool->options |= MTLResourceStorageModeManaged;
     return true;
 }
 
@@ -120,8 +121,7 @@ IgBuffer *ig_pool_take(IgDevice *device, size_t n_bytes, bool for_host, MTLError
             ig_fail(error, IgErrorMemory, "out of memory: no buffer of %zu bytes", capacity);
             return NULL;
         }
-        *b = (IgBuffer){
-            .buffer = buffer, .contents = mtl_buffer_contents(buffer), .capacity = capacity};
+        *b = (IgBuffer){.buffer = buffer, .capacity = capacity};
     }
     b->next = NULL;
     pool->statistics.live_memory += b->capacity;
@@ -148,6 +148,18 @@ void ig_pool_give(IgDevice *device, IgBuffer *b) {
     pool->n_waiting[c]++;
     pool->statistics.total_pooled++;
     pool->statistics.total_memory += b->capacity;
+}
+
+bool ig_pool_show(IgDevice *device, IgBuffer *b, uint64_t written, MTLError **error) {
+    const bool asks = !device->unified && !b->foreign && written > b->shown;
+    if (asks && !ig_synchronize(device, b, error)) return false;
+    if (!ig_wait(device, asks ? b->last_use : written, error)) return false;
+    if (asks) b->shown = b->last_use;
+    return true;
+}
+
+void ig_pool_wrote(IgDevice *device, IgBuffer *b, size_t n_bytes) {
+    if (!device->unified && n_bytes) mtl_buffer_did_modify_range(b->buffer, (MTLRange){0, n_bytes});
 }
 
 void ig_pool_lends(IgPool *pool) { pool->options = MTLResourceStorageModeShared; }

@@ -58,10 +58,7 @@ IgTensor *ig_from_buffer(IgDevice *device, IgType type, int rank, const int64_t 
         ig_fail_no_memory(error);
         goto end;
     }
-    *memory = (IgBuffer){.buffer = mtl_retain(buffer),
-                         .contents = mtl_buffer_contents(buffer),
-                         .capacity = length,
-                         .foreign = true};
+    *memory = (IgBuffer){.buffer = mtl_retain(buffer), .capacity = length, .foreign = true};
     data->memory = memory;
     t = ig_tensor_new(data, &shape, strides, (int64_t)(offset / size), error);
 end:

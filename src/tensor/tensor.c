@@ -314,7 +314,7 @@ bool ig_eval(IgTensor *t, MTLError **error) {
 // With the lock held: the values are in memory.
 static bool complete(IgTensor *t, MTLError **error) {
     return ig_data_make(t->view.data, error) &&
-           ig_wait(t->view.data->device, t->view.data->written, error);
+           ig_pool_show(t->view.data->device, t->view.data->memory, t->view.data->written, error);
 }
 
 bool ig_map(IgTensor *t, void **out, MTLError **error) {
@@ -323,7 +323,7 @@ bool ig_map(IgTensor *t, void **out, MTLError **error) {
     ig_lock(device);
     bool ok = complete(t, error);
     if (ok)
-        *out = (char *)t->view.data->memory->contents +
+        *out = (char *)mtl_buffer_contents(t->view.data->memory->buffer) +
                t->view.offset * (int64_t)ig_type_size(t->view.data->type);
     ig_unlock(device);
     return ok;

@@ -55,8 +55,8 @@ bool ig_axis(const char *call, int rank, int axis, int extra, int *out, MTLError
 
 typedef struct IgBuffer {
     MTLBuffer *buffer;
-    void *contents;
     size_t capacity;   // bytes
+    uint64_t shown;    // the command buffer whose results the host's side has (ig_pool_show)
     uint64_t last_use; // number of the last command buffer that has to do with it; device->lock
     bool foreign;      // memory of somebody else: not of the pool
     struct IgBuffer *next;
@@ -67,6 +67,10 @@ void ig_pool_destroy(IgDevice *device);
 // for_host: the caller writes right away, so no work may be under way on it.
 IgBuffer *ig_pool_take(IgDevice *device, size_t n_bytes, bool for_host, MTLError **error);
 void ig_pool_give(IgDevice *device, IgBuffer *buffer);
+// Where memory is not unified, the host has a side of its own of each buffer. `show` brings it what
+// command buffer `written` made, and waits; `wrote`: the host has written n_bytes from its start.
+bool ig_pool_show(IgDevice *device, IgBuffer *buffer, uint64_t written, MTLError **error);
+void ig_pool_wrote(IgDevice *device, IgBuffer *buffer, size_t n_bytes);
 IgDevice *ig_pool_device(const IgPool *pool);
 // Its buffers go to the user (pool_lend.c), who has queues of his own: hazards are tracked.
 void ig_pool_lends(IgPool *pool);
@@ -219,6 +223,7 @@ typedef struct IgKernel IgKernel; // a pipeline and what is known of it
 struct IgDevice {
     MTLDevice *metal;
     MTLCommandQueue *queue;
+    bool unified; // the host sees its memory where it is
     pthread_mutex_t lock;
     // All of this under lock.
     MTLCommandBuffer *commands; // being recorded, or NULL
@@ -255,6 +260,7 @@ bool ig_encode_end(IgDevice *device, uint64_t work, MTLError **error); // work: 
 // Before the next ig_encode: how many numbers it multiplies, where threads do not show it.
 void ig_more_work(IgDevice *device, int64_t products);
 bool ig_commit(IgDevice *device, MTLError **error);
+bool ig_synchronize(IgDevice *device, IgBuffer *buffer, MTLError **error); // and commits
 bool ig_wait(IgDevice *device, uint64_t number, MTLError **error);
 void ig_poll(IgDevice *device);
 bool ig_under_way(const IgDevice *device, uint64_t number); // committed and not known to be done
