@@ -97,6 +97,7 @@ static bool read_load(Reader *r, const Elf64_Phdr *p) {
     if (p->p_flags & ~(uint32_t)(PF_R | PF_W | PF_X) ||
         (p->p_flags & (PF_W | PF_X)) == (PF_W | PF_X))
         return refuse(r, "memory to write that is code", NULL);
+    if (!(p->p_flags & PF_R)) return refuse(r, "a segment that nobody reads", NULL);
     e->segments[e->n_segments++] = *p;
     e->span = (p->p_vaddr + p->p_memsz + page - 1) / page * page;
     return true;
@@ -373,12 +374,18 @@ static bool settle(const CpuElf *e, char *base, uint64_t page) {
             Elf64_Rela a = relocation_at(e, t, i);
             relocate(e, base, &a);
         }
-    uint64_t from = (e->settled_from + page - 1) / page * page, to = e->settled_to / page * page;
-    for (size_t i = 0; i < e->n_segments; i++)
-        if (is_settled(e, &e->segments[i])) // nothing else is on its pages
-            from = e->segments[i].p_vaddr / page * page,
-            to = (e->segments[i].p_vaddr + e->segments[i].p_memsz + page - 1) / page * page;
-    return from >= to || to > e->span || !mprotect(base + from, to - from, PROT_READ);
+    for (size_t i = 0; i < e->n_segments; i++) {
+        const Elf64_Phdr *p = &e->segments[i];
+        uint64_t from = p->p_vaddr / page * page, to = p->p_vaddr + p->p_memsz;
+        if (!(p->p_flags & PF_W)) continue;
+        if (!is_settled(e, p)) { // whole pages of it that are
+            uint64_t first = (e->settled_from + page - 1) / page * page,
+                     end = e->settled_to / page * page;
+            from = first > from ? first : from, to = end < to ? end : to;
+        }
+        if (from < to && mprotect(base + from, to - from, PROT_READ)) return false;
+    }
+    return true;
 }
 
 char *cpu_elf_map(const CpuElf *e, char *why, size_t why_bytes) {

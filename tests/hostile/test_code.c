@@ -83,6 +83,7 @@ ATTEMPT(data_to_run, data()->p_flags |= PF_X)
 ATTEMPT(constants_to_run, constants()->p_flags |= PF_X)
 ATTEMPT(constants_to_write,
         (constants()->p_flags |= PF_W, segment(PT_GNU_RELRO, 0)->p_type = PT_NULL))
+ATTEMPT(constants_unreadable, constants()->p_flags = 0)
 ATTEMPT(stack_to_run, segment(PT_GNU_STACK, 0)->p_flags |= PF_X)
 ATTEMPT(thread_local_memory, segment(PT_PHDR, 0)->p_type = PT_TLS)
 ATTEMPT(another_loader, segment(PT_PHDR, 0)->p_type = PT_INTERP)
@@ -142,6 +143,7 @@ static const Attempt attempts[] = {
     A(data_to_run, "memory to write that is code"),
     A(constants_to_run, "more than one segment of code"),
     A(constants_to_write, "more than one segment to write"),
+    A(constants_unreadable, "a segment that nobody reads"),
     A(stack_to_run, "a stack to run"),
     A(thread_local_memory, "a segment of a kind"),
     A(another_loader, "a segment of a kind"),
