@@ -20,8 +20,8 @@ grid), lx ly lz (in the threadgroup), tx ty tz (the threadgroup), sx sy sz (actu
 threadgroup), li (index in the threadgroup), lane, simd (its SIMD-group), n (number of threads).
 
 Every run is repeated in several ways: vector widths 32, 16 and 1, with and without the threadgroup size
-known, for CPUs without AVX-512, and with checks of every access: same answer everywhere. Width 32 and
-the reference always, of the others two and a checked one in turn; all with INGOT_TEST_LONG=1.
+known, for CPUs without AVX-512, with checks of every access, and for debuggers: same answer everywhere. Width 32
+and the reference always, of the others two and one of the last in turn; all with INGOT_TEST_LONG=1.
 
 With INGOT_TARGET=aarch64 the code is for that architecture, and INGOT_RUN_CODE says what runs it: an emulator and
 run_code.c. Kernels on tensors are left out there.
@@ -48,8 +48,9 @@ WAYS = [("w32", 32, True, None), ("w32-any", 32, False, None), ("w16", 16, True,
         ("w32-avx2", 32, True, "x86-64-v3"), ("w16-avx2-any", 16, False, "x86-64-v3"), ("w32-sse2", 32, True, "x86-64")]
 if TARGET:
     WAYS = WAYS[:4] + [("w32-fp16", 32, True, "neoverse-n1")]
-# With checks of every access (shader validation): nothing to report, the same answer.
-CHECKED = [("w32-checked", 32, True, None), ("w16-any-checked", 16, False, None), ("w1-checked", 1, False, None)]
+# With checks of every access (shader validation): nothing to report, the same answer. And as for a debugger.
+CHECKED = [("w32-checked", 32, True, None), ("w16-any-checked", 16, False, None), ("w1-checked", 1, False, None),
+           ("w1-debug", 1, False, None)]
 LONG = os.environ.get("INGOT_TEST_LONG") == "1"
 TIMEOUT = 60  # seconds: a kernel that hangs is a failure, not a wait
 
@@ -350,7 +351,7 @@ def libraries():
         def get(path):
             if path not in made:
                 out = os.path.join(folder, os.path.basename(path) + "lib")
-                result = mslc(path, "-o", out)
+                result = mslc("-g", path, "-o", out)
                 assert result.returncode == 0, result.stderr + result.stdout
                 made[path] = out
             return made[path]
@@ -379,6 +380,8 @@ def test_run(run, libraries):
                 words += ["--cpu", cpu]
             if way.endswith("checked"):
                 words += ["--validate"]
+            if way.endswith("debug"):
+                words += ["-g"]
             for c in run.constants:
                 words += ["--constant", c]
             result = mslc(*words)
