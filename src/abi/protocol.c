@@ -147,6 +147,12 @@ static const char *const *get_strings(WireIn *r, BaseArena *a, size_t *n) {
     return list;
 }
 
+static MslDebug get_debug(WireIn *r) {
+    uint8_t level = wire_get_u8(r);
+    if (level > MSL_DEBUG_FULL) r->failed = true;
+    return (MslDebug)level;
+}
+
 void msg_put_source(WireOut *w, const MslSource *s, const char *cwd) {
     wire_str(w, cwd);
     wire_str(w, s->name);
@@ -166,7 +172,7 @@ void msg_put_source(WireOut *w, const MslSource *s, const char *cwd) {
     wire_str(w, s->install_name);
     put_strings(w, s->links, s->n_links);
     wire_u8(w, s->allow_undefined);
-    wire_u8(w, s->lines);
+    wire_u8(w, (uint8_t)s->debug);
     wire_u8(w, s->check_only);
 }
 
@@ -197,7 +203,7 @@ bool msg_get_source(WireIn *r, BaseArena *a, MslSource *s, const char **cwd) {
     s->install_name = get_str(r, a);
     s->links = get_strings(r, a, &s->n_links);
     s->allow_undefined = wire_get_u8(r);
-    s->lines = wire_get_u8(r);
+    s->debug = get_debug(r);
     s->check_only = wire_get_u8(r);
     return !r->failed && !a->failed && r->at == r->end;
 }
@@ -363,6 +369,7 @@ void msg_put_kernel(WireOut *w, const MslKernelRequest *q, const MsgPart *librar
     wire_u8(w, q->validate);
     wire_u8(w, q->reach);
     wire_u8(w, q->quick);
+    wire_u8(w, (uint8_t)q->debug);
     put_optional(w, q->emit);
     put_optional(w, q->dump_after);
 }
@@ -394,6 +401,7 @@ bool msg_get_kernel(WireIn *r, BaseArena *a, MsgKernel *k) {
     q->validate = wire_get_u8(r);
     q->reach = wire_get_u8(r);
     q->quick = wire_get_u8(r);
+    q->debug = get_debug(r);
     q->emit = get_optional(r, a);
     q->dump_after = get_optional(r, a);
     return !r->failed && !a->failed && r->at == r->end;

@@ -22,6 +22,12 @@ typedef enum MslMathMode {
     MSL_MATH_FAST = 2
 } MslMathMode; // = MTLMathMode
 
+typedef enum MslDebug { // what code says about its source
+    MSL_DEBUG_NONE = 0,
+    MSL_DEBUG_LINES = 1, // which lines it comes from: for reports and profiles
+    MSL_DEBUG_FULL = 2,  // variables and types too: for debuggers
+} MslDebug;
+
 typedef struct MslHeader {
     const char *name, *text;
     size_t n_bytes;
@@ -67,9 +73,9 @@ typedef struct MslSource {
     const char *stdlib_dir;      // our Metal headers
     const char *pch_dir;         // folder for the precompiled headers; NULL: none
     const char *pch_shipped_dir; // a folder of them made with the compiler, only read; NULL: none
-    bool lines;                  // the code says which source lines it comes from
-    bool check_only;             // diagnostics only
-    const MslFiles *files;       // NULL: there are none. Not carried by protocol.h
+    MslDebug debug;
+    bool check_only;       // diagnostics only
+    const MslFiles *files; // NULL: there are none. Not carried by protocol.h
     // A large library may be made by several processes: the program has no other threads that do
     // anything. Not carried by protocol.h either.
     bool processes;
@@ -180,6 +186,9 @@ typedef struct MslKernelRequest {
     bool validate; // compile in bounds and null checks
     uint8_t reach; // no buffer has 2^reach bytes; 0: MSL_REACH
     bool quick;    // code that is soon there rather than fast: the same results, for any shape
+    // Of a library that has as much: MSL_DEBUG_FULL is reference code (width 1) that is not
+    // optimised, so that a debugger finds every variable (codegen/debug.c).
+    MslDebug debug;
     // NULL: code object; "ll": vectorised IR text; "scalar-ll": before; "asm"; "ptx" for GPUs
     const char *emit;
     const char *dump_after; // NULL or a pass name: IR text after it, appended to log

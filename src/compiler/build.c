@@ -124,6 +124,7 @@ bool build_kernel(const BuildOptions *o, const Metallib *lib, const RfFunction *
         .features = o->features,
         .width = o->width,
         .validate = o->validate,
+        .debug = o->width == 1 ? o->debug : MSL_DEBUG_NONE,
         .math_mode = (MslMathMode)lib->math_mode,
         .emit = o->emit && strcmp(o->emit, "obj") ? o->emit : NULL,
         .dump_after = o->dump_after,

@@ -81,7 +81,9 @@ MslSource build_source(const BuildOptions *o, const BuildFolders *folders, const
         .math_mode = o->math_mode,
         .warnings_as_errors = o->warnings_as_errors,
         .enable_logging = o->enable_logging,
-        .lines = o->validate,
+        .debug = o->debug      ? o->debug
+                 : o->validate ? MSL_DEBUG_LINES
+                               : MSL_DEBUG_NONE,
         .stdlib_dir = folders->stdlib,
         .pch_dir = folders->pch,
         .pch_shipped_dir = folders->shipped,

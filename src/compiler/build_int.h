@@ -29,6 +29,7 @@ typedef struct BuildOptions {
     MslMathMode math_mode;
     bool precise_functions; // -fmetal-math-fp32-functions=precise
     bool check, warnings_as_errors, enable_logging, quiet, validate;
+    MslDebug debug;                                      // -g
     bool object;                                         // -c
     bool preprocess;                                     // -E
     bool headers;                                        // -H

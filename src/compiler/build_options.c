@@ -54,6 +54,17 @@ static int take_nothing(const CommandLine *line, const Option *row, void *option
     return 0;
 }
 
+// -g, -gline-tables-only, -g0 and what other compilers have.
+static int take_debug(const CommandLine *line, const Option *row, void *options, char *value) {
+    (void)line, (void)row;
+    BuildOptions *o = options;
+    o->debug = !value || !*value                    ? MSL_DEBUG_FULL
+               : !strcmp(value, "0")                ? MSL_DEBUG_NONE
+               : !strcmp(value, "line-tables-only") ? MSL_DEBUG_LINES
+                                                    : MSL_DEBUG_FULL;
+    return 0;
+}
+
 static int warn(const CommandLine *line, void *options, char *arg) {
     (void)options;
     if (!strncmp(arg, "--", 2)) // one of ours, misspelt
@@ -236,7 +247,7 @@ static const Option rows[] = {
     {"-install_name", "NAME", NULL, OPT_TEXT, AT(install_name)},
     // Nothing to do: code is optimised when it is made, for the machine that runs it.
     {"-O", "[=...]", NULL, OPT_CALL, .take = take_nothing},
-    {"-g", "[=...]", NULL, OPT_CALL, .take = take_nothing},
+    {"-g", "[=...]", NULL, OPT_CALL, .take = take_debug},
     {"-v", NULL, NULL, OPT_CALL, .take = take_nothing},
     {"-dynamiclib", NULL, NULL, OPT_CALL, .take = take_nothing},
     {"-split-module", NULL, NULL, OPT_CALL, .take = take_nothing},

@@ -2,10 +2,11 @@
 // code.c: code objects, ELF shared objects that mslc wrote, in this process. elf.c looks at them
 // and maps them; the system's loader knows nothing of them.
 //
-// Debuggers and profilers: a code object is mapped from an anonymous file with all of its symbols,
-// seen as "/memfd:ingot-kernel" in /proc/PID/maps. `add-symbol-file FILE -o BASE` tells gdb of it,
-// where BASE is the start of the first such range and FILE a copy of the code object: the code of
-// `mslc build --emit=obj`, or the bytes at that range's /proc/PID/map_files.
+// Code for debuggers is loaded by the system from a file (debug.c). Other code is mapped from an
+// anonymous file with all of its symbols, seen as "/memfd:ingot-kernel" in /proc/PID/maps.
+// `add-symbol-file FILE -o BASE` tells gdb of it, where BASE is the start of the first such range
+// and FILE a copy of the code object: the code of `mslc build --emit=obj`, or the bytes at that
+// range's /proc/PID/map_files.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +111,8 @@ DevCode *cpu_code_load(const void *bytes, size_t n_bytes, char *why, size_t why_
     if (!cpu_elf_read(&code->elf, bytes, n_bytes, why, why_bytes) ||
         !describe(code, why, why_bytes))
         goto fail;
-    code->base = cpu_elf_map(&code->elf, why, why_bytes);
+    code->base = cpu_debug_open(bytes, n_bytes, &code->debugged);
+    if (!code->base) code->base = cpu_elf_map(&code->elf, why, why_bytes);
     if (!code->base) goto fail;
     take_function(code, CPU_ELF_KERNEL, &code->kernel);
     take_function(code, CPU_ELF_VERTEX, &code->vertex);
@@ -128,7 +130,10 @@ void cpu_code_free(DevCode *head) {
     if (!head) return;
     CpuCode *code = cpu_code(head);
     forget_loaded(code);
-    cpu_elf_unmap(&code->elf, code->base);
+    if (code->debugged)
+        cpu_debug_close(code->debugged);
+    else
+        cpu_elf_unmap(&code->elf, code->base);
     free(code);
 }
 

@@ -52,6 +52,7 @@ typedef struct Share {
 static void leave_kernel(CpuThread *outer) {
     CpuThread *t = cpu_thread_current();
     t->escape.inside = 0;
+    if (cpu_debugged) cpu_debug_leave(); // it may wait for kernels of other threads
     *outer = *t;
     t->stack = NULL;
     t->threadgroup_memory = t->frames = NULL;
@@ -60,6 +61,7 @@ static void leave_kernel(CpuThread *outer) {
 
 static void enter_kernel(const CpuThread *outer, DevRun *run) {
     CpuThread *t = cpu_thread_current();
+    if (cpu_debugged) cpu_debug_enter();
     cpu_thread_free_memory(t);
     t->stack = outer->stack;
     t->guard_bytes = outer->guard_bytes;
@@ -330,6 +332,7 @@ static bool dispatch_parts(DevRun *run, const DevDispatch *dispatches, size_t n)
         run_shared(&share, t, false, 0);
         return atomic_load(&run->fault) == DEV_FAULT_NONE;
     }
+    if (cpu_debugged) return run_range(&share, t, 0, share.total); // in order
     uint64_t begin = 0;
     if (share.total > 1 && estimate_ns(&share) == 0) {
         if (!run_range(&share, t, 0, 1)) return false;

@@ -21,6 +21,7 @@ typedef struct CpuCode {
     DevCode head;                         // first
     CpuElf elf;                           // as it was read; its bytes are gone
     char *base;                           // of its addresses
+    void *debugged;                       // its library, if it is loaded for a debugger
     CpuRange image;                       // where it lies,
     CpuRange constants[CPU_ELF_SEGMENTS]; // and what of it nobody writes
     size_t n_constants;
@@ -109,12 +110,23 @@ bool cpu_thread_guard(CpuThread *t, DevRun *run, void (*body)(void *argument), v
 typedef void CpuCodeFn(void); // a function of a code object, whatever it takes
 int cpu_stack_call(CpuCodeFn *f, const void *a, uint64_t b, uint64_t c, void *d, void *e);
 _Noreturn void cpu_stack_escape(void);
+// debug.c
+extern bool cpu_debugged;   // MTL_SHADER_DEBUG=1
+void cpu_debug_enter(void); // one thread at a time runs code then
+void cpu_debug_leave(void);
+// A code object as a library that debuggers know, and where it begins. NULL: nobody debugs, or
+// there is no place for its file.
+char *cpu_debug_open(const void *bytes, size_t n_bytes, void **library);
+void cpu_debug_close(void *library);
 // Calls compiled code, inside of a guard, with up to five arguments that are words.
 static inline void cpu_thread_call(CpuThread *t, CpuCodeFn *f, const void *a, uint64_t b,
                                    uint64_t c, void *d, void *e) {
     unsigned calls = atomic_load_explicit(&t->calls, memory_order_relaxed);
     atomic_store_explicit(&t->calls, calls + 1, memory_order_relaxed);
-    if (cpu_stack_call(f, a, b, c, d, e)) siglongjmp(t->jump, 1);
+    if (cpu_debugged) cpu_debug_enter();
+    int left = cpu_stack_call(f, a, b, c, d, e);
+    if (cpu_debugged) cpu_debug_leave();
+    if (left) siglongjmp(t->jump, 1);
 }
 // Must kernels of the run not run on this thread? One that we did not make may not be signalled.
 static inline bool cpu_run_needs_worker(DevRun *run, const CpuThread *t) {

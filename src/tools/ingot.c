@@ -23,6 +23,7 @@ static const struct {
     {"c++", cmd_cxx, "the same for C++, with metal-cpp for example"},
     {"mac", cmd_mac, "run a program that looks for the libraries of macOS by name"},
     {"trace", cmd_trace, "run any program and record what its device does, for ui.perfetto.dev"},
+    {"debug", cmd_debug, "gdb on a kernel, or on a program with its Metal functions"},
     {"cache", cmd_cache, "size of the compiler's cache, and clearing it"},
     {"bench", cmd_bench, "quick measurements of this machine; `bench tensors`: the tensor library"},
 };

@@ -22,6 +22,7 @@ int cmd_cache(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_test(int argc, char **argv);
 int cmd_trace(int argc, char **argv);
+int cmd_debug(int argc, char **argv);
 int cmd_implicit(int argc, char **argv);
 int cmd_compress(int argc, char **argv);
 int cmd_denoise(int argc, char **argv);

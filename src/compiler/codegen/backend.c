@@ -32,6 +32,8 @@ static void check_request(Cg *cg) {
         msl_fail(cx, "a threadgroup of %u x %u x %u threads is not possible", r->shape[0],
                  r->shape[1], r->shape[2]);
     bool gpu = msl_ptx_version(r->target) != NULL;
+    if (r->debug == MSL_DEBUG_FULL && (r->width != 1 || gpu))
+        msl_fail(cx, "code for debuggers runs thread by thread on a CPU: its width is 1");
     if (r->emit && strcmp(r->emit, "ll") && strcmp(r->emit, "scalar-ll") &&
         strcmp(r->emit, gpu ? "ptx" : "asm"))
         msl_fail(cx, "unknown output '%s': ll, scalar-ll or %s", r->emit, gpu ? "ptx" : "asm");
@@ -92,7 +94,8 @@ static void finish(Cg *cg) {
         "function<eager-inv>(sroa<modify-cfg>,early-cse<memssa>,simplifycfg," INSTCOMBINE
         ",loop-mssa(licm),dse,adce,simplifycfg),globaldce";
     msl_run_passes(&cg->cx, NULL,
-                   cg->cx.width == 1     ? "default<O1>"
+                   msl_is_debugged(cg)   ? "globaldce"
+                   : cg->cx.width == 1   ? "default<O1>"
                    : !cg->request->quick ? vector
                    : msl_is_graphics(cg) ? quick_stage
                                          : quick);
@@ -102,6 +105,7 @@ static void finish(Cg *cg) {
 
 // Reference code keeps the program's own control flow: only what makes it smaller.
 static void tidy_reference(Cg *cg) {
+    if (msl_is_debugged(cg)) return;
     msl_run_passes(&cg->cx, NULL, "function(sroa,early-cse,simplifycfg,dce)");
     msl_fuse_short_floats(cg);
     msl_contract(cg);
@@ -150,6 +154,7 @@ static void compile(Cg *cg, MslKernel *out) {
     msl_open_target(cg);
     step(cg, "load", msl_load);
     step(cg, "exits", msl_hold_exits);
+    msl_begin_debug(cg);
     msl_describe_textures(cg);
     msl_describe_handles(cg);
     msl_describe_tensors(cg);
@@ -180,6 +185,7 @@ static void compile(Cg *cg, MslKernel *out) {
     internalise(cg);
     msl_set_target_attributes(cg);
     msl_finish_info(cg);
+    if (msl_is_debugged(cg)) msl_finish_debug(cg);
     msl_verify(cx, "wrap");
     step(cg, "finish", finish);
     if (emit_ir(cg, "ll", out)) return;

@@ -175,6 +175,19 @@ void msl_link_device_code(Cg *cg, MslDevicePart part);
 // exits.c
 void msl_hold_exits(Cg *cg);
 
+// debug.c: code for debuggers
+static inline bool msl_is_debugged(const Cg *cg) { return cg->request->debug == MSL_DEBUG_FULL; }
+void msl_begin_debug(Cg *cg);  // drops what the request does not ask for
+void msl_inline_debug(Cg *cg); // msl_inline_all's passes: the program's own code stays as it is
+// One function takes the other's place for who reads the lines: what is taken before `from` is
+// inlined into it is given to it afterwards.
+typedef struct MslSourceNotes {
+    LLVMMetadataRef function, end; // NULL: none; the line of its last brace
+} MslSourceNotes;
+MslSourceNotes msl_take_source(LLVMValueRef from);
+void msl_give_source(LLVMValueRef to, MslSourceNotes notes);
+void msl_finish_debug(Cg *cg); // after the reference code is whole
+
 // specialise.c
 void msl_specialise(Cg *cg);
 void msl_check_constants(Cg *cg); // after optimisation: nothing unset is left in use

@@ -334,6 +334,8 @@ static void check_calls(Cg *cg) {
 void msl_inline_all(Cg *cg) {
     MslContext *cx = &cg->cx;
     LLVMValueRef keep = cg->thread;
+    MslSourceNotes source = msl_take_source(cg->entry);
+    if (msl_is_debugged(cg)) msl_inline_debug(cg);
     static const char *const drop[] = {"noinline", "optnone", "minsize", "optsize"};
     for (LLVMValueRef f = LLVMGetFirstFunction(cx->module); f; f = LLVMGetNextFunction(f)) {
         if (LLVMIsDeclaration(f) || f == keep) continue;
@@ -346,8 +348,11 @@ void msl_inline_all(Cg *cg) {
     // Each function is cleaned before it is copied into its callers, and those that function
     // constants make unreachable, also by way of arguments, are gone: less to copy.
     msl_run_passes(cx, NULL,
-                   "globaldce,function(sroa<modify-cfg>,early-cse,simplifycfg),ipsccp,"
-                   "function(simplifycfg),globaldce,always-inline,globaldce");
+                   msl_is_debugged(cg)
+                       ? "always-inline,globaldce"
+                       : "globaldce,function(sroa<modify-cfg>,early-cse,simplifycfg),ipsccp,"
+                         "function(simplifycfg),globaldce,always-inline,globaldce");
+    if (cg->request->debug) msl_give_source(cg->thread, source);
     msl_resolve_calls(cg);
     msl_resolve_bindings(cg);
     check_calls(cg);

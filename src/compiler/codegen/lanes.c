@@ -10,6 +10,7 @@
 #include "abi/cpu_rays.h"
 #include "abi/cpu_texture.h"
 #include "compiler/tensor_call.h"
+#include <llvm-c/DebugInfo.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -346,6 +347,7 @@ static LLVMValueRef build_ingot_thread(Cg *cg) {
     LLVMValueRef f = device_function(cg, "ingot_thread");
     LLVMSetLinkage(f, LLVMInternalLinkage);
     LLVMPositionBuilderAtEnd(cx->builder, LLVMAppendBasicBlockInContext(cx->llvm, f, "entry"));
+    LLVMSetCurrentDebugLocation2(cx->builder, NULL);
     LLVMValueRef args[257];
     msl_load_slots(cg, LLVMGetParam(f, 0), args);
     args[cg->fn->n_slots] = LLVMGetParam(f, 2);
@@ -358,18 +360,24 @@ static LLVMValueRef build_ingot_thread(Cg *cg) {
 void msl_wrap_lanes(Cg *cg) {
     MslContext *cx = &cg->cx;
     bool suspends = cg->uses.barrier || cg->uses.simd || cg->uses.meet || cg->uses.quads;
-    enum { STACK = 16384, LANE = 1024, MAX_STEP_STACK = 65536 };
-    uint64_t stack = (STACK + LANE + 2 * cg->private_bytes + 4095) & ~4095ull;
+    // The last: 32 of them lie on the stack that the device gives all code.
+    enum { STACK = 16384, DEBUG_STACK = 65536, LANE = 1024, MAX_STEP_STACK = 1 << 20 };
+    bool debugged = msl_is_debugged(cg);
+    uint64_t stack = debugged ? DEBUG_STACK + 4 * cg->private_bytes : STACK + 2 * cg->private_bytes;
+    stack = (stack + LANE + 4095) & ~4095ull;
     if (msl_is_graphics(cg) && stack > MAX_STEP_STACK)
         msl_fail(cx, "'%s' has too much private memory for reference code", cg->fn->name);
     msl_link_device_code(cg, MSL_DEVICE_LANES);
     set_constant(cg, "ingot_stack", 64, stack);
     set_constant(cg, "ingot_suspends", 32, suspends);
+    set_constant(cg, "ingot_debugged", 32, debugged);
     cg->frame_stride = suspends ? stack * 32 : 0;
     LLVMValueRef f = build_ingot_thread(cg), lane = LLVMGetParam(f, 1);
     msl_add_attribute(cx, cg->thread, LLVMAttributeFunctionIndex, "alwaysinline", 0);
     LLVMSetLinkage(cg->thread, LLVMInternalLinkage);
+    MslSourceNotes source = msl_take_source(cg->thread);
     msl_run_passes(cx, NULL, "always-inline,function(loop-simplify)");
+    msl_give_source(f, source);
     Flow flow;
     bool ok = build_flow(f, &flow);
     if (ok) {

@@ -356,7 +356,8 @@ void msl_settle_stage(Cg *cg) {
     free(discards.at);
     free(effects.at);
     free(questions.at);
-    msl_run_passes(cx, cg->thread, "sroa,early-cse<memssa>,simplifycfg," INSTCOMBINE ",adce");
+    if (!msl_is_debugged(cg))
+        msl_run_passes(cx, cg->thread, "sroa,early-cse<memssa>,simplifycfg," INSTCOMBINE ",adce");
 }
 
 // ---- wrapping ----

@@ -93,6 +93,7 @@ static struct {
     pthread_mutex_t lock;
     LLVMTargetMachineRef machine;
     char *target, *cpu, *features; // as asked for; "?": not at all
+    MslDebug debug;
 } kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static const char *or_none(const char *text) { return text ? text : "?"; }
@@ -100,8 +101,8 @@ static const char *or_none(const char *text) { return text ? text : "?"; }
 static LLVMTargetMachineRef take_kept(const MslKernelRequest *r) {
     LLVMTargetMachineRef machine = NULL;
     pthread_mutex_lock(&kept.lock);
-    if (kept.machine && is_target(r, kept.target) && !strcmp(kept.cpu, or_none(r->cpu)) &&
-        !strcmp(kept.features, or_none(r->features))) {
+    if (kept.machine && kept.debug == r->debug && is_target(r, kept.target) &&
+        !strcmp(kept.cpu, or_none(r->cpu)) && !strcmp(kept.features, or_none(r->features))) {
         machine = kept.machine;
         kept.machine = NULL;
     }
@@ -119,6 +120,7 @@ void msl_close_target(Cg *cg) {
         LLVMTargetMachineRef old = kept.machine;
         char *old_target = kept.target, *old_cpu = kept.cpu, *old_features = kept.features;
         kept.machine = machine, kept.target = target, kept.cpu = cpu, kept.features = features;
+        kept.debug = cg->request->debug;
         machine = old, target = old_target, cpu = old_cpu, features = old_features;
     }
     pthread_mutex_unlock(&kept.lock);
@@ -158,7 +160,9 @@ static LLVMTargetMachineRef make_machine(Cg *cg) {
     if (!features) features = cpu || !self ? "" : host_features;
     if (!cpu) cpu = self ? host_cpu : cg->cx.aarch64 ? "generic" : "x86-64";
     LLVMTargetMachineRef machine = LLVMCreateTargetMachine(
-        target, triple, cpu, features, LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
+        target, triple, cpu, features,
+        msl_is_debugged(cg) ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault, LLVMRelocPIC,
+        LLVMCodeModelSmall);
     LLVMDisposeMessage(host_cpu);
     LLVMDisposeMessage(host_features);
     return machine;
@@ -210,6 +214,7 @@ void msl_set_target_attributes(Cg *cg) {
                 f, LLVMAttributeFunctionIndex,
                 LLVMGetEnumAttributeKindForName(kinds[i], strlen(kinds[i])));
         msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, "nounwind", 0);
+        if (msl_is_debugged(cg)) msl_add_text_attribute(cx, f, "frame-pointer", "all");
         msl_add_text_attribute(cx, f, "no-builtins", "");
         // Estimates with a Newton step make NaN of 1 / sqrt(0), and differ between vector and
         // scalar.

@@ -597,7 +597,7 @@ static void open(Cg *cg) {
 void msl_validate(Cg *cg) {
     MslContext *cx = &cg->cx;
     if (!cg->request->validate) {
-        LLVMStripModuleDebugInfo(cx->module); // only validation has a use for it
+        if (!msl_is_debugged(cg)) LLVMStripModuleDebugInfo(cx->module);
         return;
     }
     open(cg);
@@ -618,7 +618,7 @@ void msl_validate(Cg *cg) {
     }
     for (size_t k = 0; k < n; k++) check_block(v, blocks[k]);
     lower_places(v);
-    LLVMStripModuleDebugInfo(cx->module);
+    if (!msl_is_debugged(cg)) LLVMStripModuleDebugInfo(cx->module);
     LLVMSetCurrentDebugLocation2(cx->builder, NULL); // the last instruction it stood at
     msl_link_device_code(cg, MSL_DEVICE_VALIDATE);
     msl_describe_module(v);

@@ -12,6 +12,7 @@
 #include "compiler/codegen/verify_int.h"
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Comdat.h>
+#include <llvm-c/DebugInfo.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -320,7 +321,9 @@ static void verify_function(Verify *v, LLVMValueRef f) {
     if (LLVMGetAlignment(f) > MSL_MAX_ALIGNMENT || LLVMGetLinkage(f) == LLVMExternalWeakLinkage ||
         LLVMGetDLLStorageClass(f) != LLVMDefaultStorageClass)
         msl_refuse(v, "a function of the host", name);
-    LLVMGlobalClearMetadata(f);                   // Clang's notes for OpenCL
+    LLVMMetadataRef source = v->cg->request->debug ? LLVMGetSubprogram(f) : NULL;
+    LLVMGlobalClearMetadata(f); // Clang's notes for OpenCL
+    if (source) LLVMSetSubprogram(f, source);
     if (LLVMGetComdat(f)) LLVMSetComdat(f, NULL); // all of it is one module now
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))

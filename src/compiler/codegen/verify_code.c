@@ -148,7 +148,6 @@ static void verify_alloca(Verify *v, LLVMValueRef i) {
 
 static void verify_notes(Verify *v, LLVMValueRef i) {
     enum { PLACE = 0 }; // LLVM's number of !dbg: the line of the source, which reports say
-    if (LLVMGetFirstDbgRecord(i)) msl_refuse(v, "notes for debuggers", NULL);
     if (!LLVMHasMetadata(i)) return;
     size_t n = 0;
     LLVMValueMetadataEntry *entries = LLVMInstructionGetAllMetadataOtherThanDebugLoc(i, &n);

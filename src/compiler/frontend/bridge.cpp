@@ -28,6 +28,9 @@
 #include "clang/Sema/Sema.h"
 #include "lld/Common/Driver.h"
 #include "llvm/Demangle/Demangle.h"
+#include "llvm-c/DebugInfo.h"
+#include "llvm/IR/DIBuilder.h"
+#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -1321,6 +1324,25 @@ static int objectFile(const MslElf &object) {
     if (!failed) return fd;
     close(fd);
     return -1;
+}
+
+struct LLVMOpaqueDIBuilder *bridge_debug_builder(struct LLVMOpaqueModule *module,
+                                                 struct LLVMOpaqueMetadata *subprogram,
+                                                 struct LLVMOpaqueMetadata **unit) {
+    auto *at = llvm::cast<llvm::DISubprogram>(llvm::unwrap(subprogram));
+    *unit = llvm::wrap(at->getUnit());
+    return llvm::wrap(new llvm::DIBuilder(*llvm::unwrap(module), true, at->getUnit()));
+}
+
+void bridge_forget_headers(struct LLVMOpaqueModule *module, const char *folder) {
+    for (llvm::Function &f : *llvm::unwrap(module)) {
+        llvm::DISubprogram *at = f.getSubprogram();
+        if (!at) continue;
+        if (at->getFilename().starts_with(folder) || at->isArtificial())
+            llvm::stripDebugInfo(f);
+        else
+            at->replaceLinkageName(nullptr); // debuggers would show all of it, address spaces too
+    }
 }
 
 bool msl_link_shared(const MslElf *objects, size_t n, unsigned char **so, size_t *so_bytes,

@@ -213,6 +213,17 @@ uint32_t bridge_function_location(BridgeJob *job, const char *symbol, char **nam
 // may define it.
 bool bridge_function_is_extern(BridgeJob *job, const char *symbol);
 
+// Functions of our headers lose what they say about their source: for debuggers and profiles their
+// code is then that of the line which calls them.
+void bridge_forget_headers(struct LLVMOpaqueModule *module, const char *folder);
+
+struct LLVMOpaqueMetadata;
+// What adds to the notes for debuggers of the compile unit that a function is of (LLVM-C makes new
+// units only).
+struct LLVMOpaqueDIBuilder *bridge_debug_builder(struct LLVMOpaqueModule *module,
+                                                 struct LLVMOpaqueMetadata *subprogram,
+                                                 struct LLVMOpaqueMetadata **unit);
+
 // Links relocatable ELF objects of one architecture into a shared object, in process, with what of
 // them is reached. Undefined symbols are left to the loader (memcpy, memset). On success *so is
 // malloc'd; on failure *error is (one or more lines). Calls from several threads are serialised:

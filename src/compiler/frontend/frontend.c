@@ -122,6 +122,7 @@ static void on_function(void *context, BridgeJob *job, const BridgeFunction *f) 
 static void on_module(void *context, BridgeJob *job, struct LLVMOpaqueModule *module) {
     Round *r = context;
     if (!r->source->enable_logging) module_mute(module);
+    if (r->source->debug) bridge_forget_headers(module, r->source->stdlib_dir);
     const bool part = r->shares.number;
     if (part && r->failed) shares_give_up();
     bool ok = module_finish(module, job, r->reflection.lib, part ? r->shares.made : NULL,

@@ -101,7 +101,13 @@ void options_source(Options *o, const MslSource *source) {
     };
     PUSH_ALL(o, warnings);
     if (source->warnings_as_errors) options_push(o, "-Werror");
-    if (source->lines) options_push(o, "-debug-info-kind=line-tables-only");
+    if (source->debug) {
+        options_push(o, source->debug == MSL_DEBUG_FULL ? "-debug-info-kind=standalone"
+                                                        : "-debug-info-kind=line-tables-only");
+        options_push(o, "-dwarf-version=4"); // every debugger and profiler reads it
+        options_push(o, "-main-file-name");
+        options_push(o, source->name);
+    }
     for (size_t i = 0; i < source->n_macros; i++) {
         options_push(o, "-D");
         options_push(o, source->macros[i]);

@@ -52,6 +52,12 @@ static void read_settings(MTLDevice *device) {
     device->sync_specialise = environment_number("INGOT_SYNC_SPECIALISE") != 0;
     unsigned width = environment_number("INGOT_WIDTH");
     device->width = width == 1 || width == 8 || width == 16 || width == 32 ? width : 0;
+    if (environment_number("MTL_SHADER_DEBUG") != 0) {
+        device->debug = MSL_DEBUG_FULL;
+        device->width = 1;
+        atomic_init(&device->timeout_ms, 0); // who looks at a kernel takes time
+        atomic_init(&device->step_ms, 0);
+    }
 }
 
 // ---- Which there are ----

@@ -3,6 +3,7 @@
 // environment.
 #ifndef INGOT_RUNTIME_DEVICE_H
 #define INGOT_RUNTIME_DEVICE_H
+#include "abi/requests.h"
 #include "device/device.h"
 #include "runtime/object/object.h"
 
@@ -50,6 +51,7 @@ struct MTLDevice {
     bool report_to_stderr;  // MTL_SHADER_VALIDATION_REPORT_TO_STDERR=1: also with a callback
     bool sync_specialise;   // INGOT_SYNC_SPECIALISE=1
     uint32_t width;         // INGOT_WIDTH, 0: the compiler chooses
+    MslDebug debug;         // MTL_SHADER_DEBUG: what code says about its source
     pthread_mutex_t lock;
     MTLDeviceLogCallback log_callback; // under lock
     void *log_context;                 // under lock

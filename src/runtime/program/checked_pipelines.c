@@ -19,6 +19,7 @@ static bool lists(const char *variable, const char *label) {
 
 bool rt_wants_validation(const MTLDevice *device, const char *label, MTLShaderValidation wish) {
     if (!rt_device_has(device, DEV_VALIDATION)) return false;
+    if (device->debug == MSL_DEBUG_FULL) return false; // checks follow values, debuggers see memory
     if (lists("MTL_SHADER_VALIDATION_ENABLE_PIPELINES", label)) return true;
     if (lists("MTL_SHADER_VALIDATION_DISABLE_PIPELINES", label)) return false;
     if (wish == MTLShaderValidationDefault) return device->shader_validation;

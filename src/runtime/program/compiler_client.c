@@ -415,8 +415,10 @@ static MslKernelRequest to_compiler(const RtKernelRequest *request) {
         .validate = request->validate,
         .reach = request->reach ? request->reach : MSL_REACH,
         .quick = request->quick,
+        .debug = request->debug,
         .emit = request->emit,
     };
+    if (q.debug == MSL_DEBUG_FULL) memset(q.shape, 0, sizeof q.shape); // one code for all
     if (request->links) {
         q.n_parts = request->links->n_libraries;
         q.linked = request->links->functions;

@@ -87,6 +87,7 @@ typedef struct Source { // MslSource with what it points to
     char **macros;
     const char **links;
     MslHeader *headers;
+    char *file; // where a debugger finds the text, or NULL
 } Source;
 
 static void source_free(Source *s) {
@@ -94,6 +95,7 @@ static void source_free(Source *s) {
     rt_free(s->macros);
     rt_free(s->links);
     rt_free(s->headers);
+    free(s->file);
 }
 
 static char *macro_text(const MTLPreprocessorMacro *macro) {
@@ -130,7 +132,12 @@ static bool source_make(Source *s, const char *text, size_t n_bytes, const MTLCo
     s->msl.warnings_as_errors = o->warnings_as_errors;
     s->msl.enable_logging = o->enable_logging;
     const MTLDevice *device = rt_device_if_any();
-    s->msl.lines = device && device->shader_validation; // for its messages
+    s->msl.debug = !device                     ? MSL_DEBUG_NONE
+                   : device->debug             ? device->debug
+                   : device->shader_validation ? MSL_DEBUG_LINES // for its messages
+                                               : MSL_DEBUG_NONE;
+    if (device && device->debug && text && (s->file = rt_debug_source(s->msl.name, text, n_bytes)))
+        s->msl.name = s->file;
     s->msl.library_type = (uint32_t)o->library_type;
     s->msl.install_name = o->library_type == MTLLibraryTypeDynamic ? o->install_name : NULL;
     s->msl.allow_undefined = o->library_type == MTLLibraryTypeDynamic || o->library_count ||

@@ -76,6 +76,9 @@ const RtConstantValue *rt_constant_value_find(const MTLFunctionConstantValues *v
 // The MTLError for a compiler's answer; NULL: no memory.
 MTLError *rt_error_from_compiler(const char *domain, long code, const RtCompileError *answer,
                                  const char *what);
+// debug_source.c: the file that shows this source, as a path of the caller's (free). NULL: there is
+// no place for it.
+char *rt_debug_source(const char *name, const char *text, size_t n_bytes);
 // The library of a package: mtl_device_new_library_with_url for folders.
 MTLLibrary *rt_network_library(MTLDevice *device, const char *folder, const char *call,
                                MTLError **error);

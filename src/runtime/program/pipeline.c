@@ -101,6 +101,7 @@ static RtKernelRequest kernel_request(const MTLComputePipelineState *state, cons
                              .shape = {shape[0], shape[1], shape[2]},
                              .target = state->device->facts.target,
                              .width = state->device->width,
+                             .debug = state->device->debug,
                              .validate = state->validate,
                              .reach = rt_reach_bits[reach],
                              .archives = state->archives,

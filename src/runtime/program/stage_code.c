@@ -37,6 +37,7 @@ static RtKernelRequest stage_request(const MTLDevice *device, const RtStage *sta
                              .vertex = descriptor,
                              .target = device->facts.target,
                              .width = device->width,
+                             .debug = device->debug,
                              .validate = stage->validate,
                              .reach = rt_reach_bits[RT_N_REACH - 1]};
 }

@@ -67,6 +67,7 @@ typedef struct Group {
     const CpuLaunch *launch;
     void *memory, *home; // home: stack pointer of the scheduler
     u32 position[3], size[3], n;
+    RfStage stage;
 } Group;
 struct Lane {
     void *sp;
@@ -88,9 +89,18 @@ struct Lane {
     u32 n_key, key[2 * MAX_DEPTH + 2];
 };
 
+_Static_assert(__builtin_offsetof(Lane, index) == 28 && __builtin_offsetof(Lane, state) == 32 &&
+                   __builtin_offsetof(Group, position) == 24 &&
+                   __builtin_offsetof(Group, stage) == 52 &&
+                   __builtin_offsetof(CpuLaunch, group_size) == 32 &&
+                   __builtin_offsetof(CpuVertexStep, vertices) == 24 &&
+                   __builtin_offsetof(CpuFragmentStep, x) == 0,
+               "tools/gdb/ingot_gdb.py knows these");
+
 // provided by codegen/lanes.c
 extern const u64 ingot_stack;    // bytes of one thread's stack and Lane
 extern const u32 ingot_suspends; // threads may stop
+extern const u32 ingot_debugged; // codegen/debug.c: somebody may look
 extern void ingot_thread(const CpuLaunch *launch, Lane *lane, void *memory);
 
 // ---- switching stacks ----
@@ -105,9 +115,11 @@ __attribute__((naked, noinline)) static void first_step(void) {
     __asm__("movq %rbx, %rdi\ncallq *%r12\nud2");
 }
 static void *first_stack(char *top, Lane *lane, void (*run)(Lane *)) {
-    u64 *s = (u64 *)((u64)top & ~15ull);
+    u64 *s = (u64 *)((u64)top & ~15ull) - 2;
+    s[0] = s[1] = 0;        // where walks up the stack end
     *--s = (u64)first_step; // there the stack pointer is a multiple of 16, as before any call
     s -= 6;
+    s[5] = 0;         // rbp
     s[4] = (u64)lane; // rbx
     s[3] = (u64)run;  // r12
     return s;
@@ -131,6 +143,7 @@ __attribute__((naked, noinline)) static void first_step(void) {
 }
 static void *first_stack(char *top, Lane *lane, void (*run)(Lane *)) {
     u64 *s = (u64 *)((u64)top & ~15ull) - 20;
+    s[10] = 0;               // x29: where walks up the stack end
     s[0] = (u64)lane;        // x19
     s[1] = (u64)run;         // x20
     s[11] = (u64)first_step; // x30
@@ -147,6 +160,60 @@ static void stop(Lane *lane, State state) {
 static void run_lane(Lane *lane) {
     ingot_thread(lane->group->launch, lane, lane->group->memory);
     stop(lane, DONE);
+}
+
+// ---- for who debugs ----
+
+// Which thread runs, by the names that Metal has for it. codegen/debug.c tells debuggers of them:
+// conditions of breakpoints read them.
+#define SEEN(name, n) u32 ingot_at_##name[n];
+#include "compiler/seen.def"
+// The threadgroup, for ingot_gdb.py: see there.
+u64 ingot_debug[8];
+
+// The thread that a debugger asks for: whether there is one, and its position in the grid. Where
+// its turn begins and ends these functions are called, for breakpoints: those in the code would
+// stop at every thread.
+u32 ingot_wanted[4];
+static u32 wanted_runs;
+#define EMPTY __attribute__((noinline)) void
+EMPTY ingot_thread_wanted(void) { __asm__ volatile(""); }
+EMPTY ingot_thread_left(void) { __asm__ volatile(""); }
+
+static void note_threadgroup(const Group *g, const char *frames) {
+    if (!ingot_debugged) return;
+    ingot_debug[0] = (u64)g, ingot_debug[1] = ingot_suspends ? (u64)frames : 0;
+    ingot_debug[2] = ingot_stack, ingot_debug[3] = g->n;
+    ingot_debug[4] = __builtin_offsetof(Lane, state);
+}
+static void note_thread(const Lane *l) {
+    if (!ingot_debugged) return;
+    const Group *g = l->group;
+    ingot_debug[5] = (u64)l;
+    u32 quad = l->index / 4, x = quad % 4 * 2 + l->index % 2, y = quad / 4 * 2 + l->index / 2 % 2;
+    if (g->stage == RF_VERTEX) {
+        const CpuVertexStep *s = g->memory;
+        ingot_at_vertex_id[0] = s->vertices[l->index];
+        ingot_at_instance_id[0] = s->instance;
+    } else if (g->stage == RF_FRAGMENT) {
+        const CpuFragmentStep *s = g->memory;
+        ingot_at_pixel_position[0] = (u32)s->x + x, ingot_at_pixel_position[1] = (u32)s->y + y;
+    }
+    for (u32 d = 0; d < 3; d++) {
+        ingot_at_thread_position_in_grid[d] =
+            g->position[d] * g->launch->group_size[d] + l->position[d];
+        ingot_at_thread_position_in_threadgroup[d] = l->position[d];
+        ingot_at_threadgroup_position_in_grid[d] = g->position[d];
+    }
+    u32 wanted = ingot_wanted[0] && g->stage != RF_VERTEX && g->stage != RF_FRAGMENT;
+    for (u32 d = 0; d < 3; d++)
+        wanted &= ingot_at_thread_position_in_grid[d] == ingot_wanted[d + 1];
+    if (wanted && !wanted_runs) ingot_thread_wanted();
+    if (!wanted && wanted_runs) ingot_thread_left();
+    wanted_runs = wanted;
+    ingot_at_thread_index_in_threadgroup[0] = l->index;
+    ingot_at_thread_index_in_simdgroup[0] = l->index % 32;
+    ingot_at_simdgroup_index_in_threadgroup[0] = l->index / 32;
 }
 
 // ---- where a thread stands ----
@@ -561,6 +628,7 @@ static Lane *lane_at(char *frames, u32 i) { return (Lane *)(frames + i * ingot_s
 static void advance(Lane *l) {
     do {
         l->state = READY;
+        note_thread(l);
         switch_stack(&l->group->home, l->sp);
         if (l->state != AT_OPERATION || l->op < OP_log || l->quad) return;
         if (l->op == OP_log)
@@ -603,6 +671,13 @@ static void place(Lane *l, Group *g, u32 i) {
     l->position[2] = i / g->size[0] / g->size[1];
 }
 
+static void run_alone(Group *g, u32 i, void *memory) {
+    Lane l;
+    place(&l, g, i);
+    note_thread(&l);
+    ingot_thread(g->launch, &l, memory);
+}
+
 // on: of the first 32 threads, those that run.
 static void run_suspending(Group *g, char *frames, u32 on) {
     for (u32 i = 0; i < g->n; i++) {
@@ -633,38 +708,38 @@ __attribute__((visibility("default"))) void ingot_kernel(const CpuLaunch *launch
             g.size[d] = least_of(launch->group_size[d], launch->threads_per_grid[d] -
                                                             g.position[d] * launch->group_size[d]);
         g.n = g.size[0] * g.size[1] * g.size[2];
-        if (ingot_suspends) {
+        g.stage = RF_KERNEL;
+        note_threadgroup(&g, frames);
+        if (ingot_suspends)
             run_suspending(&g, frames, ~0u);
-            continue;
-        }
-        for (u32 t = 0; t < g.n; t++) {
-            Lane l;
-            place(&l, &g, t);
-            ingot_thread(launch, &l, memory);
-        }
+        else
+            for (u32 t = 0; t < g.n; t++) run_alone(&g, t, memory);
     }
 }
 
 // ---- vertex and fragment functions: one SIMD-group (as device/stage.c) ----
 
-static void run_step(const CpuLaunch *launch, void *step, u32 on) {
-    Group g = {
-        .launch = launch, .memory = step, .size = {CPU_STAGE_LANES, 1, 1}, .n = CPU_STAGE_LANES};
+static void run_step(const CpuLaunch *launch, void *step, RfStage stage, u32 on) {
+    Group g = {.launch = launch,
+               .memory = step,
+               .size = {CPU_STAGE_LANES, 1, 1},
+               .n = CPU_STAGE_LANES,
+               .stage = stage};
     if (ingot_suspends) {
         char *frames = __builtin_alloca_with_align(CPU_STAGE_LANES * ingot_stack, 128 * 8);
+        note_threadgroup(&g, frames);
         run_suspending(&g, frames, on);
         return;
     }
-    for (u32 t = 0; t < g.n; t++) {
-        Lane l;
-        place(&l, &g, t);
-        if (on >> t & 1) ingot_thread(launch, &l, step);
-    }
+    note_threadgroup(&g, 0);
+    for (u32 t = 0; t < g.n; t++)
+        if (on >> t & 1) run_alone(&g, t, step);
 }
 
 __attribute__((visibility("default"))) void ingot_vertex(const CpuLaunch *launch,
                                                          const CpuVertexStep *step) {
-    run_step(launch, (void *)step, step->n >= CPU_STAGE_LANES ? ~0u : (1u << step->n) - 1);
+    run_step(launch, (void *)step, RF_VERTEX,
+             step->n >= CPU_STAGE_LANES ? ~0u : (1u << step->n) - 1);
 }
 
 __attribute__((visibility("default"))) void ingot_fragment(const CpuLaunch *launch,
@@ -673,5 +748,5 @@ __attribute__((visibility("default"))) void ingot_fragment(const CpuLaunch *laun
     for (u32 q = 0; q < CPU_STAGE_LANES; q += 4)
         if (step->covered >> q & 15) on |= 15u << q;
     step->kept = step->covered;
-    run_step(launch, step, on);
+    run_step(launch, step, RF_FRAGMENT, on);
 }
