@@ -65,3 +65,9 @@ kernel void k(device uint *a, device float4 *v) {
     if (a[0] == 7) __builtin_unreachable();
     if (isnan(v[0].x) || v[0].x == INFINITY) a[9] = 1;
 }
+// ==== where a label lies
+kernel void k(device ulong *a) { b: a[0] = (ulong)&&b; } // expect-error: the address of a label is not supported in Metal
+// ==== and how far it is to another
+kernel void k(device long *a) { b: a[0]++; c: a[1] = (thread char *)&&c - (thread char *)&&b; } // expect-error: the address of a label is not supported in Metal
+// ==== a jump to an address
+kernel void k(device ulong *a) { goto *(thread void *)a[0]; } // expect-error: is not supported in Metal
