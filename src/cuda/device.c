@@ -56,7 +56,8 @@ static bool read_facts(CudaDevice *d, DevFacts *facts, char *why, size_t why_byt
                         .n_workers = (uint32_t)units};
     snprintf(facts->name, sizeof facts->name, "%s", name);
     snprintf(facts->architecture, sizeof facts->architecture, "nvidia_sm_%d", d->sm);
-    snprintf(facts->target, sizeof facts->target, "sm_%d", d->sm);
+    // Hopper has instructions that no later GPU has.
+    snprintf(facts->target, sizeof facts->target, "sm_%d%s", d->sm, d->sm == 90 ? "a" : "");
     return true;
 }
 

@@ -125,6 +125,40 @@ def test_textures(source):
         assemble(name, ptx, "sm_90")
 
 
+PRODUCT = """#include <metal_stdlib>
+#include <metal_tensor>
+#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>
+using namespace metal;
+using namespace mpp::tensor_ops;
+kernel void product(device half *a [[buffer(0)]], device half *b [[buffer(1)]], device float *c [[buffer(2)]], constant int &n [[buffer(3)]],
+                    uint2 g [[threadgroup_position_in_grid]]) {
+    tensor<device half, dextents<int, 2>, tensor_inline> A(a, dextents<int, 2>(n, n)), B(b, dextents<int, 2>(n, n));
+    tensor<device float, dextents<int, 2>, tensor_inline> C(c, dextents<int, 2>(n, n));
+    auto x = A.slice(0, int(g.y) * 128), y = B.slice(int(g.x) * 128, 0);
+    auto z = C.slice(int(g.x) * 128, int(g.y) * 128);
+    constexpr auto what = matmul2d_descriptor(128, 128);
+    matmul2d<what, execution_simdgroups<4>> op;
+    auto sums = op.get_destination_cooperative_tensor<decltype(x), decltype(y), float>();
+    op.run(x, y, sums);
+    sums.store(z);
+}
+"""
+
+
+@pytest.mark.parametrize("target, instruction", [("sm_80", "mma.sync.aligned.m16n8k16"), ("sm_90a", "wgmma.mma_async")])
+def test_products(tmp_path, target, instruction):
+    """Products are tensor cores', the widest that the processor has, and their sums stay in registers."""
+    path = tmp_path / "product.metal"
+    path.write_text(PRODUCT)
+    done = build(str(path), "--emit=ptx", "--target", target)
+    assert done.returncode == 0, done.stderr
+    ptx = done.stdout
+    assert ptx.count(instruction) >= 8 and "cp.async.cg.shared.global" in ptx
+    at = ptx.index("cp.async.wait_group")
+    assert "ld.local" not in ptx[at:at + ptx[at:].index("cp.async.wait_group 0")]
+    assemble("product", ptx, target)
+
+
 def test_scopes_and_masks(source):
     """Atomics are the device's, accesses know their memory, and a sum under a branch has the branch's mask."""
     ptx = build(source, "--emit=ptx", "--function", "add").stdout

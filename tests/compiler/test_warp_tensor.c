@@ -143,7 +143,7 @@ static void multiply_here(void) {
                         B.rows, B.cols, c, C.row, C.col, C.rows, C.cols, first,
                         left < now.share ? left : now.share, now.n, now.k,
                         A.type | B.type << 8 | C.type << 16, now.flags, A.layout, B.layout,
-                        C.layout, now.m, now.groups, now.stages);
+                        C.layout, now.m, now.groups, now.stages, 0);
 }
 
 static double before[MAX_ELEMENTS];

@@ -12,7 +12,7 @@ static void facts_are_the_gpus(void **state) {
     void *d = rig_open(&f);
     assert_int_equal(cuda_device.count(), 2);
     assert_string_equal(f.name, "Fake GPU 0");
-    assert_string_equal(f.target, "sm_90");
+    assert_string_equal(f.target, "sm_90a");
     assert_false(f.unified_memory);
     assert_int_equal(f.max_threads, 1024);
     assert_int_equal(f.n_workers, 132);

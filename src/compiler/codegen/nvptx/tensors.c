@@ -54,7 +54,10 @@ bool msl_lower_gpu_tensor(Cg *cg, LLVMValueRef call) {
     if (n != (product ? TENSOR_MATMUL_ARGS : TENSOR_CONVOLUTION_ARGS))
         msl_fail(&cg->cx, "a tensor operation is called with %u arguments", n);
     for (unsigned i = 0; i < n; i++) args[i] = LLVMGetOperand(call, i);
-    if (product) args[n++] = msl_const(&cg->cx, 32, stages_of(cg, call));
+    if (product) {
+        args[n++] = msl_const(&cg->cx, 32, stages_of(cg, call));
+        args[n++] = msl_const(&cg->cx, 32, !strcmp(cg->request->target, "sm_90a"));
+    }
     cg->uses.lanes = true;
     msl_replace_call(cg, call, product ? "ingot_tensor_matmul" : "ingot_tensor_convolution", args,
                      n);

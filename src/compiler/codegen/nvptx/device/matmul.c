@@ -5,10 +5,14 @@
 //            them to shared memory together, some chunks of 128 bytes along k ahead of the sums
 //   near     16-bit operands in threadgroup memory in lines of 16 bytes: read where they are
 //   else     element by element: any strides, edges, types, cooperative tensors
+// On sm_90a halves and bfloats that are staged are multiplied by four SIMD-groups at once (wide).
 // In shared memory an operand is lines of 128 bytes: of an index along k, or of one k and 64 or 32
 // indices, panel by panel. Pieces of 16 bytes are exchanged within a line against conflicts of
 // banks.
 #include "compiler/codegen/nvptx/device/tensor.h"
+#ifndef INGOT_WARP
+#include "compiler/codegen/nvptx/device/wgmma.h"
+#endif
 
 enum { LINE = 128, PIECE = 16, MAX_SUMS = 128 };
 
@@ -59,7 +63,7 @@ typedef struct Work {
     i32 m, n, k, first,
         share; // rows of all, of which `share` from `first` on are this SIMD-group's
     u32 groups, stages;
-    _Bool relaxed;
+    _Bool relaxed, wide;
 } Work;
 
 typedef struct Panel { // columns that are summed at a time
@@ -108,8 +112,12 @@ INLINE void sum_any(f32 *sum, const Work *w, const Panel *p) {
 
 // ---- near ----
 
+// Lines are along k. Where a step of 1 is known when the kernel is compiled, so is the answer.
+INLINE _Bool is_along(const Operand *o) {
+    return __builtin_constant_p(o->step) && o->step == 1 ? 0 : o->step_k == 1;
+}
 INLINE _Bool is_lined(const Operand *o, u32 bytes) {
-    i64 step = o->step_k == 1 ? o->step : o->step_k;
+    i64 step = is_along(o) ? o->step : o->step_k;
     return (o->step_k == 1 || o->step == 1) &&
            (((u64)(uintptr_t)o->data | (u64)step * bytes) & (PIECE - 1)) == 0;
 }
@@ -123,7 +131,7 @@ INLINE _Bool both_near(const Work *w) {
            is_near(w, &w->b, w->n);
 }
 INLINE Tile tile_near(const Operand *o) {
-    _Bool along = o->step_k == 1;
+    _Bool along = is_along(o);
     Tile t = {shared_address(o->data), (u32)(along ? o->step : o->step_k) * 2, along, 0, 0};
     return t;
 }
@@ -142,9 +150,17 @@ INLINE _Bool can_stage(const Work *w) {
            is_lined(&w->b, bytes) && !in_shared(w->a.data) && !in_shared(w->b.data) &&
            ingot_group_threads() == w->groups * 32;
 }
+// The row of A in line `line`. Four SIMD-groups at once take 64 lines, 16 of each; so their rows
+// lie there tile by tile.
+INLINE i32 row_of_line(const Work *w, u32 line) {
+    u32 tiles = (u32)w->share / 16, block = line / 64;
+    return (i32)((block / tiles * 4 + line % 64 / 16) * (u32)w->share + block % tiles * 16 +
+                 line % 16);
+}
 // An operand's pieces of the chunk that begins at k; what does not exist is 0.
-INLINE void fetch(const Work *w, const Operand *o, u32 at, i32 size, i32 k, u32 thread) {
-    _Bool along = o->step_k == 1;
+INLINE void fetch(const Work *w, const Operand *o, u32 at, i32 size, i32 k, u32 thread,
+                  _Bool of_a) {
+    _Bool along = is_along(o);
     u32 bytes = bytes_of(w->kind), in_line = LINE / bytes, in_piece = PIECE / bytes;
     u32 n = padded(size) * (LINE / PIECE), threads = w->groups * 32;
     i32 end = w->k < o->size_k ? w->k : o->size_k;
@@ -154,6 +170,7 @@ INLINE void fetch(const Work *w, const Operand *o, u32 at, i32 size, i32 k, u32 
         if (p >= n) break;
         i32 index = (i32)line, start = k + (i32)(piece * in_piece), left;
         u32 to;
+        if (along && of_a && w->wide) index = row_of_line(w, line);
         if (along) {
             left = index < o->size ? end - start : 0;
             to = address_along(&t, w->kind, line, piece * PIECE);
@@ -168,37 +185,84 @@ INLINE void fetch(const Work *w, const Operand *o, u32 at, i32 size, i32 k, u32 
         copy_async(to, (const u8 *)o->data + from * (i64)bytes, (u32)left * bytes);
     }
 }
+INLINE void fetch_both(const Work *w, const Operand *b, u32 at, i32 columns, i32 k) {
+    fetch(w, &w->a, at, w->m, k, thread_at(0), 1);
+    fetch(w, b, at + padded(w->m) * LINE, columns, k, thread_at(0), 0);
+}
+
+// The products of a chunk; of those that are wide, the last may still be under way.
+INLINE void multiply_chunk(f32 *sum, const Work *w, const Panel *p, u32 at) {
+    i32 in_line = LINE / (i32)bytes_of(w->kind);
+    u32 of_a = padded(w->m) * LINE;
+    Tile x = {at, LINE, is_along(&w->a), 1, (u32)in_line * LINE},
+         y = {at + of_a, LINE, is_along(&w->b), 1, (u32)in_line * LINE};
+    UNROLL for (i32 k = 0; k < in_line; k += step_of(w))
+        step_shared(sum, &x, &y, w, p, w->first, 0, k);
+}
+#ifdef INGOT_NVPTX_WGMMA_H
+INLINE void multiply_chunk_wide(f32 *sum, const Work *w, const Panel *p, u32 at) {
+    _Bool across = !is_along(&w->b), bfloats = w->kind == BFLOATS;
+    u32 b = at + padded(w->m) * LINE, four = thread_at(0) / 128;
+    i32 columns = p->col_tiles * 8;
+    start_products();
+    UNROLL for (u32 k = 0; k < 4; k++) {
+        u64 right =
+            across ? describe_lines(b + k * 16 * LINE, 64 * LINE) : describe_lines(b + k * 32, 0);
+        UNROLL for (i32 i = 0; i < p->row_tiles; i++) {
+            u64 left =
+                describe_lines(at + (four * (u32)p->row_tiles + (u32)i) * 64 * LINE + k * 32, 0);
+            f32 *s = sum + i * columns / 2;
+            if (columns == 64) multiply_wide_64(s, left, right, bfloats, across);
+            if (columns == 128) multiply_wide_128(s, left, right, bfloats, across);
+            if (columns == 256) multiply_wide_256(s, left, right, bfloats, across);
+        }
+    }
+    end_products();
+    finish_products(1);
+}
+INLINE _Bool is_wide(const Work *w, i32 columns, u32 asked) {
+    return asked && w->stages > 2 && w->kind <= BFLOATS && w->groups % 4 == 0 &&
+           w->share % 16 == 0 && w->share * (i32)w->groups == w->m && is_along(&w->a) &&
+           (columns == 64 || columns == 128 || columns == 256);
+}
+#else
+#define multiply_chunk_wide multiply_chunk
+#define is_wide(w, columns, asked) ((void)(asked), 0)
+#define show_copies() ((void)0)
+#define finish_products(but_one) ((void)0)
+#endif
+
 INLINE void sum_staged(f32 *sum, const Work *w, const Panel *p) {
     i32 in_line = LINE / (i32)bytes_of(w->kind), chunks = (w->k + in_line - 1) / in_line;
-    u32 thread = thread_at(0), threads = w->groups * 32, base = library_memory();
-    i32 columns = p->col_tiles * 8, ahead = (i32)w->stages - 1;
-    u32 of_a = padded(w->m) * LINE, stage = of_a + padded(columns) * LINE;
+    i32 columns = p->col_tiles * 8;
+    // A wide product may still read the chunk before the last one: it has no place to spare.
+    i32 ahead = (i32)w->stages - (w->wide ? 2 : 1);
+    u32 base = library_memory(), stage = (padded(w->m) + padded(columns)) * LINE;
     Operand b = w->b;
     b.data = (const u8 *)b.data + p->column * b.step * (i64)bytes_of(w->kind);
     b.size -= p->column;
     for (i32 s = 0; s < ahead; s++) {
-        u32 at = base + (u32)s * stage;
-        if (s < chunks) fetch(w, &w->a, at, w->m, s * in_line, thread);
-        if (s < chunks) fetch(w, &b, at + of_a, columns, s * in_line, thread);
+        if (s < chunks) fetch_both(w, &b, base + (u32)s * stage, columns, s * in_line);
         end_copies();
     }
     for (i32 s = 0; s < chunks; s++) {
-        wait_for_copies(w->stages - 2);
-        barrier_of(threads); // and all are done with the chunk whose place the next one takes
+        wait_for_copies((u32)ahead - 1);
+        if (w->wide) show_copies();
+        barrier_of(w->groups *
+                   32); // and all are done with the chunk whose place the next one takes
         i32 next = s + ahead;
-        u32 to = base + (u32)next % w->stages * stage, at = base + (u32)s % w->stages * stage;
-        if (next < chunks) {
-            fetch(w, &w->a, to, w->m, next * in_line, thread);
-            fetch(w, &b, to + of_a, columns, next * in_line, thread);
-        }
+        if (next < chunks)
+            fetch_both(w, &b, base + (u32)next % w->stages * stage, columns, next * in_line);
         end_copies();
-        Tile x = {at, LINE, w->a.step_k == 1, 1, (u32)in_line * LINE},
-             y = {at + of_a, LINE, w->b.step_k == 1, 1, (u32)in_line * LINE};
-        UNROLL for (i32 k = 0; k < in_line; k += step_of(w))
-            step_shared(sum, &x, &y, w, p, w->first, 0, k);
+        u32 at = base + (u32)s % w->stages * stage;
+        if (w->wide)
+            multiply_chunk_wide(sum, w, p, at);
+        else
+            multiply_chunk(sum, w, p, at);
     }
+    if (w->wide) finish_products(0);
     wait_for_copies(0);
-    barrier_of(threads);
+    barrier_of(w->groups * 32);
 }
 
 // ---- the whole ----
@@ -215,7 +279,7 @@ INLINE void store_sums(const Result *c, const f32 *sum, const Panel *p) {
         set_element(c->data, c->type, at, x);
     }
 }
-INLINE void compute_panel(const Work *w, const Panel *p) {
+INLINE void compute_panel(Work *w, const Panel *p, u32 wide) {
     f32 sum[MAX_SUMS];
     _Bool tiled = tensor_kind(w->c.layout) == TENSOR_TILES;
     UNROLL for (i32 i = 0; i < p->row_tiles; i++) {
@@ -228,9 +292,12 @@ INLINE void compute_panel(const Work *w, const Panel *p) {
                 s[0] = s[1] = s[2] = s[3] = 0;
         }
     }
+    w->wide = is_wide(w, p->col_tiles * 8, wide);
     if (both_near(w))
         sum_near(sum, w, p);
-    else if (can_stage(w))
+    else if (can_stage(w) && w->wide)
+        sum_staged(sum, w, p);
+    else if (w->wide = 0, can_stage(w))
         sum_staged(sum, w, p);
     else
         sum_any(sum, w, p);
@@ -242,11 +309,12 @@ INLINE void compute_panel(const Work *w, const Panel *p) {
 }
 
 // `stages`: how many chunks of both operands the library's memory has room for; 0: there is none.
+// `wide`: the processor is sm_90a.
 API void ingot_tensor_matmul(const void *a, i64 a_row, i64 a_col, i32 a_rows, i32 a_cols,
                              const void *b, i64 b_row, i64 b_col, i32 b_rows, i32 b_cols, void *c,
                              i64 c_row, i64 c_col, i32 c_rows, i32 c_cols, i32 first, i32 n_rows,
                              i32 n, i32 k, u32 types, u32 flags, u32 layout_a, u32 layout_b,
-                             u32 layout_c, i32 m, u32 groups, u32 stages) {
+                             u32 layout_c, i32 m, u32 groups, u32 stages, u32 wide) {
     i32 share = (m + (i32)groups - 1) / (i32)groups, left = c_rows - first;
     left = left < n_rows ? left : n_rows;
     Work w = {
@@ -267,7 +335,7 @@ API void ingot_tensor_matmul(const void *a, i64 a_row, i64 a_col, i32 a_rows, i3
     i32 col_tiles = (n + 7) / 8;
     UNROLL for (i32 j = 0; j < col_tiles; j += most) {
         Panel p = {j * 8, row_tiles, col_tiles - j < most ? col_tiles - j : most};
-        compute_panel(&w, &p);
+        compute_panel(&w, &p, wide);
     }
     warp_barrier(ALL_LANES); // results in memory are seen by all of the SIMD-group
 }
