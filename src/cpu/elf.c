@@ -306,7 +306,7 @@ static bool check_relocation(const Reader *r, const Elf64_Rela *a) {
     if (type == (unsigned)R_RELATIVE)
         return (uint64_t)a->r_addend <= e->span || refuse(r, "an address outside of it", NULL);
     if ((type != (unsigned)R_GLOBAL && type != (unsigned)R_JUMP && type != (unsigned)R_ADDRESS) ||
-        i >= e->n_names)
+        !i || i >= e->n_names) // the first is no symbol
         return refuse(r, "a relocation of a kind that it has no use for", NULL);
     Elf64_Sym s = symbol_at(e, i);
     if (s.st_shndx != SHN_UNDEF && (s.st_value > e->span || a->r_addend))

@@ -131,6 +131,7 @@ ATTEMPT(relocation_of_constants, relocate(info()->st_value, RELATIVE, 0, 0))
 ATTEMPT(relocation_outside, relocate(0x7fffffff0000, RELATIVE, 0, 0))
 ATTEMPT(relocation_to_outside, relocate(data()->p_vaddr, RELATIVE, 0, -4096))
 ATTEMPT(relocation_by_code, relocate(data()->p_vaddr, RESOLVED, 0, 0))
+ATTEMPT(relocation_by_nothing, relocate(data()->p_vaddr, NAMED, 0, 0))
 ATTEMPT(relocation_by_no_name, relocate(data()->p_vaddr, NAMED, 77777, 0))
 ATTEMPT(relocations_outside,
         (relocate(data()->p_vaddr, RELATIVE, 0, 0), word(DT_RELA)->d_un.d_val = UINT64_MAX - 8))
@@ -191,6 +192,7 @@ static const Attempt attempts[] = {
     A(relocation_outside, "a relocation of what nobody writes"),
     A(relocation_to_outside, "an address outside of it"),
     A(relocation_by_code, "a relocation of a kind"),
+    A(relocation_by_nothing, "a relocation of a kind"),
     A(relocation_by_no_name, "a relocation of a kind"),
     A(relocations_outside, "relocations outside of the file"),
     A(cut, "the code object is refused"),
