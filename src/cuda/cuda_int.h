@@ -150,6 +150,13 @@ void cuda_pinned_give(CudaDevice *device, void *memory, size_t n_bytes);
 // Outside of runs; done when it returns.
 bool cuda_copy_outside(void *to, const void *from, size_t n_bytes);
 bool cuda_fill_outside(void *to, uint8_t value, size_t n_bytes);
+typedef struct CudaRows {
+    char *to;
+    const char *from;
+    size_t to_pitch, from_pitch, n_bytes, n_rows; // n_bytes: of a row
+} CudaRows;
+bool cuda_rows_outside(const CudaRows *rows);
+CUresult cuda_rows(const CudaDriver *driver, const CudaRows *rows, CUstream stream);
 
 // ---- texture.c, tensor.c ----
 

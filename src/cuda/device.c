@@ -21,8 +21,8 @@ static int attribute(const CudaDriver *driver, int which, CUdevice device) {
 
 // ---- Life ----
 
-// A context that a kernel broke, or never leaves, stays broken: later devices have their own.
-static atomic_bool primary_is_lost[64];
+// A context that a kernel never leaves stays busy: later devices have their own.
+static atomic_bool primary_is_busy[64];
 
 static bool read_facts(CudaDevice *d, DevFacts *facts, char *why, size_t why_bytes) {
     const CudaDriver *driver = d->driver;
@@ -80,7 +80,7 @@ static void *open_cuda(unsigned index, DevFacts *facts, char *why, size_t why_by
         free(d);
         return NULL;
     }
-    d->own_context = index < 64 && atomic_load(&primary_is_lost[index]);
+    d->own_context = index < 64 && atomic_load(&primary_is_busy[index]);
     pthread_mutex_init(&d->lock, NULL);
     pthread_cond_init(&d->changed, NULL);
     pthread_mutex_init(&d->service_lock, NULL);
@@ -188,7 +188,10 @@ void cuda_leave(CudaDevice *d) {
 void cuda_lose(CudaDevice *d, CUresult why) {
     atomic_store(&d->lost_by, why);
     atomic_store(&d->is_lost, true);
-    if (d->index < 64) atomic_store(&primary_is_lost[d->index], true);
+    if (why == CUDA_ERROR_LAUNCH_TIMEOUT && d->index < 64)
+        atomic_store(&primary_is_busy[d->index], true);
+    if (why != CUDA_ERROR_LAUNCH_TIMEOUT && why >= CUDA_ERROR_ILLEGAL_ADDRESS)
+        cuda_driver_is_broken(d->driver);
 }
 
 bool cuda_is_fatal(CUresult result) {

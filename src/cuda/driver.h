@@ -28,6 +28,22 @@ typedef struct CUmemPoolProps {
     unsigned char reserved[56];
 } CUmemPoolProps;
 
+typedef struct CUmemcpy2D {
+    size_t from_x, from_y;
+    int from_kind; // CU_MEMORYTYPE_...
+    const void *from_host;
+    CUdeviceptr from_device;
+    void *from_array;
+    size_t from_pitch;
+    size_t to_x, to_y;
+    int to_kind;
+    void *to_host;
+    CUdeviceptr to_device;
+    void *to_array;
+    size_t to_pitch;
+    size_t width, height; // bytes of a row, rows
+} CUmemcpy2D;
+
 enum { // CUresult
     CUDA_SUCCESS = 0,
     CUDA_ERROR_INVALID_VALUE = 1,
@@ -57,6 +73,7 @@ enum { // CUdevice_attribute
     CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED = 115,
 };
 enum { // flags and other enumerations
+    CU_MEMORYTYPE_UNIFIED = 4,
     CU_STREAM_NON_BLOCKING = 1,
     CU_EVENT_DISABLE_TIMING = 2,
     CU_MEMHOSTALLOC_PORTABLE = 1,
@@ -104,6 +121,7 @@ enum { // flags and other enumerations
     F(cuMemHostUnregister, (void *address))                                                        \
     F(cuMemHostGetDevicePointer_v2, (CUdeviceptr * address, void *host, unsigned flags))           \
     F(cuMemcpyAsync, (CUdeviceptr to, CUdeviceptr from, size_t n_bytes, CUstream stream))          \
+    F(cuMemcpy2DAsync_v2, (const CUmemcpy2D *copy, CUstream stream))                               \
     F(cuMemsetD8Async, (CUdeviceptr to, unsigned char value, size_t n_bytes, CUstream stream))     \
     F(cuMemsetD32Async, (CUdeviceptr to, unsigned value, size_t n, CUstream stream))               \
     F(cuLinkCreate_v2, (unsigned n, int *options, void **values, CUlinkState *state))              \
@@ -157,6 +175,10 @@ typedef struct CudaDriver {
 // The driver, made ready at the first call; NULL: there is none, or it does not start, and
 // cuda_driver_why says why. INGOT_CUDA_LIBRARY names another file than libcuda.so.1 (for tests).
 const CudaDriver *cuda_driver(void);
+// A kernel accessed what it must not, or trapped: then nothing of this process may use the GPU any
+// more, as far as the driver is concerned. The next call of cuda_driver gives another instance of
+// it, loaded from a copy of its file, which knows nothing of the first.
+void cuda_driver_is_broken(const CudaDriver *driver);
 const char *cuda_driver_why(void);
 // "CUDA_ERROR_...", never NULL.
 const char *cuda_error_name(CUresult error);

@@ -25,8 +25,20 @@ static size_t first_above(CUdeviceptr address) { // the first that begins behind
     return low;
 }
 
+// The driver's next instance may give out addresses that the last one had.
+static void forget_lost(void) {
+    size_t n = 0;
+    for (size_t i = 0; i < n_table; i++)
+        if (!atomic_load(&table[i]->owner->is_lost)) table[n++] = table[i];
+    n_table = n;
+}
+
 static bool table_add(CudaMemory *m) {
     pthread_rwlock_wrlock(&table_lock);
+    size_t before = first_above(m->device);
+    if ((before && table[before - 1]->device + table[before - 1]->n_bytes > m->device) ||
+        (before < n_table && table[before]->device < m->device + m->n_bytes))
+        forget_lost();
     bool ok = true;
     if (n_table == table_capacity) {
         size_t capacity = table_capacity ? 2 * table_capacity : 64;
@@ -46,7 +58,7 @@ static bool table_add(CudaMemory *m) {
 
 static void table_remove(const CudaMemory *m) {
     pthread_rwlock_wrlock(&table_lock);
-    for (size_t at = first_above(m->device); at-- > 0;) // a lost device may have had the address
+    for (size_t at = first_above(m->device); at-- > 0;)
         if (table[at] == m) {
             memmove(table + at, table + at + 1, (n_table - at - 1) * sizeof(CudaMemory *));
             n_table--;
@@ -116,10 +128,19 @@ enum { PAGE = 4096, N_SIZES = 7, SLAB_BYTES = 4 << 20 }; // sizes: 4 KiB ... 256
 #define MAX_PINNED ((size_t)PAGE << (N_SIZES - 1))
 _Static_assert(N_SIZES <= sizeof((CudaDevice *)0)->free_pinned / sizeof(void *), "a list each");
 
+// On large pages where it is large: to pin 64 MiB of small ones takes 25 ms.
 static void *map(size_t n_bytes) {
-    void *p = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE,
+    const size_t large = (size_t)2 << 20, more = n_bytes >= 2 * large ? large : 0;
+    n_bytes = (n_bytes + PAGE - 1) & ~(size_t)(PAGE - 1);
+    char *p = mmap(NULL, n_bytes + more, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    return p == MAP_FAILED ? NULL : p;
+    if (p == MAP_FAILED) return NULL;
+    if (!more) return p;
+    size_t before = -(uintptr_t)p & (large - 1);
+    if (before) munmap(p, before);
+    if (more - before) munmap(p + before + n_bytes, more - before);
+    madvise(p + before, n_bytes, MADV_HUGEPAGE);
+    return p + before;
 }
 
 // Both sides find it at one address afterwards.
@@ -332,6 +353,46 @@ bool cuda_copy_outside(void *to, const void *from, size_t n_bytes) {
     bool ok = (a.is_host && b.is_host) || copy_now(d, a.at, b.at, n_bytes);
     if (a.memory && !a.is_host) a.memory->touched = true;
     if (ok && both) ok = copy_now(d, (uintptr_t)to, a.at, n_bytes);
+    cuda_leave(d);
+    return ok;
+}
+
+CUresult cuda_rows(const CudaDriver *driver, const CudaRows *r, CUstream stream) {
+    const CUmemcpy2D copy = {.from_kind = CU_MEMORYTYPE_UNIFIED,
+                             .from_device = (uintptr_t)r->from,
+                             .from_pitch = r->from_pitch,
+                             .to_kind = CU_MEMORYTYPE_UNIFIED,
+                             .to_device = (uintptr_t)r->to,
+                             .to_pitch = r->to_pitch,
+                             .width = r->n_bytes,
+                             .height = r->n_rows};
+    return driver->cuMemcpy2DAsync_v2(&copy, stream);
+}
+
+static bool rows_now(CudaDevice *d, const CudaRows *rows) {
+    pthread_mutex_lock(&d->service_lock);
+    bool ok = wait_for_service(d, cuda_rows(d->driver, rows, d->service));
+    pthread_mutex_unlock(&d->service_lock);
+    return ok;
+}
+
+bool cuda_rows_outside(const CudaRows *rows) {
+    Side a = side_of(rows->to), b = side_of(rows->from);
+    CudaDevice *d = a.memory ? a.memory->owner : b.memory ? b.memory->owner : NULL;
+    CudaRows r = *rows;
+    r.to = (char *)a.at;
+    r.from = (const char *)b.at;
+    bool by_host = a.is_host && b.is_host, both = a.memory && a.memory->storage == DEV_MANAGED;
+    for (size_t y = 0; by_host && y < r.n_rows; y++)
+        memmove(r.to + y * r.to_pitch, r.from + y * r.from_pitch, r.n_bytes);
+    if (!d || (by_host && !both)) return true;
+    if (!cuda_enter(d)) return false;
+    bool ok = by_host || rows_now(d, &r);
+    if (a.memory && !a.is_host) a.memory->touched = true;
+    r.from = r.to;
+    r.from_pitch = r.to_pitch;
+    r.to = rows->to;
+    if (ok && both) ok = rows_now(d, &r);
     cuda_leave(d);
     return ok;
 }

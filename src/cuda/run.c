@@ -504,16 +504,30 @@ static bool move_by_host(DevRun *run, const DevMove *move) {
     return ok;
 }
 
+static bool move_rows(DevRun *run, const CudaRows *rows) {
+    if (!run) return cuda_rows_outside(rows);
+    CudaFlow *flow = cuda_flow(run);
+    if (!flow || !cuda_settle(flow) || !cuda_check(flow, cuda_flush(flow))) return false;
+    cuda_remember(flow);
+    flow->busy = true;
+    return cuda_check(flow, cuda_rows(flow->device->driver, rows, flow->stream));
+}
+
 bool cuda_move(DevRun *run, const DevMove *m) {
     if (!m->n_rows || !m->n_planes || (!m->row && !m->n_elements)) return true;
     if (m->element || m->from.twiddled || m->to.twiddled) return move_by_host(run, m);
-    bool whole = m->from.row == m->row && m->to.row == m->row;
+    // Rows that follow each other are one copy. (A single row may have no pitch.)
+    bool whole = m->n_rows == 1 || (m->from.row == m->row && m->to.row == m->row);
     for (size_t z = 0; z < m->n_planes; z++) {
-        const char *from = m->from.at + z * m->from.plane;
-        char *to = m->to.at + z * m->to.plane;
-        size_t n_copies = whole ? 1 : m->n_rows, n_bytes = whole ? m->row * m->n_rows : m->row;
-        for (size_t y = 0; y < n_copies; y++)
-            if (!cuda_copy(run, to + y * m->to.row, from + y * m->from.row, n_bytes)) return false;
+        const CudaRows rows = {.to = m->to.at + z * m->to.plane,
+                               .from = m->from.at + z * m->from.plane,
+                               .to_pitch = m->to.row,
+                               .from_pitch = m->from.row,
+                               .n_bytes = m->row,
+                               .n_rows = m->n_rows};
+        if (!(whole ? cuda_copy(run, rows.to, rows.from, m->row * m->n_rows)
+                    : move_rows(run, &rows)))
+            return false;
     }
     // The host's rows may be gone when this returns.
     bool host = !cuda_memory_at(m->from.at);

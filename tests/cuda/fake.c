@@ -24,6 +24,7 @@ static struct {
 } failing[FAKE_N_CALLS];
 static char broken[64], hanging[64];
 static int broken_result, n_devices = 2;
+static int process_error; // no context is made any more
 
 struct CUctx_st {
     int device, error; // error: all that comes fails with it
@@ -159,7 +160,7 @@ EXPORT CUresult cuCtxPopCurrent_v2(CUcontext *context) {
     return 0;
 }
 EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
-    int result = called(FAKE_CONTEXT, 0);
+    int result = process_error ? process_error : called(FAKE_CONTEXT, 0);
     if (result) return result;
     primary[device].device = device;
     primary[device].primary = true;
@@ -177,7 +178,7 @@ EXPORT CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
 }
 EXPORT CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device) {
     (void)flags;
-    int result = called(FAKE_CONTEXT, 0);
+    int result = process_error ? process_error : called(FAKE_CONTEXT, 0);
     if (result) return result;
     *context = calloc(1, sizeof **context);
     (*context)->device = device;
@@ -313,7 +314,7 @@ static void run_add_one(const Node *n) {
 static int run_kernel(const Node *n, CUstream stream) {
     const char *name = n->function->module->name;
     struct CUctx_st *context = stack[depth - 1];
-    if (*broken && !strcmp(name, broken)) return context->error = broken_result;
+    if (*broken && !strcmp(name, broken)) return context->error = process_error = broken_result;
     if (*hanging && !strcmp(name, hanging)) stream->hangs = true;
     if (!strcmp(name, "ingot_merge")) run_merge(n);
     if (!strcmp(name, "add_one")) run_add_one(n);
@@ -357,6 +358,17 @@ EXPORT CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t n_bytes, 
     n = (Node){.to = to, .from = from, .n_bytes = n_bytes, .value = -1};
     if (!result) result = enqueue(stream, &n);
     pthread_mutex_unlock(&lock);
+    return result;
+}
+EXPORT CUresult cuMemcpy2DAsync_v2(const CUmemcpy2D *c, CUstream stream) {
+    _Static_assert(sizeof(CUmemcpy2D) == 128, "as the driver has it");
+    CUresult result = c->from_kind == CU_MEMORYTYPE_UNIFIED && c->to_kind == c->from_kind &&
+                              c->width <= c->from_pitch && c->width <= c->to_pitch
+                          ? 0
+                          : CUDA_ERROR_INVALID_VALUE;
+    for (size_t y = 0; y < c->height && !result; y++)
+        result = cuMemcpyAsync(c->to_device + y * c->to_pitch, c->from_device + y * c->from_pitch,
+                               c->width, stream);
     return result;
 }
 static CUresult fill(CUdeviceptr to, int value, size_t n_bytes, CUstream stream) {
