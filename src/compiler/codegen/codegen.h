@@ -105,6 +105,9 @@ void msl_widen_masks(Cg *cg);
 // scatter.c
 void msl_share_scatters(Cg *cg);
 
+// bytes.c
+void msl_convert_bytes(Cg *cg);
+
 // chains.c
 void msl_break_chains(Cg *cg);
 
