@@ -169,7 +169,8 @@ int main(int argc, char **argv) {
     mtl_render_command_encoder_end_encoding(e);
     finish(commands);
 
-    const uint32_t *n = mtl_buffer_contents(buffers[6]);
+    uint32_t n[3];
+    memcpy(n, mtl_buffer_contents(buffers[6]), sizeof n);
     uint32_t drawn = n[0] + n[1] + n[2];
     printf("%d bodies, %u drawn: %u fine, %u middling, %u coarse\n", BODIES, drawn, n[0], n[1],
            n[2]);

@@ -2,17 +2,19 @@
 // metal_capture.h: the capture manager, its scopes and traces; counter sample buffers.
 // Part of metal.h, which says how names, lifetimes, errors and threads work; include that.
 //
-// A capture is a trace: a JSON file that ui.perfetto.dev and chrome://tracing open, with the
+// A capture holds every command of the command buffers committed while it is open, with the
+// contents of all that they read; `ingot replay` runs it again (docs/guide/captures.md). Into a
+// file called .json goes a timeline instead, which ui.perfetto.dev and chrome://tracing open: the
 // command buffers of each queue, their encoders, dispatches (kernel, grid, threadgroup, bytes
 // bound), blits, debug groups and signposts, with times; compiles of libraries and kernels; memory
-// allocated. `ingot trace PROGRAM` makes one of any program, unchanged. From inside a program
-// (which needs MTL_CAPTURE_ENABLED=1 in its environment, as on a Mac):
+// allocated. `ingot capture PROGRAM` and `ingot trace PROGRAM` make them of any program, unchanged.
+// From inside a program (which needs MTL_CAPTURE_ENABLED=1 in its environment, as on a Mac):
 //
 //     MTLCaptureManager *manager = mtl_capture_manager_shared_capture_manager();
 //     mtl_capture_manager_start_capture(manager,
 //         &(MTLCaptureDescriptor){.capture_object = device,
 //                                 .destination = MTLCaptureDestinationGPUTraceDocument,
-//                                 .output_url = "frame.json"}, &error);
+//                                 .output_url = "frame.ingottrace"}, &error);
 //     ... commit work ...
 //     mtl_capture_manager_stop_capture(manager);
 //
@@ -36,7 +38,7 @@ typedef enum MTLCaptureError { // domain MTLCaptureErrorDomain
 
 typedef enum MTLCaptureDestination {
     MTLCaptureDestinationDeveloperTools = 1,   // there are none here: not supported
-    MTLCaptureDestinationGPUTraceDocument = 2, // a trace file
+    MTLCaptureDestinationGPUTraceDocument = 2, // a file
 } MTLCaptureDestination;
 
 typedef struct MTLCaptureDescriptor {

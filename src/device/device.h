@@ -57,6 +57,10 @@ typedef struct DevTable {
     // Not NULL: it is the device of this name, with its kernels in a process of their own. With
     // INGOT_ISOLATE=1 it is opened in that one's place.
     const char *isolates;
+    // It stands before a device whose memory is the host's (src/capture): memory_make is asked for
+    // DEV_ARGUMENTS alone.
+    bool lends_arguments;
+    bool wants_requests; // DevCodeSource.request
 
     // Life. One call of each at a time; nothing else of the table before open or after close.
     unsigned (*count)(void); // how many there are on this machine; NULL: one
@@ -128,6 +132,11 @@ typedef struct DevTable {
     // The program wants to see managed memory as the device has it. NULL: it does.
     bool (*synchronize)(DevRun *run, const DevMemory *memory);
 } DevTable;
+
+// Has it memory of its own, which is not the host's?
+static inline bool dev_has_memory(const DevTable *table) {
+    return table->memory_make && !table->lends_arguments;
+}
 
 // Tables of all devices there are in this build, the default one first; the last is NULL (list.c).
 extern const DevTable *const device_list[];

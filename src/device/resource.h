@@ -19,7 +19,8 @@ typedef struct DevMemory {
     char *address; // where the device's code finds it
     char *host;    // where the host finds it; NULL: nowhere
     size_t n_bytes;
-    void *part; // the device's own
+    uint8_t storage; // DevStorage, of what the runtime made for a resource
+    void *part;      // the device's own
 } DevMemory;
 
 // What stands for a resource in kernels.

@@ -24,6 +24,12 @@ typedef struct DevCodeSource {
     size_t n_bytes;
     const RfFunction *function;
     const DevCache *cache; // NULL: there is none
+    // With DevTable.wants_requests: what the compiler was asked (msg_put_kernel, libraries by their
+    // hashes), and the libraries, the function's own first.
+    const void *request;
+    size_t request_bytes;
+    struct Metallib *const *libraries;
+    size_t n_libraries;
 } DevCodeSource;
 
 // The first member of what a device makes of it.

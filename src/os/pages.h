@@ -8,4 +8,8 @@
 // lanes past the end of a row read on, and kernels in daily use do. NULL: no memory.
 void *os_pages(size_t n_bytes);
 void os_pages_free(void *pages, size_t n_bytes); // as many as were asked for
+// From now on pages lie in a range of addresses where no process has anything, 2^45 and up, and no
+// address is given twice, as far as the range goes: another process can have the same memory at
+// the same place. `gone` hears of pages that are freed.
+void os_pages_place(void (*gone)(void *pages, size_t n_bytes));
 #endif

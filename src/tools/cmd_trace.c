@@ -6,16 +6,11 @@
 #include "tools/tools.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 typedef struct Job {
     const char *output;
@@ -67,61 +62,16 @@ static bool finish_file(const char *path, bool *was_closed) {
     return true;
 }
 
-static pid_t child;
-
-static void pass_on(int signal_number) {
-    if (child > 0) kill(child, signal_number);
-}
-
-// Ctrl-C reaches the program by itself; ours is to stay until it has ended.
-static void handle_signals(void) {
-    signal(SIGINT, SIG_IGN);
-    signal(SIGQUIT, SIG_IGN);
-    signal(SIGTERM, pass_on);
-    signal(SIGHUP, pass_on);
-}
-
-// Starts the program with our signals as they were. 0 or errno.
-static int start(char **argv) {
-    posix_spawnattr_t attributes;
-    sigset_t defaults;
-    sigemptyset(&defaults);
-    sigaddset(&defaults, SIGINT);
-    sigaddset(&defaults, SIGQUIT);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setsigdefault(&attributes, &defaults);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-    handle_signals();
-    int e = posix_spawnp(&child, argv[0], NULL, &attributes, argv, environ);
-    posix_spawnattr_destroy(&attributes);
-    return e;
-}
-
 int cmd_trace(int argc, char **argv) {
     Job job = {0};
     int status = options_read(&line, &job, argc, argv);
     if (status != OPTIONS_GO_ON) return status;
     if (!job.program) return options_wrong(&line, "which program? (`ingot trace --help`)");
     const char *output = job.output, *name = job.program[0];
-    char *here = getcwd(NULL, 0), *path = here ? path_under(here, output) : NULL;
-    free(here);
-    if (!path) return complain(EXIT_INPUT, "trace", "out of memory");
-    struct stat st;
-    status = EXIT_FINE;
-    if (!stat(path, &st) && !S_ISREG(st.st_mode))
-        status = complain(EXIT_INPUT, "trace", "'%s' is not a plain file", output);
-    else if (unlink(path) && errno != ENOENT)
-        status = complain(EXIT_INPUT, "trace", "cannot write '%s': %s", output, strerror(errno));
+    char *path = fresh_output(output, "trace");
+    if (!path) return EXIT_INPUT;
     setenv("INGOT_TRACE", path, 1);
-    int e = status ? 0 : start(job.program);
-    if (e) // as a shell answers
-        status =
-            complain(e == ENOENT ? 127 : 126, "trace", "cannot start '%s': %s", name, strerror(e));
-    if (!status) {
-        int how = 0;
-        while (waitpid(child, &how, 0) < 0 && errno == EINTR) {
-        }
-        status = WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
+    if (run_program(job.program, "trace", &status)) {
         bool closed;
         bool there = finish_file(path, &closed);
         if (!job.quiet && !there)

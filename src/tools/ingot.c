@@ -24,6 +24,9 @@ static const struct {
     {"mac", cmd_mac, "run a program that looks for the libraries of macOS by name"},
     {"trace", cmd_trace, "run any program and record what its device does, for ui.perfetto.dev"},
     {"debug", cmd_debug, "gdb on a kernel, or on a program with its Metal functions"},
+    {"capture", cmd_capture, "run any program and keep all its device does, with contents"},
+    {"replay", cmd_replay, "run a capture again: check it, time it, save what resources hold"},
+    {"diff", cmd_diff, "the first command of two captures whose results differ"},
     {"cache", cmd_cache, "size of the compiler's cache, and clearing it"},
     {"bench", cmd_bench, "quick measurements of this machine; `bench tensors`: the tensor library"},
 };

@@ -23,6 +23,9 @@ int cmd_bench(int argc, char **argv);
 int cmd_test(int argc, char **argv);
 int cmd_trace(int argc, char **argv);
 int cmd_debug(int argc, char **argv);
+int cmd_capture(int argc, char **argv);
+int cmd_replay(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
 int cmd_implicit(int argc, char **argv);
 int cmd_compress(int argc, char **argv);
 int cmd_denoise(int argc, char **argv);
@@ -47,6 +50,13 @@ char *stand_in_folder(void); // of those names; NULL: it is not there. malloc'd
 // "ingot run: text" on standard error; returns the status given, to be returned on.
 int complain(int status, const char *command, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+// run_program.c: a program with its arguments, in this environment. *status is its exit status, 128
+// + N if signal N ended it. False: it could not be started, which was said.
+bool run_program(char **argv, const char *command, int *status);
+// Where a program of ours is to write a file: absolute, malloc'd, and not there any more. NULL:
+// said why.
+char *fresh_output(const char *output, const char *command);
 
 void *must_alloc(size_t n, size_t size); // zeroed; out of memory ends the program
 

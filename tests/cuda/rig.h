@@ -33,7 +33,10 @@ static inline DevCode *rig_code_with(void *device, const char *name, const DevCa
     CudaKernelInfo info = {.magic = CUDA_KERNEL_MAGIC, .abi = ABI_VERSION, .n_slots = 2};
     memcpy(bytes, &info, sizeof info);
     int n = snprintf(bytes + sizeof info, 128, "%s", name);
-    DevCodeSource source = {bytes, sizeof info + (size_t)n + 1, &function, cache};
+    DevCodeSource source = {.bytes = bytes,
+                            .n_bytes = sizeof info + (size_t)n + 1,
+                            .function = &function,
+                            .cache = cache};
     return cuda_device.code_load(device, &source, why, 256);
 }
 

@@ -207,7 +207,7 @@ static void code_that_is_none(void **state) {
     assert_non_null(strstr(why, "line 1: this is not PTX"));
     assert_null(strchr(why, '\n'));
     RfFunction f = {0};
-    DevCodeSource source = {"short", 5, &f, NULL};
+    DevCodeSource source = {.bytes = "short", .n_bytes = 5, .function = &f};
     assert_null(cuda_device.code_load(d, &source, why, sizeof why));
     assert_string_equal(why, "it is not whole");
     char other[200] = "another thing altogether";

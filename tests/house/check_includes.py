@@ -23,13 +23,14 @@ LAYERS = ("runtime/",)  # where headers are held to their names in both directio
 # A file that fills the table of a device stands above the folders that it brings together.
 ABOVE = {"cpu/device.c": "cpu/device.c"}
 
-LOW = "base os abi device"
+LOW = "base os abi device capture"
 ALLOWED = {
     "base": "",
     "os": "base",
     "abi": "base",
     "network": "base",
     "device": "abi os base",
+    "capture": "device texel abi os base",
     "null": "device abi os base",
     "cuda": "device abi os base",
     "isolate": "cpu cpu/raster cpu/texture abi os base device",  # the CPU device, in another process
@@ -68,7 +69,8 @@ ALLOWED = {
     "tensor": "base",
     "neural": "base",
     "web": "os base",
-    "tools": "web mac neural abi base",  # what a Mac answers
+    # replay.h of runtime/inspect is what libingot shows the tools beside the public headers
+    "tools": "web mac neural capture runtime/inspect texel abi base",  # what a Mac answers
 }
 
 

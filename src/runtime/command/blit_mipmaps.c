@@ -188,7 +188,8 @@ static RtOpResult make_levels(const AbiTexture *t, RtExecution *x) {
     return RT_OP_DONE;
 }
 
-static const RtOpClass mipmap_class = {.name = "generate mipmaps", .run = run_mipmaps};
+static const RtOpClass mipmap_class = {
+    .name = "generate mipmaps", .run = run_mipmaps, .by_host = true};
 
 void mtl_blit_command_encoder_generate_mipmaps(MTLBlitCommandEncoder *encoder,
                                                MTLTexture *texture) {

@@ -18,7 +18,7 @@ static RtOpResult run_tensor(RtOp *op, RtExecution *x) {
     return RT_OP_DONE;
 }
 
-static const RtOpClass tensor_class = {.name = "copy tensor", .run = run_tensor};
+static const RtOpClass tensor_class = {.name = "copy tensor", .run = run_tensor, .by_host = true};
 
 // Does one tensor's slice meet another of its own?
 static bool meet(const MTLTensorExtents *a, const MTLTensorExtents *b, const MTLTensorExtents *n) {

@@ -163,7 +163,7 @@ bool rt_cb_tell(MTLCommandBuffer *buffer, const MTLResource *resource, bool writ
         rt_cb_no_memory(buffer);
         return false;
     }
-    *told = (RtTold){.next = buffer->told, .memory = memory, .write = write};
+    *told = (RtTold){.next = buffer->told, .resource = resource, .memory = memory, .write = write};
     buffer->told = told;
     return true;
 }

@@ -40,6 +40,8 @@ typedef struct RtOpClass {
     bool joins;   // a dispatch: may run together with those before it
     bool ends;    // the last operation of its encoder
     bool between; // stands between encoders
+    bool by_host; // changes memory without the device's functions: captures look at it before and
+                  // after
     // The command buffer fails before it: one that was blocked is not run again. NULL: nothing to
     // do.
     void (*leave)(RtOp *op);
@@ -92,6 +94,7 @@ struct RtUse { // one resource in one command buffer; under the hazard lock once
 // nothing, and of residency sets. Only for devices that want to know.
 typedef struct RtTold {
     struct RtTold *next;
+    const MTLResource *resource; // whose it is: the program keeps it, or a residency set does
     DevMemory memory;
     bool write;
 } RtTold;

@@ -114,7 +114,7 @@ static RtOpResult run_map(RtOp *op, RtExecution *x) {
     return RT_OP_DONE;
 }
 
-static const RtOpClass map_class = {.name = "map tiles", .run = run_map};
+static const RtOpClass map_class = {.name = "map tiles", .run = run_map, .by_host = true};
 
 static void append(const RtSite *site, const MapOp *op) {
     MapOp *copy = rt_cb_alloc(site->commands, sizeof *copy);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// capture.c: MTLCaptureManager and MTLCaptureScope: who decides when the trace of trace.c is open.
-#include <stdlib.h>
+// capture.c: MTLCaptureManager and MTLCaptureScope: who decides when a capture with contents
+// (contents.c), or the timeline of trace.c for a file called .json, is open.
 #include <string.h>
+#include "capture/record.h"
 #include "runtime/command/command_buffer.h"
+#include "runtime/inspect/inspect_int.h"
 #include "runtime/object/trace.h"
 #include "runtime/object/validation.h"
 
@@ -34,7 +36,7 @@ static RT_CLASS scope_class = {.name = "MTLCaptureScope",
 static MTLCaptureManager manager_object = {{&manager_class, 1}};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // there is one capture manager
-static bool capturing, has_file;                         // under lock, as all here
+static bool capturing, has_file, is_timeline;            // under lock, as all here
 static void *capture_object;                             // retained while capturing
 static MTLCaptureScope *default_scope;
 
@@ -52,19 +54,9 @@ static bool is_scope(const MTLCaptureScope *scope, const char *call) {
     return false;
 }
 
-// As on a Mac the environment allows it; both spellings are in use there.
-static bool enabled(void) {
-    const char *names[] = {"MTL_CAPTURE_ENABLED", "METAL_CAPTURE_ENABLED"};
-    for (int i = 0; i < 2; i++) {
-        const char *value = getenv(names[i]);
-        if (value && strtoul(value, NULL, 10) != 0) return true;
-    }
-    return false;
-}
-
 bool mtl_capture_manager_supports_destination(const MTLCaptureManager *manager,
                                               MTLCaptureDestination destination) {
-    return manager && destination == MTLCaptureDestinationGPUTraceDocument && enabled();
+    return manager && destination == MTLCaptureDestinationGPUTraceDocument && cap_is_allowed();
 }
 
 bool mtl_capture_manager_is_capturing(const MTLCaptureManager *manager) {
@@ -96,7 +88,7 @@ static MTLError *check_descriptor(const MTLCaptureDescriptor *d, const char *cal
                             "%s: there are no developer tools to capture to: the destination is "
                             "MTLCaptureDestinationGPUTraceDocument.",
                             call);
-    if (!enabled())
+    if (!cap_is_allowed())
         return rt_error_new(MTLCaptureErrorDomain, MTLCaptureErrorNotSupported,
                             "%s: capturing is not enabled: set MTL_CAPTURE_ENABLED=1 in the "
                             "environment.",
@@ -115,7 +107,14 @@ static MTLError *check_descriptor(const MTLCaptureDescriptor *d, const char *cal
 static int start(void *object, const char *path) {
     MTLCaptureScope *scope = is_a(object, "MTLCaptureScope") ? object : NULL;
     const MTLCommandQueue *queue = scope ? scope->queue : is_queue(object) ? object : NULL;
-    int e = path ? rt_trace_open(RT_TRACE_CAPTURE, path, queue, scope == NULL) : 0;
+    const MTLDevice *device = scope ? scope->device : queue ? queue->device : object;
+    const char *dot = path ? strrchr(path, '.') : NULL;
+    is_timeline = dot && !strcmp(dot, ".json");
+    int e = 0;
+    if (path && is_timeline)
+        e = rt_trace_open(RT_TRACE_CAPTURE, path, queue, scope == NULL);
+    else if (path)
+        e = rt_contents_open(path, device, queue, scope == NULL);
     if (e) return e;
     capturing = true;
     has_file = path != NULL;
@@ -187,7 +186,9 @@ static void stop(const MTLCaptureScope *only) {
         capturing = has_file = false;
         capture_object = NULL;
     }
-    if (file) rt_trace_close(RT_TRACE_CAPTURE); // under our lock: the next start comes after it
+    // Under our lock: the next start comes after it.
+    if (file && is_timeline) rt_trace_close(RT_TRACE_CAPTURE);
+    if (file && !is_timeline) rt_contents_close();
     pthread_mutex_unlock(&lock);
     mtl_release(object);
 }
@@ -274,7 +275,9 @@ static void mark(const MTLCaptureScope *scope, bool begins) {
 void mtl_capture_scope_begin_scope(MTLCaptureScope *scope) {
     if (!is_scope(scope, __func__)) return;
     pthread_mutex_lock(&lock);
-    if (capturing && has_file && capture_object == scope) rt_trace_resume(RT_TRACE_CAPTURE);
+    bool mine = capturing && has_file && capture_object == scope;
+    if (mine && is_timeline) rt_trace_resume(RT_TRACE_CAPTURE);
+    if (mine && !is_timeline) rt_contents_resume();
     pthread_mutex_unlock(&lock);
     mark(scope, true);
 }

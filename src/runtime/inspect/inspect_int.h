@@ -18,6 +18,19 @@ void rt_trace_before_op(struct RtExecution *x, const struct RtOp *op);
 void rt_trace_after_op(struct RtExecution *x, const struct RtOp *op);
 void rt_trace_batch(struct RtExecution *x, uint64_t start_ns);
 
+unsigned rt_trace_contents(const MTLCommandBuffer *buffer); // RtTrace.contents; 0: none
+
+// contents.c: captures with contents. Opening: creates the file, which must not exist; recording
+// begins at once, or with resume. 0 or errno.
+int rt_contents_open(const char *path, const MTLDevice *device, const MTLCommandQueue *queue,
+                     bool at_once);
+void rt_contents_resume(void);
+void rt_contents_close(void); // waits for the command buffers that belong to it
+// A command buffer is committed: the number of the capture that it belongs to, 0: none.
+unsigned rt_contents_enter(const MTLCommandQueue *queue);
+void rt_contents_leave(MTLCommandBuffer *buffer);           // and has ended
+void rt_contents_encoder(const MTLCommandEncoder *encoder); // an encoder begins
+
 // counters.c
 void rt_counters_begin_pass(void *encoder, const MTLPassSampleBufferAttachment attachments[4],
                             const char *call);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/json.h"
+#include "capture/record.h"
 #include "runtime/command/execute.h"
 #include "runtime/inspect/inspect_int.h"
 #include "runtime/object/trace.h"
@@ -15,7 +16,8 @@ enum { ARGS_BYTES = 512 };
 
 struct RtTrace {
     unsigned traces;
-    uint64_t queue; // its track
+    unsigned contents; // the capture with contents it is in (contents.c); 0: none
+    uint64_t queue;    // its track
     const char *queue_class;
     unsigned depth;         // spans that have begun and not ended
     unsigned encoder_depth; // depth before the open encoder's span; only if in_encoder
@@ -25,6 +27,10 @@ struct RtTrace {
     const RtOp *batch[RT_MAX_BATCH]; // those whose dispatches have not run yet
     size_t n_batch;
 };
+
+unsigned rt_trace_contents(const MTLCommandBuffer *buffer) {
+    return buffer->trace ? buffer->trace->contents : 0;
+}
 
 // ---- Debug groups and signposts as operations ----
 
@@ -100,8 +106,10 @@ void rt_trace_commit(MTLCommandBuffer *buffer, uint64_t start_ns) {
     if (!rt_is_tracing()) return;
     RtTrace *t = rt_cb_alloc(buffer, sizeof *t);
     unsigned traces = t ? rt_trace_enter(buffer->queue) : 0;
-    if (!traces) return;
+    unsigned contents = t ? rt_contents_enter(buffer->queue) : 0;
+    if (!traces && !contents) return;
     t->traces = traces;
+    t->contents = contents;
     unsigned long long none = 0, number = atomic_load(&buffer->queue->track);
     if (!number) {
         number = atomic_fetch_add(&n_queues, 1) + 1;
@@ -158,23 +166,12 @@ void rt_trace_end(MTLCommandBuffer *buffer) {
     }
     end_spans(t, 0, now, args);
     rt_trace_allocated(buffer->device);
+    if (t->contents) rt_contents_leave(buffer);
     buffer->trace = NULL;
     rt_trace_leave(t->traces);
 }
 
 // ---- Operations ----
-
-void rt_trace_before_op(RtExecution *x, const RtOp *op) {
-    RtTrace *t = x->buffer->trace;
-    uint64_t now = os_now_ns();
-    if (t->running != op) t->running = op, t->start_ns = now;
-    if (op->cls->between || t->in_encoder || !x->encoder) return;
-    const char *label = rt_label(&x->encoder->label);
-    t->encoder_depth = t->depth;
-    t->in_encoder = true;
-    begin_span(t, "encoder", *label ? label : mtl_class_name(x->encoder), now,
-               x->encoder->concurrent ? "\"dispatch_type\":\"concurrent\"" : NULL);
-}
 
 static void describe(const RtOp *op, char args[ARGS_BYTES]) {
     args[0] = 0;
@@ -186,10 +183,61 @@ static const char *title(const RtOp *op) {
     return name && *name ? name : op->cls->name;
 }
 
+// Dispatches speak for themselves, marks are marks.
+static bool shows(const RtOp *op) {
+    return !op->cls->joins && !op->cls->ends && op->cls != &rt_op_barrier &&
+           !is_one_of(op, push_class) && !is_one_of(op, pop_class) &&
+           !is_one_of(op, signpost_class);
+}
+
+static void put_operation(CapKind kind, const RtOp *op) {
+    char args[ARGS_BYTES];
+    describe(op, args);
+    const CapOperation o = {.name = op->cls->name, .title = title(op), .json = args};
+    if (kind == CAP_HOST)
+        cap_host_end(&o);
+    else
+        cap_put(&(CapEvent){.kind = kind, .operation = o});
+}
+
+void rt_trace_before_op(RtExecution *x, const RtOp *op) {
+    RtTrace *t = x->buffer->trace;
+    uint64_t now = os_now_ns();
+    if (t->running != op) t->running = op, t->start_ns = now;
+    bool opens = !op->cls->between && !t->in_encoder && x->encoder;
+    if (t->contents && opens) rt_contents_encoder(x->encoder);
+    if (t->contents && op->cls->by_host)
+        cap_host_begin();
+    else if (t->contents && shows(op))
+        put_operation(CAP_OPERATION, op);
+    if (!opens) return;
+    const char *label = rt_label(&x->encoder->label);
+    t->encoder_depth = t->depth;
+    t->in_encoder = true;
+    begin_span(t, "encoder", *label ? label : mtl_class_name(x->encoder), now,
+               x->encoder->concurrent ? "\"dispatch_type\":\"concurrent\"" : NULL);
+}
+
+// Into a capture with contents.
+static void put_after(const RtOp *op) {
+    const CapOperation named = {.title = ((const Mark *)(const void *)op)->name};
+    if (op->cls->by_host)
+        put_operation(CAP_HOST, op);
+    else if (op->cls->ends)
+        cap_put(&(CapEvent){.kind = CAP_ENCODER_END});
+    else if (is_one_of(op, push_class))
+        cap_put(&(CapEvent){.kind = CAP_PUSH, .operation = named});
+    else if (is_one_of(op, pop_class))
+        cap_put(&(CapEvent){.kind = CAP_POP});
+    else if (is_one_of(op, signpost_class))
+        cap_put(&(CapEvent){.kind = CAP_SIGNPOST, .operation = named});
+}
+
 void rt_trace_after_op(RtExecution *x, const RtOp *op) {
     RtTrace *t = x->buffer->trace;
     uint64_t now = os_now_ns();
     t->running = NULL;
+    if (t->contents) put_after(op);
     if (op->cls->joins) {
         // Collected; or there was nothing to run, and there is nothing to show.
         if (x->n_batch > t->n_batch && t->n_batch < RT_MAX_BATCH) t->batch[t->n_batch++] = op;

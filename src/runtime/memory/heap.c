@@ -329,10 +329,10 @@ static bool valid_descriptor(MTLDevice *device, const MTLHeapDescriptor *d, MTLS
         rt_sparse_page_bytes(d->sparse_page_size ? d->sparse_page_size : MTLSparsePageSize16);
     MTLSparsePageSize most = d->max_compatible_placement_sparse_page_size;
     bool sparse = d->type == MTLHeapTypeSparse;
-    if (sparse && (storage != MTLStorageModePrivate || !page || device->table->memory_make))
+    if (sparse && (storage != MTLStorageModePrivate || !page || dev_has_memory(device->table)))
         rt_misuse(device, RT_RULE_heap_sparse, call, "storage mode %d, page size %d", (int)storage,
                   (int)d->sparse_page_size);
-    else if (most && (!rt_sparse_page_bytes(most) || device->table->memory_make))
+    else if (most && (!rt_sparse_page_bytes(most) || dev_has_memory(device->table)))
         rt_misuse(device, RT_RULE_sparse_heap, call, "page size %d", (int)most);
     else if (!sparse && d->type != MTLHeapTypeAutomatic && d->type != MTLHeapTypePlacement)
         rt_misuse(device, RT_RULE_heap_descriptor, call, "type %d", (int)d->type);

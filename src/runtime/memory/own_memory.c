@@ -23,8 +23,9 @@ static DevStorage storage_of(const MTLResource *resource) {
 static bool make(MTLResource *resource, size_t n_bytes, DevStorage storage) {
     const MTLDevice *device = resource->device;
     DevMemory *own = &resource->own;
-    if (device->table->memory_make) {
+    if (dev_has_memory(device->table)) {
         if (!device->table->memory_make(device->context, n_bytes, storage, own)) return false;
+        own->storage = (uint8_t)storage;
         resource->owner = RT_OWNER_DEVICE;
         return true;
     }
@@ -32,7 +33,8 @@ static bool make(MTLResource *resource, size_t n_bytes, DevStorage storage) {
     char *memory = mapped ? os_pages(n_bytes) : rt_alloc_aligned(n_bytes, ALIGNMENT);
     if (!memory) return false;
     if (!mapped) memset(memory, 0, n_bytes); // nothing of other owners shows
-    *own = (DevMemory){.address = memory, .host = memory, .n_bytes = n_bytes};
+    *own = (DevMemory){
+        .address = memory, .host = memory, .n_bytes = n_bytes, .storage = (uint8_t)storage};
     resource->owner = mapped ? RT_OWNER_MAPPING : RT_OWNER_HOOK;
     return true;
 }
@@ -64,7 +66,7 @@ bool rt_own_argument_memory(MTLResource *resource, size_t n_bytes) {
 }
 
 int rt_own_file_memory(MTLResource *resource, size_t n_bytes) {
-    bool plain = resource->device->table->memory_make || !rt_allocator_is_default();
+    bool plain = dev_has_memory(resource->device->table) || !rt_allocator_is_default();
     int file = plain ? -1 : memfd_create("ingot-heap", MFD_CLOEXEC);
     const size_t reserved = n_bytes + ZEROS_BEHIND;
     char *memory = MAP_FAILED;

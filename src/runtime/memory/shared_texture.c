@@ -101,7 +101,7 @@ MTLTexture *mtl_device_new_shared_texture(MTLDevice *device,
     const MTLTextureDescriptor *d = descriptor;
     MTLSizeAndAlign size;
     MTLResourceOptions options = rt_texture_options(d);
-    if (device->table->memory_make || (options >> 4 & 15) == MTLStorageModeMemoryless ||
+    if (dev_has_memory(device->table) || (options >> 4 & 15) == MTLStorageModeMemoryless ||
         d->placement_sparse_page_size) {
         rt_misuse_at(&site, RT_RULE_texture_unsupported, "shared textures of this storage mode");
         return NULL;

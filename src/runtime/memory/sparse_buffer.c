@@ -18,7 +18,7 @@ MTLBuffer *mtl_device_new_buffer_with_placement_sparse_page_size(MTLDevice *devi
                                                                  MTLSparsePageSize size) {
     size_t page = rt_sparse_page_bytes(size);
     if (!rt_valid_buffer_options(device, __func__, length, options)) return NULL;
-    if (!page || (options >> 4 & 15) != MTLStorageModePrivate || device->table->memory_make) {
+    if (!page || (options >> 4 & 15) != MTLStorageModePrivate || dev_has_memory(device->table)) {
         rt_misuse(device, RT_RULE_sparse_buffer, __func__, "page size %d, storage mode %u",
                   (int)size, options >> 4 & 15);
         return NULL;
@@ -50,7 +50,7 @@ MTLBufferSparseTier mtl_buffer_sparse_buffer_tier(const MTLBuffer *buffer) {
 }
 
 bool mtl_device_supports_placement_sparse(const MTLDevice *device) {
-    return device && !device->table->memory_make;
+    return device && !dev_has_memory(device->table);
 }
 
 void rt_sparse_buffer_free(MTLBuffer *buffer) {

@@ -213,7 +213,7 @@ MTLTexture *rt_texture_new_sparse(const RtSite *site, const MTLTextureDescriptor
     uint32_t tile[3];
     if (!rt_sparse_tile(descriptor->texture_type, descriptor->pixel_format,
                         descriptor->sample_count, size, tile) ||
-        (options >> 4 & 15) != MTLStorageModePrivate || site->device->table->memory_make) {
+        (options >> 4 & 15) != MTLStorageModePrivate || dev_has_memory(site->device->table)) {
         rt_misuse_at(site, RT_RULE_heap_sparse, "type %d, format %d, page size %d, options 0x%x",
                      (int)descriptor->texture_type, (int)descriptor->pixel_format, (int)size,
                      options);

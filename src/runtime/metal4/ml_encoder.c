@@ -143,9 +143,12 @@ static bool find_operands(MTL4MachineLearningCommandEncoder *e, const MTLHeap *h
             o->strides[k] = o->shape.n[k] > 1 ? packed : 0;
             packed *= o->shape.n[k];
         }
-        if (place->where == NET_IN_CONSTANT)
-            o->data = (char *)(uintptr_t)place->data;
-        else if (place->where == NET_IN_HEAP)
+        if (place->where == NET_IN_CONSTANT) o->data = (char *)(uintptr_t)place->data;
+        // No residency set has them: they are the pipeline's own.
+        if (state->constants && state->constants[i] &&
+            !rt_cb_tell(e->encoder.buffer, &state->constants[i]->resource, false))
+            return false;
+        if (place->where == NET_IN_HEAP)
             o->data = heap ? heap->resource.own.address + place->offset : NULL;
         if (place->where != NET_IN_TENSOR) continue;
         const MTLTensor *tensor = tensor_for(e, i, call);

@@ -31,7 +31,8 @@ static RtOpResult run_place(RtOp *op, RtExecution *x) {
     return RT_OP_DONE;
 }
 
-static const RtOpClass place_class = {.name = "map pages", .run = run_place, .between = true};
+static const RtOpClass place_class = {
+    .name = "map pages", .run = run_place, .by_host = true, .between = true};
 
 static bool append(RtRecording *r, const PlaceOp *from) {
     MTLCommandBuffer *commands = &r->commands;

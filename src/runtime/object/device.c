@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "capture/record.h"
 #include "os/clock.h"
 #include "os/pool.h"
 #include "os/thread.h"
@@ -78,7 +79,7 @@ static MTLDevice *device_new(const DevTable *table, unsigned index, char why[WHY
         rt_free(device);
         return NULL;
     }
-    device->table = table;
+    device->table = cap_table(table);
     device->index = index;
     device->number = atomic_fetch_add(&n_opened, 1);
     pthread_mutex_init(&device->lock, NULL);
@@ -172,6 +173,7 @@ static unsigned open_all(bool whole) {
             at += length + (at[length] == ',');
         }
         if (atomic_load(&n_devices)) rt_trace_from_environment();
+        if (atomic_load(&n_devices)) rt_capture_hooks.from_environment();
         atomic_store(&stage, names ? 2 : 1);
     }
     if (atomic_load(&stage) == 1 && whole) {

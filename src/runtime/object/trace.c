@@ -164,7 +164,7 @@ void rt_trace_leave(unsigned which) {
 // ---- Opening and closing ----
 
 // The name of the program, for the track of its threads.
-static void program_name(char *name, size_t n_bytes) {
+void rt_program_name(char *name, size_t n_bytes) {
     snprintf(name, n_bytes, "program");
     FILE *f = fopen("/proc/self/comm", "r");
     if (f && fgets(name, (int)n_bytes, f)) name[strcspn(name, "\n")] = 0;
@@ -186,13 +186,15 @@ static void watch_forks(void) { pthread_atfork(NULL, NULL, forget_after_fork); }
 
 void rt_trace_resume(unsigned which) { atomic_fetch_or(&rt_tracing, 1u << which); }
 
+void rt_trace_pause(unsigned which) { atomic_fetch_and(&rt_tracing, ~(1u << which)); }
+
 int rt_trace_open(unsigned which, const char *path, const MTLCommandQueue *queue, bool at_once) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_forks);
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd < 0) return errno;
     char program[64];
-    program_name(program, sizeof program);
+    rt_program_name(program, sizeof program);
     MTLDevice *device = rt_device_if_any();
     pthread_mutex_lock(&lock);
     Trace *t = &traces[which];
@@ -238,17 +240,20 @@ void rt_trace_close(unsigned which) {
 
 static void close_at_exit(void) { rt_trace_close(RT_TRACE_LIFE); }
 
+const char *rt_trace_other_name(const char *path, char other[RT_FILE_NAME]) {
+    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+    int n = (int)(dot && (!slash || dot > slash) ? (size_t)(dot - path) : strlen(path));
+    snprintf(other, RT_FILE_NAME, "%.*s.%ld%s", n, path, (long)getpid(), path + n);
+    return other;
+}
+
 void rt_trace_from_environment(void) {
     const char *path = getenv("INGOT_TRACE");
     if (!path || !*path) return;
-    char other[4096];
+    char other[RT_FILE_NAME];
     int e = rt_trace_open(RT_TRACE_LIFE, path, NULL, true);
-    if (e == EEXIST) { // another process of the same program was first
-        const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
-        int n = (int)(dot && (!slash || dot > slash) ? (size_t)(dot - path) : strlen(path));
-        snprintf(other, sizeof other, "%.*s.%ld%s", n, path, (long)getpid(), path + n);
-        e = rt_trace_open(RT_TRACE_LIFE, other, NULL, true);
-    }
+    if (e == EEXIST) // another process of the same program was first
+        e = rt_trace_open(RT_TRACE_LIFE, rt_trace_other_name(path, other), NULL, true);
     if (!e) atexit(close_at_exit);
 }
 

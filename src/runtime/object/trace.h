@@ -10,7 +10,8 @@
 #define INGOT_RUNTIME_TRACE_H
 #include "runtime/object/object.h"
 
-enum { RT_TRACE_LIFE, RT_TRACE_CAPTURE, RT_N_TRACES };
+// The last is no trace: a capture with contents, which wants to hear of the same things.
+enum { RT_TRACE_LIFE, RT_TRACE_CAPTURE, RT_N_TRACES, RT_TRACE_CONTENTS = RT_N_TRACES };
 
 extern atomic_uint rt_tracing; // a bit per trace that is open
 static inline bool rt_is_tracing(void) {
@@ -23,10 +24,22 @@ static inline bool rt_is_tracing(void) {
 // begins at once, or with resume. 0 or errno.
 int rt_trace_open(unsigned which, const char *path, const MTLCommandQueue *queue, bool at_once);
 void rt_trace_resume(unsigned which);
+void rt_trace_pause(unsigned which); // no more is recorded; the file stays open
 // Waits a while for the command buffers that belong to it, then ends the file. Again: nothing.
 void rt_trace_close(unsigned which);
 // INGOT_TRACE, at the birth of the device.
 void rt_trace_from_environment(void);
+
+// Captures with contents (inspect/contents.c): the same for INGOT_CAPTURE.
+typedef struct RtCaptureHooks {
+    void (*from_environment)(void);
+} RtCaptureHooks;
+extern const RtCaptureHooks rt_capture_hooks;
+// The file's name, or one with this process's number where another process has it.
+#define RT_FILE_NAME 4096
+const char *rt_trace_other_name(const char *path, char other[RT_FILE_NAME]);
+// The program's name, for files that speak of it.
+void rt_program_name(char *name, size_t n_bytes);
 
 // ---- Hooks. Call them only if rt_is_tracing() ----
 

@@ -442,6 +442,21 @@ bool rt_kernel_key(const RtKernelRequest *request, CacheKey *key) {
     return kernel_key(request, &q, key);
 }
 
+bool rt_kernel_question(const RtKernelRequest *request, WireOut *out, Metallib ***libraries,
+                        size_t *n_libraries) {
+    size_t n = request->links ? request->links->n_libraries : 0;
+    MslKernelRequest q = to_compiler(request);
+    MsgPart *parts = list_libraries(request, NULL, false);
+    Metallib **list = calloc(n + 1, sizeof(Metallib *));
+    if (parts) msg_put_kernel(out, &q, parts);
+    for (size_t i = 0; list && i <= n; i++)
+        list[i] = i ? request->links->libraries[i - 1] : request->library;
+    free(parts);
+    *libraries = list;
+    *n_libraries = n + 1;
+    return parts && list && !out->failed;
+}
+
 // ---- archives ----
 
 static Blob *find_archived(const RtKernelRequest *request, const CacheKey *key) {

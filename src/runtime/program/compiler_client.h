@@ -103,6 +103,12 @@ Blob *rt_compile_kernel(const RtKernelRequest *request, RtCompileError *error);
 struct CacheKey;
 bool rt_kernel_key(const RtKernelRequest *request, struct CacheKey *key);
 
+// The question as bytes (msg_put_kernel), libraries by their hashes; and the libraries, the
+// function's own first, in an array of the caller's. False: no memory.
+struct WireOut;
+bool rt_kernel_question(const RtKernelRequest *request, struct WireOut *out, Metallib ***libraries,
+                        size_t *n_libraries);
+
 // How often this process asked, and how it was answered. For `ingot bench` and tests.
 typedef struct RtCompilerCounters {
     uint64_t library_requests, library_cached, kernel_requests, kernel_cached, kernel_archived;

@@ -2,6 +2,7 @@
 // library.c: MTLLibrary and MTLFunction. Source goes to the compiler client and comes back as a
 // metallib; files and bytes are opened as they are. Code is made per pipeline, not here.
 #include "runtime/program/library.h"
+#include "capture/record.h"
 #include "abi/compiler_id.h"
 #include "abi/mtlb.h"
 #include <errno.h>
@@ -227,6 +228,7 @@ static MTLLibrary *compile(MTLDevice *device, const char *text, size_t n_bytes,
     uint64_t start = rt_is_tracing() ? os_now_ns() : 0;
     Metallib *lib = rt_compile_library(&source.msl, &answer);
     if (start) trace_compile(&source.msl, lib, &answer, start);
+    if (lib) cap_note_source(lib->hash, source.msl.name, source.msl.text, source.msl.n_bytes);
     source_free(&source);
     MTLLibrary *library = rt_library_compiled(device, lib, &answer, error);
     if (library) {

@@ -41,7 +41,7 @@ MTLVisibleFunctionTable *rt_function_table_make(const RtLinkOwner *owner, const 
     rt_resource_init(&table->resource, owner->device, MTLResourceStorageModeShared,
                      entries + n_more);
     const DevFacts *facts = &owner->device->facts;
-    if (!facts->is_apart && facts->unified_memory)
+    if (!facts->is_apart && facts->unified_memory && !owner->device->table->memory_make)
         table->table = rt_alloc(entries + n_more);
     else if (rt_own_argument_memory(&table->resource, entries + n_more))
         table->table = (AbiFunctionTable *)(void *)table->resource.own.host;

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/wire.h"
 #include "runtime/program/archive.h"
 #include "runtime/program/cache.h"
 #include "runtime/object/async.h"
@@ -70,14 +71,24 @@ static void store_kept(const unsigned char key[SHA256_BYTES], const void *bytes,
     blob_release(blob);
 }
 
-DevCode *rt_code_load(const MTLDevice *device, const Blob *bytes, const RfFunction *function,
-                      char *why, size_t why_bytes) {
+DevCode *rt_code_load(const MTLDevice *device, const RtKernelRequest *request, const Blob *bytes,
+                      const RfFunction *function, char *why, size_t why_bytes) {
     static const DevCache cache = {.find = find_kept, .store = store_kept};
-    const DevCodeSource source = {.bytes = bytes ? bytes->data : NULL,
-                                  .n_bytes = bytes ? bytes->n_bytes : 0,
-                                  .function = function,
-                                  .cache = &cache};
+    DevCodeSource source = {.bytes = bytes ? bytes->data : NULL,
+                            .n_bytes = bytes ? bytes->n_bytes : 0,
+                            .function = function,
+                            .cache = &cache};
+    WireOut question = {0};
+    Metallib **libraries = NULL;
+    if (device->table->wants_requests &&
+        rt_kernel_question(request, &question, &libraries, &source.n_libraries)) {
+        source.request = question.data;
+        source.request_bytes = question.n_bytes;
+        source.libraries = libraries;
+    }
     DevCode *code = device->table->code_load(device->context, &source, why, why_bytes);
+    wire_free(&question);
+    free(libraries);
     if (code) code->n_bytes = source.n_bytes;
     // Vertex functions have slots for the buffers of attributes, too.
     if (!code || code->stage || code->n_slots == function->n_slots) return code;
@@ -140,7 +151,8 @@ static DevCode *make_code(const MTLComputePipelineState *state, const uint32_t s
     if (start && (bytes || !cached_only)) trace_code(&request, bytes, answer.origin, start);
     if (bytes || !compiles) {
         char why[256];
-        code = rt_code_load(state->device, bytes, rt_pipeline_function(state), why, sizeof why);
+        code = rt_code_load(state->device, &request, bytes, rt_pipeline_function(state), why,
+                            sizeof why);
         if (!code && error)
             rt_error_set(
                 error, rt_error_new(MTLComputePipelineErrorDomain, MTLComputePipelineErrorInternal,

@@ -73,10 +73,10 @@ DevCode *rt_pipeline_code(MTLComputePipelineState *state, const uint32_t shape[3
 // Where better code than that may appear; NULL: nowhere.
 DevCode *_Atomic const *rt_pipeline_better(MTLComputePipelineState *state, const uint32_t shape[3]);
 
-// A function as the device's code; NULL and a sentence in `why`. bytes: what the compiler made;
-// NULL for a device that needs none.
-DevCode *rt_code_load(const MTLDevice *device, const Blob *bytes, const RfFunction *function,
-                      char *why, size_t why_bytes);
+// A function as the device's code; NULL and a sentence in `why`. bytes: what the compiler made of
+// the request; NULL for a device that needs none.
+DevCode *rt_code_load(const MTLDevice *device, const RtKernelRequest *request, const Blob *bytes,
+                      const RfFunction *function, char *why, size_t why_bytes);
 void rt_code_free(const MTLDevice *device, DevCode *code); // NULL is a no-op
 
 // A size of an imageblock that programs may ask for.

@@ -43,10 +43,10 @@ static RtKernelRequest stage_request(const MTLDevice *device, const RtStage *sta
 }
 
 // NULL and a sentence in `why`.
-static DevCode *load(const MTLDevice *device, const RtStage *stage, const Blob *bytes, char *why,
-                     size_t why_bytes) {
+static DevCode *load(const MTLDevice *device, const RtStage *stage, const RtKernelRequest *request,
+                     const Blob *bytes, char *why, size_t why_bytes) {
     const RfFunction *f = stage->function->function;
-    DevCode *code = rt_code_load(device, bytes, f, why, why_bytes);
+    DevCode *code = rt_code_load(device, request, bytes, f, why, why_bytes);
     const AbiStageInfo *info = code ? code->stage : NULL;
     bool compute = f->stage == RF_OBJECT || f->stage == RF_MESH || f->stage == RF_KERNEL;
     bool fits = compute ? !info
@@ -66,7 +66,7 @@ static DevCode *make(const MTLDevice *device, const RtStage *stage, const RtKern
     DevCode *code = NULL;
     char why[256] = "";
     if (bytes || !compiles) {
-        code = load(device, stage, bytes, why, sizeof why);
+        code = load(device, stage, request, bytes, why, sizeof why);
         if (!code && wrong)
             *wrong = rt_error_new(MTLRenderPipelineErrorDomain, MTLRenderPipelineErrorInternal,
                                   "The code of '%s' cannot be used: %s.", request->function, why);

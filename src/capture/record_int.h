@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// record_int.h: what is known of a device while captures are allowed: memory, handles, code; and
+// the file that is being written. record.c keeps it, record_run.c writes runs.
+#ifndef INGOT_CAPTURE_RECORD_INT_H
+#define INGOT_CAPTURE_RECORD_INT_H
+#include <pthread.h>
+#include "abi/metallib.h"
+#include "base/hash_table.h"
+#include "capture/file_int.h"
+#include "capture/record.h"
+
+typedef struct Memory {
+    uint64_t id;
+    char *address, *host; // host NULL: read by the device's copy
+    size_t n_bytes;
+    uint8_t storage;
+    char *shadow;       // what the file knows of it; NULL: nothing
+    bool announced;     // the file knows of it
+    bool used, writes;  // by the run that is being recorded
+    bool dead;          // it went meanwhile
+    bool shadow_failed; // no memory for it: nothing of it is recorded
+} Memory;
+
+enum { HANDLE_TEXTURE, HANDLE_SAMPLER, HANDLE_TENSOR };
+typedef struct Handle {
+    HashNode by_value;  // first
+    HashNode by_record; // textures
+    uint8_t kind;
+    uint64_t id, value;
+    const void *record; // the runtime's
+    union {
+        AbiTexture texture;
+        AbiSampler sampler;
+        AbiTensor tensor;
+    } copy;
+    struct Slot *slot; // where kernels find it; NULL: the device's own
+    DevHandle inner;
+} Handle;
+
+typedef struct Library {
+    HashNode node;
+    unsigned char hash[SHA256_BYTES];
+    Metallib *lib; // retained; NULL: only its text is known
+    char *name, *text;
+    bool announced, told; // the container, the text
+} Library;
+
+typedef struct Code {
+    HashNode node; // by its address
+    const DevCode *code;
+    uint64_t id;
+    char *name;
+    uint8_t stage;
+    unsigned char *request;
+    size_t request_bytes;
+    Library **libraries;
+    size_t n_libraries;
+    uint32_t *writes; // slots of what it may write: buffers, textures, tensors
+    size_t n_writes;
+    bool announced;
+} Code;
+
+typedef struct Record {
+    const DevTable *inner; // NULL: nothing is recorded
+    DevTable table;
+    // Of everything but the fields of the run.
+    pthread_mutex_t lock;
+    Memory **memories; // by address
+    size_t n_memories, memories_capacity;
+    HashTable handles, textures, codes, libraries;
+    uint64_t last_id;
+    WireOut pending; // events of the next run
+    // The file; changed with run_lock held, too.
+    CapWriter *writer; // NULL: there is none
+    const CapHooks *hooks;
+    // Of the run that is being recorded, by whoever holds run_lock.
+    pthread_mutex_t run_lock;
+    const DevRun *run; // NULL: none
+    uint64_t start_ns;
+    WireOut events;
+    uint64_t n_commands;
+    Memory **used;
+    size_t n_used, used_capacity;
+} Record;
+extern Record cap_record;
+
+// record.c; the lock is held in all.
+Memory *record_memory_at(const void *address); // the live one that holds it; NULL: none
+Handle *record_handle(uint64_t value);
+Handle *record_texture(const AbiTexture *record);
+Code *record_code(const DevCode *code);
+void record_forget(Memory *memory); // takes it out and frees it
+Memory *record_add_memory(const DevMemory *memory, uint8_t storage);
+bool record_grow(void *array, size_t *capacity, size_t n, size_t item_bytes);
+
+// record_run.c: functions of the table.
+bool record_run_begin(DevRun *run, DevLimits limits);
+void record_run_end(DevRun *run);
+void record_use(DevRun *run, const DevMemory *memory, bool writes);
+bool record_dispatch(DevRun *run, const DevDispatch *dispatches, size_t n);
+bool record_render(DevRun *run, const DevPass *pass, const DevDraw *draws, size_t n_draws);
+bool record_copy(DevRun *run, void *to, const void *from, size_t n_bytes);
+bool record_fill(DevRun *run, void *to, uint8_t value, size_t n_bytes);
+bool record_move(DevRun *run, const DevMove *move);
+
+// record_contents.c: what memory holds, into the events of the run.
+void contents_touch(Memory *memory); // once in a run, before its commands reach it
+void contents_again(void);           // of all that is used: the host may have written
+void contents_results(void);         // what the commands so far changed
+#endif

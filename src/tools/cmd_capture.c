@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// cmd_capture.c: `ingot capture PROGRAM ARGS...`: runs a program and keeps all that its device
+// does, with contents. The library in the program writes the file (INGOT_CAPTURE).
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "capture/capture.h"
+#include "tools/tools.h"
+
+typedef struct Job {
+    const char *output;
+    bool quiet;
+    char **program; // and its arguments
+} Job;
+
+static const Option rows[] = {
+    {"-o", "FILE", "the file to write", OPT_TEXT, OPT_AT(Job, output),
+     .initial = "capture.ingottrace"},
+    {"-q", NULL, "say nothing", OPT_FLAG, OPT_AT(Job, quiet)},
+};
+static const CommandLine line = {
+    .program = "ingot capture",
+    .usage = "[-o FILE.ingottrace] [-q] PROGRAM ARGS...",
+    .about = "Runs a program and records every command of its Metal device with all that it reads: "
+             "buffers,\n"
+             "textures, pipelines, sources, arguments. `ingot replay` runs the file again, `ingot "
+             "diff`\n"
+             "compares two. The exit status is the program's (128 + N if signal N ended it); what "
+             "was\n"
+             "recorded until then is in the file.",
+    OPT_ROWS(rows),
+    .rest = offsetof(Job, program) + 1,
+    .column = 12,
+    .tail = "Options come before the program; -o FILE may also be the last arguments. Processes "
+            "that the\n"
+            "program starts get files of their own, with their number in the name.",
+};
+
+// `ingot capture PROGRAM ARGS... -o FILE`, too.
+static void take_output_at_end(Job *job, const char *given) {
+    size_t n = 0;
+    while (job->program[n]) n++;
+    if (n < 3 || given || strcmp(job->program[n - 2], "-o") != 0) return;
+    job->output = job->program[n - 1];
+    job->program[n - 2] = NULL;
+}
+
+static void report(const Job *job, const char *path) {
+    char why[CAP_WHY];
+    if (access(path, F_OK)) {
+        complain(0, "capture", "%s opened no Metal device: there is nothing to show",
+                 job->program[0]);
+        return;
+    }
+    Capture *c = cap_open(path, why);
+    if (!c) {
+        complain(0, "capture", "%s: %s", job->output, why);
+        return;
+    }
+    fprintf(stderr, "ingot capture: %s: %llu commands in %zu runs, %.1f MB%s\n", job->output,
+            (unsigned long long)cap_n_commands(c), cap_n_runs(c), (double)cap_n_bytes(c) / 1e6,
+            cap_is_cut(c) ? " (until the program, or the disk, ended early)" : "");
+    cap_close(c);
+}
+
+int cmd_capture(int argc, char **argv) {
+    Job job = {0};
+    bool given = argc > 1 && !strcmp(argv[1], "-o");
+    int status = options_read(&line, &job, argc, argv);
+    if (status != OPTIONS_GO_ON) return status;
+    if (!job.program) return options_wrong(&line, "which program? (`ingot capture --help`)");
+    take_output_at_end(&job, given ? job.output : NULL);
+    char *path = fresh_output(job.output, "capture");
+    if (!path) return EXIT_INPUT;
+    setenv("INGOT_CAPTURE", path, 1);
+    if (run_program(job.program, "capture", &status) && !job.quiet) report(&job, path);
+    free(path);
+    return status;
+}
