@@ -5,6 +5,7 @@
 #ifndef INGOT_ABI_CUDA_KERNEL_H
 #define INGOT_ABI_CUDA_KERNEL_H
 #include <stdint.h>
+#include "abi/cpu_kernel.h"
 
 #define CUDA_KERNEL_SYMBOL "ingot_kernel"
 #define CUDA_KERNEL_MAGIC "ingotptx"
@@ -15,6 +16,9 @@ enum { // CudaKernelInfo.flags
     // 1 threads. Kernels that look at who shares a SIMD-group need it: in a threadgroup that the
     // grid's edge cuts, SIMD-groups consist of the threads that are left, one after the other.
     CUDA_KERNEL_LINE = 1,
+    // It logs, or checks its accesses: behind the words of the grid it has one more parameter of 64
+    // bits, the address of a CudaSurroundings.
+    CUDA_KERNEL_SURROUNDINGS = 2,
 };
 typedef struct CudaKernelInfo {
     char magic[8];
@@ -46,5 +50,36 @@ typedef struct CudaGrid {
     uint32_t origin[3], region[3];            // of stage inputs
     uint32_t whole;                           // 1: the grid's edge cuts no threadgroup
 } CudaGrid;
+
+// What kernels log and report, for the host to read when they are done: notes one behind the other,
+// each a multiple of 8 bytes. What does not find room is only counted.
+typedef struct CudaNotes {
+    uint64_t n_bytes;  // that were asked for: raised by kernels
+    uint64_t capacity; // of `data`
+    unsigned char data[];
+} CudaNotes;
+enum { CUDA_NOTE_REPORT = 1, CUDA_NOTE_LOG };
+enum { CUDA_LOG_ARGS = 128, CUDA_LOG_TEXT = 512 }; // the most; bytes of a text
+enum { CUDA_LOG_IS_TEXT = 5 };                     // in a tag: stdlib/detail/logging.h
+typedef struct CudaNote {
+    uint32_t n_bytes, kind;
+    uint64_t dispatch; // CudaSurroundings.dispatch
+    union {
+        AbiReport report;
+        // Behind it pairs of tag and value, then texts, each with a zero: subsystem, category,
+        // format, and those of arguments, whose values are the bytes from the note's start to them
+        // (0: none).
+        struct {
+            uint32_t type, n_args;
+        } log;
+    };
+} CudaNote;
+
+// As a launch on the CPU says it; addresses are the GPU's. Of it kernels read args, lengths, live;
+// log_context is a CudaNotes.
+typedef struct CudaSurroundings {
+    CpuLaunch launch;
+    uint64_t dispatch; // the host's name for it
+} CudaSurroundings;
 _Static_assert(sizeof(CudaGrid) == CUDA_GRID_WORDS * 4, "words in this order");
 #endif

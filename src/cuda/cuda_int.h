@@ -76,6 +76,8 @@ typedef struct CudaFlow {
     CudaBytes log; // commands since then (graph.c)
     size_t n_logged;
     bool holding;            // they are not with the driver yet
+    struct CudaNotes *notes; // of kernels that log or check (surroundings.c)
+    struct CudaPiece *pieces;
     struct CudaGraph *match; // what they begin like, if its time is still the device's
     uint64_t match_time;
 } CudaFlow;
@@ -201,6 +203,14 @@ bool cuda_wait(CudaFlow *flow);
 static inline CudaFlow *cuda_flow(const DevRun *run) {
     return *(CudaFlow *const *)(const void *)run->part;
 }
+
+// ---- surroundings.c ----
+
+// The parameter of a kernel with CUDA_KERNEL_SURROUNDINGS; 0: no memory.
+uint64_t cuda_surroundings(CudaFlow *flow, const DevDispatch *dispatch, const uint64_t *slots,
+                           uint32_t n_slots);
+void cuda_read_notes(CudaFlow *flow); // of kernels that are done, for the run
+void cuda_notes_free(CudaFlow *flow);
 
 // ---- graph.c: commands of a run, on their way to the driver ----
 

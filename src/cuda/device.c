@@ -48,7 +48,7 @@ static bool read_facts(CudaDevice *d, DevFacts *facts, char *why, size_t why_byt
     int threads = attribute(driver, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, d->device),
         units = attribute(driver, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, d->device);
     *facts = (DevFacts){.features = DEV_TEXTURES | DEV_TENSORS | DEV_INDIRECT_COMMANDS |
-                                    DEV_FUNCTION_POINTERS,
+                                    DEV_FUNCTION_POINTERS | DEV_VALIDATION,
                         .memory_bytes = n_bytes,
                         .max_buffer_bytes = n_bytes,
                         .max_threads = (uint32_t)threads,
@@ -99,6 +99,7 @@ static void close_cuda(void *context) {
         for (CudaFlow *flow = d->flows, *next; flow; flow = next) {
             next = flow->next;
             driver->cuStreamDestroy_v2(flow->stream);
+            cuda_notes_free(flow);
             free(flow->uses);
             free(flow->log.data);
             free(flow);

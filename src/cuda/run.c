@@ -142,6 +142,7 @@ void cuda_run_end(DevRun *run) {
     if (!flow) return;
     CudaDevice *d = flow->device;
     cuda_finish(run);
+    if (flow->pieces && !atomic_load(&d->is_lost)) cuda_read_notes(flow);
     unsettle(flow);
     cuda_remember(flow);
     flow->run = NULL;
@@ -173,6 +174,7 @@ bool cuda_finish(DevRun *run) {
                                                        flow->stream);
     flow->wrote_zeros = false;
     if (!cuda_check(flow, result) || !cuda_wait(flow)) return false;
+    if (flow->pieces) cuda_read_notes(flow);
     flow->busy = false;
     flow->n_kernels = 0;
     cuda_remember(flow);
@@ -339,10 +341,9 @@ static bool replace_zeros(CudaFlow *flow, const CudaCode *code, uint64_t *slots)
 }
 
 // The driver takes 2^31 - 1 blocks in x and 65,535 in y and z: larger grids go in pieces.
-static CUresult launch_pieces(CudaFlow *flow, CudaLaunch *launch, char *parameters,
+static CUresult launch_pieces(CudaFlow *flow, CudaLaunch *launch, char *parameters, size_t at,
                               CudaGrid *grid) {
     static const uint32_t most[3] = {0x7fffffff, 65535, 65535};
-    size_t at = launch->n_bytes - sizeof *grid;
     const uint32_t *n = grid->groups;
     CUresult result = CUDA_SUCCESS;
     for (uint64_t z = 0; z < n[2] && !result; z += most[2])
@@ -367,6 +368,7 @@ static bool dispatch_one(CudaFlow *flow, const DevDispatch *d) {
     struct {
         uint64_t slots[CUDA_MAX_SLOTS];
         CudaGrid grid;
+        uint64_t surroundings; // or, with fewer slots, before
     } room;
     uint32_t n_slots = code->head.n_slots;
     uint64_t threads = (uint64_t)d->group_size[0] * d->group_size[1] * d->group_size[2];
@@ -398,7 +400,18 @@ static bool dispatch_one(CudaFlow *flow, const DevDispatch *d) {
     grid.whole = 1;
     for (int i = 0; i < 3; i++)
         grid.whole &= (uint64_t)d->groups_per_grid[i] * d->group_size[i] == d->threads_per_grid[i];
-    return cuda_check(flow, launch_pieces(flow, &launch, (char *)&room, &grid));
+    size_t at = n_slots * sizeof *room.slots;
+    if (code->flags & CUDA_KERNEL_SURROUNDINGS) {
+        uint64_t address = cuda_surroundings(flow, d, room.slots, n_slots);
+        size_t behind = (at + sizeof grid + 7) & ~(size_t)7;
+        if (!address) {
+            fail(flow, DEV_FAULT_NO_MEMORY);
+            return false;
+        }
+        memcpy((char *)&room + behind, &address, sizeof address);
+        launch.n_bytes = (uint32_t)(behind + sizeof address);
+    }
+    return cuda_check(flow, launch_pieces(flow, &launch, (char *)&room, at, &grid));
 }
 
 bool cuda_dispatch(DevRun *run, const DevDispatch *dispatches, size_t n) {

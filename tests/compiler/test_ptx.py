@@ -70,6 +70,7 @@ def test_every(path):
 
 
 SOURCE = """#include <metal_stdlib>
+#include <metal_logging>
 using namespace metal;
 using namespace metal::raytracing;
 constant float order[4] = {1, 2, 3, 4};
@@ -80,6 +81,7 @@ kernel void sampled(texture2d<float> t [[texture(0)]], sampler s [[sampler(0)]],
                     uint i [[thread_position_in_grid]]) {
     if (i % 5) c[i] = t.sample(s, float2(i, 0.5f) / t.get_width());
 }
+kernel void logs(uint i [[thread_position_in_grid]]) { os_log_default.log_info("thread %u of %s", i, "all"); }
 kernel void traced(primitive_acceleration_structure s [[buffer(0)]], device float *c [[buffer(1)]]) {
     intersector<> i;
     c[0] = i.intersect(ray(float3(0), float3(1)), s).distance;
@@ -109,7 +111,7 @@ def test_what_is_missing_is_named(source):
     for target in ("sm_52", "sm_banana", "sm_"):
         done = build(source, "--emit=ptx", "--function", "add", "--target", target)
         assert done.returncode == 1 and "no code for" in done.stderr
-    for words in (["--validate"], ["--width", "1"], ["--cpu", "x86-64"]):
+    for words in (["--width", "1"], ["--cpu", "x86-64"]):
         done = build(source, "--emit=ptx", "--function", "add", *words)
         assert done.returncode == 1 and "code for GPUs (sm_90) does not have" in done.stderr
     done = build(source, "--emit=asm", "--function", "add", "--target", "sm_90")
@@ -157,6 +159,19 @@ def test_products(tmp_path, target, instruction):
     at = ptx.index("cp.async.wait_group")
     assert "ld.local" not in ptx[at:at + ptx[at:].index("cp.async.wait_group 0")]
     assemble("product", ptx, target)
+
+
+def test_checks_and_logs(source):
+    """A kernel that checks its accesses, or logs, has a parameter more, and tells the host."""
+    plain = build(source, "--emit=ptx", "--function", "add").stdout
+    checked = build(source, "--emit=ptx", "--function", "add", "--validate")
+    assert checked.returncode == 0, checked.stderr
+    parameters = lambda ptx: len(set(re.findall(r"ingot_kernel_param_\d+", ptx)))
+    assert parameters(checked.stdout) > parameters(plain) and "ingot_report" in checked.stdout
+    assemble("checked", checked.stdout, "sm_90")
+    logs = build(source, "--emit=ptx", "--function", "logs", "-fmetal-enable-logging")
+    assert logs.returncode == 0 and "ingot_log" in logs.stdout, logs.stderr
+    assemble("logs", logs.stdout, "sm_90")
 
 
 def test_scopes_and_masks(source):

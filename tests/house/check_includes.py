@@ -58,7 +58,7 @@ ALLOWED = {
     "compiler/codegen": "compiler compiler/frontend compiler/passes abi base",
     "compiler/codegen/device": "compiler abi",
     "compiler/codegen/nvptx": "compiler compiler/codegen abi",
-    "compiler/codegen/nvptx/device": "compiler base cpu/texture abi",
+    "compiler/codegen/nvptx/device": "compiler compiler/codegen/device base cpu/texture abi",
     "objc": "",
     "foundation": "objc",  # invocations
     "face": "objc",

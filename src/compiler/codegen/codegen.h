@@ -45,7 +45,8 @@ typedef struct Cg {
     CgUses uses;
     uint32_t threadgroup_bytes; // static threadgroup memory
     uint32_t library_bytes;     // shared memory of a GPU's device library, before that
-    uint32_t textures;          // code for GPUs: MSL_GPU_SAMPLES, MSL_GPU_TEXELS
+    bool has_surroundings;      // code for GPUs: a parameter more (abi/cuda_kernel.h)
+    uint32_t textures;          // likewise: MSL_GPU_SAMPLES, MSL_GPU_TEXELS
     uint64_t private_bytes;     // allocas of one thread
     uint64_t frame_stride;      // bytes of one suspended SIMD-group
     bool prebuilt_loop;         // the loop over threadgroups is linked to it as an object
@@ -271,10 +272,12 @@ typedef enum MslGpuPart {
     MSL_GPU_MATRIX,
     MSL_GPU_MATMUL,
     MSL_GPU_CONVOLUTION,
+    MSL_GPU_NOTES,
     MSL_GPU_TEXTURE, // the last two: PTX, with a zero behind it
     MSL_GPU_TEXEL,
 } MslGpuPart;
 MslElf msl_gpu_code(MslGpuPart part);
+void msl_link_gpu_code(Cg *cg, MslGpuPart part);
 
 // wrap.c, barrier.c, lanes.c: from the thread function to ingot_kernel
 void msl_wrap(Cg *cg);

@@ -22,6 +22,7 @@ EMBED(gpu_simd, "nvptx/simd.bc")
 EMBED(gpu_matrix, "nvptx/matrix.bc")
 EMBED(gpu_matmul, "nvptx/matmul.bc")
 EMBED(gpu_convolution, "nvptx/convolution.bc")
+EMBED(gpu_notes, "nvptx/notes.bc")
 EMBED(gpu_texture, "nvptx/texture.ptx")
 EMBED(gpu_texel, "nvptx/texel.ptx")
 
@@ -51,6 +52,7 @@ MslElf msl_gpu_code(MslGpuPart part) {
                                  [MSL_GPU_MATRIX] = {gpu_matrix, gpu_matrix_end},
                                  [MSL_GPU_MATMUL] = {gpu_matmul, gpu_matmul_end},
                                  [MSL_GPU_CONVOLUTION] = {gpu_convolution, gpu_convolution_end},
+                                 [MSL_GPU_NOTES] = {gpu_notes, gpu_notes_end},
                                  [MSL_GPU_TEXTURE] = {gpu_texture, gpu_texture_end},
                                  [MSL_GPU_TEXEL] = {gpu_texel, gpu_texel_end}};
     return (MslElf){parts[part].start, (size_t)(parts[part].end - parts[part].start)};

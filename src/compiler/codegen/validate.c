@@ -620,7 +620,10 @@ void msl_validate(Cg *cg) {
     lower_places(v);
     if (!msl_is_debugged(cg)) LLVMStripModuleDebugInfo(cx->module);
     LLVMSetCurrentDebugLocation2(cx->builder, NULL); // the last instruction it stood at
-    msl_link_device_code(cg, MSL_DEVICE_VALIDATE);
+    if (cx->nvptx)
+        msl_link_gpu_code(cg, MSL_GPU_NOTES);
+    else
+        msl_link_device_code(cg, MSL_DEVICE_VALIDATE);
     msl_describe_module(v);
     msl_validation_free(cg);
     msl_verify(cx, "validate");

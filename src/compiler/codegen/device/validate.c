@@ -4,12 +4,18 @@
 // was read from memory points to. Linked only into such kernels.
 #include "abi/cpu_kernel.h"
 
+#ifdef INGOT_NOTE_REPORT // for GPUs: nvptx/device/notes.c
+#define HAS_POOL(launch) 0
+#else
+#define INGOT_NOTE_REPORT(launch, r) (launch)->report(launch, r)
+#define HAS_POOL(launch) ((launch)->textures->pool != 0)
 typedef uint32_t u32;
 typedef uint64_t u64;
+#endif
 
 // Provided by codegen/validate_module.c.
 extern const u32 ingot_n_slots, ingot_n_constants;
-extern const struct {
+extern const struct Constant {
     const void *start;
     u64 n_bytes;
 } ingot_constants[];
@@ -33,7 +39,7 @@ __attribute__((noinline, cold)) void ingot_report(const CpuLaunch *launch, u32 a
                    .thread = {x, y, z},
                    .line = line,
                    .column = column};
-    launch->report(launch, &r);
+    INGOT_NOTE_REPORT(launch, &r);
 }
 
 // The live resource that holds `at`; without one start and end are 0. Arguments that are no
@@ -94,7 +100,7 @@ __attribute__((noinline)) u64 ingot_live(const CpuLaunch *launch, u64 handle, u3
         value &= ~ABI_TEXTURE_RESIDENCY;
         // Slots of the pool are the device's own, and hold a view or nothing.
         if ((value & ~(ABI_VIEW_POOL_SLOTS - 1)) == ABI_TEXTURE_POOLED)
-            return launch->textures->pool ? handle : 0;
+            return HAS_POOL(launch) ? handle : 0;
     }
     return value && is_live(launch->live, value, kind) ? handle : 0;
 }

@@ -12,8 +12,6 @@ static const char *missing(const char *name) {
     static const struct {
         const char *part, *what;
     } table[] = {{"__ingot_rays_", "ray tracing"},
-                 {"__ingot_log", "logging"},
-                 {"__ingot_launch", "this built-in function"},
                  {"__ingot_discard_fragment", "fragment functions"}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (strstr(name, table[i].part)) return table[i].what;
@@ -74,6 +72,28 @@ static bool is_of_lane(LLVMValueRef call) {
     }
 }
 
+// i1 __ingot_inside(pointer, start, limit, ...): whether each pointer is less than its limit behind
+// its start.
+static void lower_inside(Cg *cg, LLVMValueRef call) {
+    LLVMBuilderRef b = cg->cx.builder;
+    LLVMTypeRef i64 = msl_int(&cg->cx, 64);
+    LLVMValueRef all = LLVMConstInt(msl_int(&cg->cx, 1), 1, 0);
+    LLVMPositionBuilderBefore(b, call);
+    for (unsigned i = 0; i + 2 < LLVMGetNumArgOperands(call); i += 3) {
+        LLVMValueRef at[2];
+        for (unsigned k = 0; k < 2; k++) {
+            at[k] = LLVMGetOperand(call, i + k);
+            if (LLVMGetTypeKind(LLVMTypeOf(at[k])) == LLVMPointerTypeKind)
+                at[k] = LLVMBuildPtrToInt(b, at[k], i64, "");
+        }
+        LLVMValueRef inside = LLVMBuildICmp(b, LLVMIntULT, LLVMBuildSub(b, at[0], at[1], ""),
+                                            LLVMGetOperand(call, i + 2), "");
+        all = LLVMBuildAnd(b, all, inside, "");
+    }
+    LLVMReplaceAllUsesWith(call, all);
+    LLVMInstructionEraseFromParent(call);
+}
+
 static void lower_call(Cg *cg, LLVMValueRef call) {
     const char *name = msl_callee(call), *what = missing(name);
     if (what)
@@ -85,7 +105,9 @@ static void lower_call(Cg *cg, LLVMValueRef call) {
         return;
     }
     if (msl_lower_gpu_tensor(cg, call) || msl_lower_gpu_texture(cg, call)) return;
-    if (!strcmp(name, "__ingot_threadgroup_barrier"))
+    if (!strcmp(name, "__ingot_inside"))
+        lower_inside(cg, call);
+    else if (!strcmp(name, "__ingot_threadgroup_barrier"))
         replace(cg, call, "ingot_barrier");
     else if (!strcmp(name, "ingot_masked_simdgroup_mma_f32"))
         choose_product(cg, call);

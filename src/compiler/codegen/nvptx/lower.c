@@ -37,7 +37,6 @@ const char *msl_ptx_version(const char *target) {
 void msl_check_gpu(Cg *cg) {
     const MslKernelRequest *r = cg->request;
     const char *what = r->width == 1 ? "lane-by-lane code"
-                       : r->validate ? "shader validation"
                        : r->cpu      ? "another CPU"
                        : r->features ? "CPU features"
                                      : NULL;
@@ -48,12 +47,16 @@ void msl_check_gpu(Cg *cg) {
                  r->function, r->target);
 }
 
+static bool has(const Cg *cg, const char *name) {
+    return LLVMGetNamedFunction(cg->cx.module, name) != NULL;
+}
+
 // ---- the kernel ----
 
 static LLVMTypeRef *slot_types(Cg *cg) {
     MslContext *cx = &cg->cx;
     unsigned n = cg->fn->n_slots;
-    LLVMTypeRef *types = malloc((n + CUDA_GRID_WORDS) * sizeof *types);
+    LLVMTypeRef *types = malloc((n + CUDA_GRID_WORDS + 1) * sizeof *types);
     if (!types) msl_fail(cx, "out of memory");
     for (unsigned i = 0; i < n; i++) types[i] = msl_int(cx, 64);
     for (uint32_t a = 0; a < cg->fn->n_args; a++) {
@@ -63,6 +66,7 @@ static LLVMTypeRef *slot_types(Cg *cg) {
             types[arg->slot + k] = LLVMPointerTypeInContext(cx->llvm, GLOBAL);
     }
     for (unsigned i = 0; i < CUDA_GRID_WORDS; i++) types[n + i] = msl_int(cx, 32);
+    types[n + CUDA_GRID_WORDS] = msl_int(cx, 64);
     return types;
 }
 
@@ -96,8 +100,9 @@ static LLVMValueRef build_kernel(Cg *cg) {
     LLVMBuilderRef b = cx->builder;
     unsigned n = cg->fn->n_slots;
     LLVMTypeRef *types = slot_types(cg), nothing = LLVMVoidTypeInContext(cx->llvm);
-    LLVMValueRef kernel = LLVMAddFunction(cx->module, CUDA_KERNEL_SYMBOL,
-                                          LLVMFunctionType(nothing, types, n + CUDA_GRID_WORDS, 0));
+    LLVMValueRef kernel = LLVMAddFunction(
+        cx->module, CUDA_KERNEL_SYMBOL,
+        LLVMFunctionType(nothing, types, n + CUDA_GRID_WORDS + has(cg, "__ingot_launch"), 0));
     free(types);
     LLVMSetFunctionCallConv(kernel, PTX_KERNEL);
     copy_attributes(cg, kernel);
@@ -148,6 +153,15 @@ static LLVMValueRef in_line(Cg *cg, LLVMValueRef kernel, LLVMValueRef call) {
     return LLVMConstInt(LLVMTypeOf(call), is_line(cg), 0);
 }
 
+// The surroundings; they are asked for once at most in each place.
+static LLVMValueRef launch(Cg *cg, LLVMValueRef kernel, LLVMValueRef call) {
+    cg->has_surroundings = true;
+    LLVMPositionBuilderBefore(cg->cx.builder, call);
+    return LLVMBuildIntToPtr(cg->cx.builder,
+                             LLVMGetParam(kernel, cg->fn->n_slots + CUDA_GRID_WORDS),
+                             LLVMTypeOf(call), "");
+}
+
 static LLVMValueRef never(Cg *cg, LLVMValueRef kernel, LLVMValueRef call) {
     (void)cg, (void)kernel;
     return LLVMConstNull(LLVMTypeOf(call));
@@ -187,8 +201,9 @@ static void scope_atomics(Cg *cg, LLVMValueRef kernel) {
 
 // ---- the whole ----
 
-static bool has(const Cg *cg, const char *name) {
-    return LLVMGetNamedFunction(cg->cx.module, name) != NULL;
+void msl_link_gpu_code(Cg *cg, MslGpuPart part) {
+    MslElf code = msl_gpu_code(part);
+    msl_join(cg, msl_open_lazily(cg, code.bytes, code.n_bytes));
 }
 
 static void link_library(Cg *cg) {
@@ -196,10 +211,10 @@ static void link_library(Cg *cg) {
                      [MSL_GPU_SIMD] = cg->uses.simd || cg->uses.meet,
                      [MSL_GPU_MATRIX] = has(cg, "ingot_masked_simdgroup_mma_f32"),
                      [MSL_GPU_MATMUL] = has(cg, "ingot_tensor_matmul"),
-                     [MSL_GPU_CONVOLUTION] = has(cg, "ingot_tensor_convolution")};
+                     [MSL_GPU_CONVOLUTION] = has(cg, "ingot_tensor_convolution"),
+                     [MSL_GPU_NOTES] = has(cg, "ingot_log") && !cg->request->validate};
     for (unsigned i = 0; i < sizeof wanted / sizeof *wanted; i++) {
-        MslElf code = msl_gpu_code((MslGpuPart)i);
-        if (wanted[i]) msl_join(cg, msl_open_lazily(cg, code.bytes, code.n_bytes));
+        if (wanted[i]) msl_link_gpu_code(cg, (MslGpuPart)i);
     }
 }
 
@@ -231,6 +246,7 @@ void msl_lower_gpu(Cg *cg) {
     drop_idle_casts(cg);
     msl_lower_handle_words(cg);
     msl_lower_texture_info(cg);
+    msl_redirect_logs(cg);
     msl_lower_gpu_calls(cg);
     link_library(cg);
     LLVMValueRef kernel = build_kernel(cg);
@@ -241,6 +257,7 @@ void msl_lower_gpu(Cg *cg) {
     answer(cg, kernel, "ingot_grid", grid_word);
     answer(cg, kernel, "ingot_in_line", in_line);
     answer(cg, kernel, "__ingot_never", never);
+    answer(cg, kernel, "__ingot_launch", launch);
     cg->thread = NULL;
     msl_verify(cx, "gpu");
     msl_run_passes(cx, NULL, "function(infer-address-spaces,sroa,early-cse,simplifycfg)");
@@ -270,7 +287,8 @@ void msl_emit_gpu(Cg *cg, MslKernel *out) {
     }
     CudaKernelInfo info = {.magic = CUDA_KERNEL_MAGIC,
                            .abi = ABI_VERSION,
-                           .flags = is_line(cg) ? CUDA_KERNEL_LINE : 0,
+                           .flags = (is_line(cg) ? CUDA_KERNEL_LINE : 0u) |
+                                    (cg->has_surroundings ? CUDA_KERNEL_SURROUNDINGS : 0u),
                            .n_slots = cg->fn->n_slots,
                            .threadgroup_bytes = cg->threadgroup_bytes,
                            .library_bytes = cg->library_bytes};
