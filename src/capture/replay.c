@@ -52,7 +52,7 @@ void cap_replay_free(CapReplay *r) {
     hash_clear(&r->stands, NULL);
     hash_clear(&r->ids, NULL);
     free(r->programs), free(r->shelves), free(r->places), free(r->textures);
-    free(r->objects), free(r->mapped);
+    free(r->objects), free(r->mapped), free(r->waiting);
     base_arena_free(&r->kept);
     base_arena_free(&r->scratch);
     free(r);
@@ -76,7 +76,7 @@ static const char *fault_name(int fault) {
 
 static bool begin(CapReplay *r, char why[CAP_WHY]) {
     if (r->running) return true;
-    if (!replay_make_handles(r, why)) return false;
+    if (!replay_make_handles(r, why) || !replay_put_waiting(r, why)) return false;
     r->dev = (DevRun){.context = r->device.context};
     if (!r->device.table->run_begin(&r->dev, r->device.limits))
         return replay_say(why, "out of memory");
@@ -313,7 +313,7 @@ static Went run_pass(CapReplay *r, uint64_t until, const CapWatch *watch, char w
     r->next = (whole ? last : until) + 1;
     r->in_pass = r->in_pass || !whole;
     r->at = end;
-    return w == WENT_ON && !whole ? STOPPED : w;
+    return w == WENT_ON && last >= until ? STOPPED : w;
 }
 
 static Went run_command(CapReplay *r, const CapEvent *e, const CapWatch *watch, char why[CAP_WHY]) {
@@ -335,7 +335,9 @@ static Went run_events(CapReplay *r, uint64_t until, const CapWatch *watch, char
         if (e->kind == CAP_RENDER) {
             w = run_pass(r, until, watch, why);
         } else if (cap_is_command(e->kind)) {
+            bool last = e->command == until && e->kind != CAP_HOST; // whose contents follow
             w = run_command(r, e, watch, why);
+            if (w == WENT_ON && last) w = STOPPED;
         } else if (!do_event(r, e, watch, why)) {
             w = FAILED;
         } else {

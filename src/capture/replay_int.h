@@ -40,6 +40,12 @@ typedef struct Program { // a function
     const RfFunction *function;
 } Program;
 
+typedef struct Waiting { // contents on their way to the device
+    uint64_t memory;
+    size_t offset, n_bytes;
+    char *bytes;
+} Waiting;
+
 typedef struct Range {
     uintptr_t start, end;
 } Range;
@@ -72,6 +78,8 @@ struct CapReplay {
     size_t n_programs, programs_capacity;
     CapObject *objects;
     size_t n_objects, objects_capacity;
+    Waiting *waiting; // where memory is not at the old addresses
+    size_t n_waiting, waiting_capacity;
     Range *mapped;
     size_t n_mapped, mapped_capacity;
     uint64_t pool_first; // ids of pooled views that were taken
@@ -88,6 +96,7 @@ bool replay_add_memory(CapReplay *r, const CapMemory *memory, char why[CAP_WHY])
 void replay_drop_memory(CapReplay *r, uint64_t id);
 void replay_drop_all_memory(CapReplay *r);
 bool replay_fill(CapReplay *r, const CapContents *contents, char why[CAP_WHY]);
+bool replay_put_waiting(CapReplay *r, char why[CAP_WHY]); // before commands look at it
 void replay_use(CapReplay *r, const CapUse *use);
 void replay_expect(CapReplay *r, const CapResult *result);
 bool replay_check(CapReplay *r, char why[CAP_WHY]);

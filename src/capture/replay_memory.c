@@ -181,6 +181,8 @@ static void keep_node(HashNode *node) { (void)node; }
 
 void replay_drop_all_memory(CapReplay *r) {
     hash_clear(&r->ids, keep_node);
+    for (size_t i = 0; i < r->n_waiting; i++) free(r->waiting[i].bytes);
+    r->n_waiting = 0;
     for (size_t i = 0; i < r->n_places; i++) free_place(r, r->places[i]);
     r->n_places = 0;
     for (size_t i = 0; i < r->n_mapped; i++)
@@ -230,13 +232,33 @@ static void translate(const CapReplay *r, char *bytes, size_t n,
 
 // ---- Contents ----
 
-static bool put(CapReplay *r, const Place *p, size_t offset, char *bytes, size_t n) {
+// Contents that wait for what they may point to. Takes the bytes over if they are kept.
+static bool put(CapReplay *r, const Place *p, size_t offset, char **bytes, size_t n) {
     if (!r->translates) {
-        memcpy(p->at + offset, bytes, n);
+        memcpy(p->at + offset, *bytes, n);
         return true;
     }
-    translate(r, bytes, n, word_in);
-    return dev_copy(r->device.table, NULL, p->at + offset, bytes, n);
+    if (!replay_grow(&r->waiting, &r->waiting_capacity, r->n_waiting + 1, sizeof *r->waiting))
+        return false;
+    r->waiting[r->n_waiting++] = (Waiting){p->was.id, offset, n, *bytes};
+    *bytes = NULL;
+    return true;
+}
+
+bool replay_put_waiting(CapReplay *r, char why[CAP_WHY]) {
+    bool ok = true;
+    for (size_t i = 0; i < r->n_waiting; i++) {
+        Waiting *w = &r->waiting[i];
+        const Place *p = by_id(r, w->memory);
+        if (ok && p) {
+            translate(r, w->bytes, w->n_bytes, word_in);
+            ok = dev_copy(r->device.table, NULL, p->at + w->offset, w->bytes, w->n_bytes) ||
+                 replay_say(why, "the device took no contents");
+        }
+        free(w->bytes);
+    }
+    r->n_waiting = 0;
+    return ok;
 }
 
 static bool get(const CapReplay *r, const Place *p, size_t offset, char *bytes, size_t n) {
@@ -257,8 +279,7 @@ bool replay_fill(CapReplay *r, const CapContents *c, char why[CAP_WHY]) {
     if (!bytes) return replay_say(why, "out of memory");
     bool ok = c->zeros || cap_read_block(r->capture, c->hash, bytes, c->n_bytes, why);
     if (ok) p->expected[c->offset / CAP_BLOCK] = cap_hash(bytes, c->n_bytes);
-    if (ok && !put(r, p, c->offset, bytes, c->n_bytes))
-        ok = replay_say(why, "the device took no contents");
+    if (ok && !put(r, p, c->offset, &bytes, c->n_bytes)) ok = replay_say(why, "out of memory");
     free(bytes);
     return ok;
 }

@@ -311,7 +311,10 @@ static bool load_code(CapReplay *r, Program *p, char why[CAP_WHY]) {
     WireIn in = {p->was.request, p->was.request + p->was.request_bytes, false};
     Metallib **libraries = NULL;
     bool ok = msg_get_kernel(&in, &arena, &k) ||
-              replay_say(why, "damaged: the function '%s'", p->was.name);
+              replay_say(why,
+                         "the function '%s' was recorded by another version of Ingot, or is "
+                         "damaged: capture the program again",
+                         p->was.name);
     if (ok) libraries = calloc(k.request.n_parts + 1, sizeof *libraries);
     ok = ok && (libraries || replay_say(why, "out of memory"));
     for (size_t i = 0; ok && i <= k.request.n_parts; i++) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "abi/compiler_id.h"
 #include "base/hash_table.h"
 #include "capture/record.h"
 #include "os/clock.h"
@@ -136,7 +137,7 @@ int rt_contents_open(const char *path, const MTLDevice *device, const MTLCommand
     pthread_once(&once, watch_forks);
     char program[64];
     rt_program_name(program, sizeof program);
-    const CapInfo info = {.version = "1",
+    const CapInfo info = {.version = compiler_id(),
                           .program = program,
                           .device = device->facts.name,
                           .architecture = device->facts.architecture,

@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ingot capture, replay and diff: round trips bit for bit, programs that die, damaged files, a full disk."""
+import hashlib
+import json
+import os
+import pathlib
+import random
+import struct
+import subprocess
+import sys
+
+import pytest
+
+from conftest import ADD, BUILD
+
+INGOT = BUILD / "bin" / "ingot"
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+ADD_ARGS = ["add", "--grid", 1000, "--group", 100, "--arg", "0=f32[1000]=iota", "--arg",
+            "1=f32[1000]=fill:1", "--arg", "2=f32[1000]", "-q"]
+SAME = "results are those of the capture"
+
+
+def capture_add(ingot, name="t.ingottrace", value=1):
+    ingot.write("a.metal", ADD)
+    args = [str(a).replace("fill:1", f"fill:{value}") for a in ADD_ARGS]
+    ingot("capture", "-q", "-o", name, INGOT, "run", "a.metal", *args)
+    return ingot.folder / name
+
+
+# ---- Round trips ----
+
+EXAMPLES = ["argument_buffer", "heap", "indirect_commands", "indirect_rendering", "mesh_shader", "metal4_network",
+            "metal4_render", "mipmaps", "msaa", "shared_event", "tessellation", "textured_cube", "tile_shading",
+            "function_table", "vector_add"]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_come_out_the_same(ingot, name):
+    program = BUILD / "examples" / name
+    if not program.exists():
+        pytest.skip("built without examples")
+    plain = subprocess.run([program], cwd=ingot.folder, env=ingot.env, capture_output=True, timeout=100)
+    r = ingot("capture", program, "-o", "x.ingottrace", status=plain.returncode)
+    assert "commands in" in r.stderr and "early" not in r.stderr
+    assert SAME in ingot("replay", "--check", "x.ingottrace").stdout
+
+
+@pytest.mark.parametrize("name", ["argument_buffer", "textured_cube", "indirect_rendering"])
+def test_on_a_device_whose_memory_lies_elsewhere(ingot, name):
+    program = BUILD / "examples" / name
+    if not program.exists():
+        pytest.skip("built without examples")
+    ingot("capture", "-q", "-o", "x.ingottrace", program)
+    assert SAME in ingot("replay", "--device", "isolated", "--check", "x.ingottrace").stdout
+
+
+def test_objective_c(ingot):
+    program = BUILD / "examples" / "objc" / "triangle"
+    if not program.exists():
+        pytest.skip("built without Objective-C")
+    ingot("capture", "-q", "-o", "x.ingottrace", program)
+    assert SAME in ingot("replay", "--check", "x.ingottrace").stdout
+    assert "MTLRenderCommandEncoder" in ingot("replay", "--list", "x.ingottrace").stdout
+
+
+def test_steps_of_training_in_python(ingot):
+    if not (BUILD / "python" / "ingot").exists():
+        pytest.skip("built without Python")
+    env = {"PYTHONPATH": str(BUILD / "python")}
+    ingot("capture", "-q", "-o", "x.ingottrace", sys.executable, SOURCE / "examples/python/05_mlp_training.py",
+          "--steps", 3, **env)
+    assert SAME in ingot("replay", "--check", "x.ingottrace").stdout
+
+
+MANAGER = r"""
+#include <ingot/metal.h>
+#include <stdio.h>
+#include <string.h>
+#include <stdlib.h>
+#include <signal.h>
+static const char *source = "kernel void twice(device float *x [[buffer(0)]], uint i [[thread_position_in_grid]])"
+                            "{ x[i] *= 2; }";
+int main(int argc, char **argv) {
+    MTLDevice *device = mtl_create_system_default_device();
+    MTLCommandQueue *queue = mtl_device_new_command_queue(device);
+    MTLError *error = NULL;
+    MTLLibrary *library = mtl_device_new_library_with_source(device, source, NULL, &error);
+    MTLFunction *function = mtl_library_new_function(library, "twice");
+    MTLComputePipelineState *state = mtl_device_new_compute_pipeline_state(device, function, &error);
+    float ones[256];
+    for (int i = 0; i < 256; i++) ones[i] = 1;
+    MTLBuffer *buffer = mtl_device_new_buffer_with_bytes(device, ones, sizeof ones, 0);
+    mtl_buffer_set_label(buffer, "numbers");
+    MTLCaptureManager *manager = mtl_capture_manager_shared_capture_manager();
+    MTLCaptureDescriptor d = {device, MTLCaptureDestinationGPUTraceDocument, argv[1]};
+    for (int i = 0; i < 6; i++) {
+        if (i == 2 && *argv[1] != '-' && !mtl_capture_manager_start_capture(manager, &d, &error)) {
+            fprintf(stderr, "%s\n", mtl_error_localized_description(error));
+            return 9;
+        }
+        if (i == 4) mtl_capture_manager_stop_capture(manager);
+        MTLCommandBuffer *c = mtl_command_queue_command_buffer(queue);
+        MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(c);
+        mtl_compute_command_encoder_push_debug_group(e, "the group");
+        mtl_compute_command_encoder_set_compute_pipeline_state(e, state);
+        mtl_compute_command_encoder_set_buffer(e, buffer, 0, 0);
+        mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(256, 1, 1), mtl_size_make(64, 1, 1));
+        mtl_compute_command_encoder_pop_debug_group(e);
+        mtl_compute_command_encoder_end_encoding(e);
+        mtl_command_buffer_commit(c);
+        mtl_command_buffer_wait_until_completed(c);
+        mtl_release(c);
+        if (argc > 2 && i == 4) raise(SIGKILL);
+    }
+    return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def manager(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("manager")
+    (folder / "manager.c").write_text(MANAGER)
+    subprocess.run(["cc", "-o", folder / "manager", folder / "manager.c", "-I", SOURCE / "include",
+                    f"-L{BUILD}/lib", "-lingot", f"-Wl,-rpath,{BUILD}/lib"], check=True)
+    return folder / "manager"
+
+
+def run(ingot, *args, **env):
+    return subprocess.run([*map(str, args)], cwd=ingot.folder, env={**ingot.env, **env}, capture_output=True,
+                          timeout=100)
+
+
+def read_floats(path):
+    data = path.read_bytes()
+    return struct.unpack(f"<{len(data) // 4}f", data)
+
+
+def test_the_capture_manager_writes_the_part_it_is_told(ingot, manager):
+    r = run(ingot, manager, "m.ingottrace", MTL_CAPTURE_ENABLED="1")
+    assert r.returncode == 0, r.stderr
+    assert "2 commands" in ingot("replay", "--check", "m.ingottrace").stdout
+    listed = ingot("replay", "--list", "m.ingottrace").stdout
+    assert "[the group]" in listed and "1: dispatch twice 256x1x1 by 64x1x1" in listed
+    # Before it two were done: 4 is what the third began with.
+    ingot("replay", "-q", "--until", 0, "--save", "numbers=n.raw", "m.ingottrace")
+    assert set(read_floats(ingot.folder / "n.raw")) == {8.0}
+    ingot("replay", "-q", "--until", 1, "--save", "numbers=n.raw", "m.ingottrace")
+    assert set(read_floats(ingot.folder / "n.raw")) == {16.0}
+
+
+def test_a_program_that_is_not_allowed_gets_an_error(ingot, manager):
+    r = run(ingot, manager, "m.ingottrace")
+    assert r.returncode == 9 and b"MTL_CAPTURE_ENABLED" in r.stderr
+
+
+def test_a_killed_program_leaves_whole_command_buffers(ingot, manager):
+    r = ingot("capture", "-o", "k.ingottrace", manager, "-", "kill", status=137)
+    assert "early" in r.stderr
+    r = ingot("replay", "--check", "k.ingottrace")
+    assert "5 commands" in r.stdout and SAME in r.stdout and "ends early" in r.stdout
+
+
+# ---- Looking at it ----
+
+def test_times_and_files(ingot):
+    capture_add(ingot)
+    r = ingot("replay", "--repeat", 3, "t.ingottrace")
+    assert "dispatch add" in r.stdout and "in 3 turns" in r.stdout
+    r = ingot("replay", "--until", 0, "t.ingottrace")
+    assert "buffer 0" in r.stdout and "4000 bytes" in r.stdout
+    sums = []
+    for i in range(3):
+        ingot("replay", "-q", "--until", 0, "--save", f"buffer {i}=b{i}.raw", "--save", f"buffer {i}@f32=b{i}.npy",
+              "t.ingottrace")
+        sums.append(read_floats(ingot.folder / f"b{i}.raw"))
+        assert (ingot.folder / f"b{i}.npy").read_bytes()[:6] == b"\x93NUMPY"
+    assert sorted(s[999] for s in sums) == [1.0, 999.0, 1000.0]
+
+
+def test_json_has_arguments_by_name(ingot):
+    capture_add(ingot)
+    whole = json.loads(ingot("replay", "--json", "t.ingottrace").stdout)
+    assert whole["commands"] >= 1 and len(whole["resources"]) == 3
+    command = next(e for e in whole["events"] if e["event"] == "dispatch")
+    arguments = command["kernel"]["arguments"]
+    assert [a["name"] for a in arguments if a["kind"] == "buffer"] == ["a", "b", "c"]
+    assert len({a["resource"] for a in arguments if a["kind"] == "buffer"}) == 3
+    assert "kernel void add" in whole["sources"][0]["text"]
+
+
+def test_pictures(ingot):
+    program = BUILD / "examples" / "textured_cube"
+    if not program.exists():
+        pytest.skip("built without examples")
+    ingot("capture", "-q", "-o", "x.ingottrace", program)
+    listed = ingot("replay", "--list", "x.ingottrace").stdout
+    last = [line.split(":")[0].strip() for line in listed.splitlines() if ": draw" in line][-1]
+    objects = ingot("replay", "--until", last, "x.ingottrace").stdout
+    pictures = [line.split(":")[0].split("'")[0].strip() for line in objects.splitlines()
+                if line.startswith("texture") and "Depth" not in line]
+    for i, picture in enumerate(pictures):
+        ingot("replay", "-q", "--until", last, "--save", f"{picture}={i}.png", "x.ingottrace")
+        assert (ingot.folder / f"{i}.png").read_bytes()[1:4] == b"PNG"
+
+
+def test_wrong_command_lines(ingot):
+    capture_add(ingot)
+    assert "which program" in ingot("capture", status=2).stderr
+    assert "which capture" in ingot("replay", status=2).stderr
+    assert "which two" in ingot("diff", "t.ingottrace", status=2).stderr
+    assert "no command 99" in ingot("replay", "--until", 99, "t.ingottrace", status=1).stderr
+    assert "no resource 'nobody'" in ingot("replay", "--save", "nobody=x", "t.ingottrace", status=1).stderr
+    assert "No such file" in ingot("replay", "none.ingottrace", status=1).stderr
+    assert "is no capture" in ingot("replay", "a.metal", status=1).stderr
+    assert "plain file" in ingot("capture", "-o", "/dev/null", "true", status=1).stderr
+
+
+# ---- Two of them ----
+
+def test_diff_names_the_first_command(ingot):
+    capture_add(ingot, "a.ingottrace")
+    capture_add(ingot, "b.ingottrace")
+    assert "the same results" in ingot("diff", "a.ingottrace", "b.ingottrace").stdout
+    capture_add(ingot, "c.ingottrace", value=2)
+    r = ingot("diff", "a.ingottrace", "c.ingottrace", status=1)
+    assert "command 0 (dispatch add" in r.stdout and "element 0" in r.stdout
+    assert "as float 1\n" in r.stdout and "as float 2\n" in r.stdout
+
+
+# ---- Files that are not right ----
+
+HEAD, CHUNK = 16, 64
+COMMANDS_OF_RUN = 2
+
+
+def chunks(data):
+    """(place, kind, stored, raw, commands) of each chunk."""
+    at, found = HEAD, []
+    while at + CHUNK <= len(data):
+        magic, kind, stored, raw, commands = struct.unpack_from("<IIQQQ", data, at)
+        if magic != 0x4B484349:
+            break
+        found.append((at, kind, stored, raw, commands))
+        at += CHUNK + stored
+    return found
+
+
+def one_line(result):
+    text = result.stderr.strip()
+    return text.count("\n") == 0 and text.startswith("ingot replay: ")
+
+
+def test_truncated_anywhere(ingot, manager):
+    ingot("capture", "-q", "-o", "k.ingottrace", manager, "-")
+    data = (ingot.folder / "k.ingottrace").read_bytes()
+    ends = [at + CHUNK + stored for at, kind, stored, _, _ in chunks(data) if kind == COMMANDS_OF_RUN]
+    rng = random.Random(1)
+    for cut in [0, 7, 15, 16, 40, *rng.sample(range(len(data)), 12), *ends[:3], len(data) - 1]:
+        ingot.write("cut.ingottrace", data[:cut])
+        whole = sum(1 for e in ends if e <= cut)
+        p = ingot.start("replay", "--check", "cut.ingottrace")
+        out, err = p.communicate(timeout=60)
+        assert p.returncode in (0, 1), (cut, err)
+        if p.returncode == 0:
+            assert f" {min(whole, 6)} commands".encode() in out, (cut, whole, out)
+        else:
+            assert whole == 0 and err.count(b"\n") == 1, (cut, whole, err)
+
+
+def test_another_version(ingot):
+    path = capture_add(ingot)
+    data = bytearray(path.read_bytes())
+    data[8] = 77
+    path.write_bytes(data)
+    assert "version 77" in ingot("replay", path, status=1).stderr
+
+
+def flip(data, rng):
+    """A byte anywhere is another."""
+    data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+
+
+def mutate_event(data, rng):
+    """A byte of the events of a run is another, and the checksum fits: what is in them must be looked at."""
+    runs = [c for c in chunks(data) if c[1] == COMMANDS_OF_RUN]
+    at, _, stored, raw, commands = rng.choice(runs)
+    body = bytes(data[at + CHUNK:at + CHUNK + stored])
+    if stored != raw:
+        body = subprocess.run(["zstd", "-dc"], input=body, capture_output=True, check=True).stdout
+    body = bytearray(body)
+    for _ in range(rng.randrange(1, 4)):
+        i = rng.randrange(len(body))
+        body[i] = rng.choice([0, 1, 0x7F, 0xFF, body[i] ^ 1, rng.randrange(256)])
+    head = struct.pack("<IIQQQ", 0x4B484349, COMMANDS_OF_RUN, len(body), len(body), commands)
+    # Without the index: it would say other lengths.
+    index = [c[0] for c in chunks(data) if c[1] == 3]
+    end = index[0] if index else len(data)
+    data[:] = data[:at] + head + hashlib.sha256(body).digest() + body + data[at + CHUNK + stored:end]
+
+
+@pytest.mark.parametrize("how", [flip, mutate_event])
+@pytest.mark.sample(24)
+@pytest.mark.parametrize("seed", range(400))
+def test_damage_is_one_clear_line(ingot, shared_captures, how, seed):
+    rng = random.Random(seed)
+    data = bytearray(rng.choice(shared_captures))
+    how(data, rng)
+    ingot.write("bad.ingottrace", bytes(data))
+    p = ingot.start("replay", "--check", "--device", "isolated" if seed % 8 == 7 else "cpu", "bad.ingottrace",
+                    INGOT_TIMEOUT_MS="3000")
+    _, err = p.communicate(timeout=60)
+    assert p.returncode in (0, 1), f"seed {seed}: {p.returncode} {err}"
+    assert p.returncode == 0 or err.count(b"\n") == 1, f"seed {seed}: {err}"
+
+
+@pytest.fixture(scope="module")
+def shared_captures(tmp_path_factory, shared_cache):
+    from conftest import Tool
+    tool = Tool(tmp_path_factory.mktemp("captures"), shared_cache)
+    found = [capture_add(tool).read_bytes()]
+    for name in ("textured_cube", "argument_buffer", "mesh_shader"):
+        if (BUILD / "examples" / name).exists():
+            tool("capture", "-q", "-o", f"{name}.ingottrace", BUILD / "examples" / name)
+            found.append((tool.folder / f"{name}.ingottrace").read_bytes())
+    return found
+
+
+def test_full_disk(ingot):
+    """The program goes on; the file holds what fitted."""
+    program = BUILD / "examples" / "vector_add"
+    if not program.exists():
+        pytest.skip("built without examples")
+    limit = 10 << 20  # of each file: room for code, and not for two vectors of numbers
+    r = ingot("capture", "-o", "f.ingottrace", "sh", "-c",
+              f"trap '' XFSZ; ulimit -f {limit // 512}; exec {program}")
+    assert (ingot.folder / "f.ingottrace").stat().st_size <= 2 * limit
+    assert "early" in r.stderr or "no command buffer" in r.stderr
+    assert "cannot write" in ingot("capture", "-o", "/dev/full/f.ingottrace", program, status=1).stderr
