@@ -128,7 +128,7 @@ DevCode *cuda_code_load(void *context, const DevCodeSource *source, char *why, s
     CudaKernelInfo info;
     if (!check_info(source, &info, why, why_bytes)) return NULL;
     CudaCode *code = calloc(1, sizeof *code);
-    snprintf(why, why_bytes, code ? "the device is lost" : "no memory for it");
+    snprintf(why, why_bytes, "%s", code ? cuda_lost_for_good() : "no memory for it");
     if (!code || !cuda_enter(d)) {
         free(code);
         return NULL;

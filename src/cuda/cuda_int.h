@@ -6,7 +6,8 @@
 //   not shown   the program never asked for contents(): the device's. Nothing is ever copied
 //   shown       the program may write at any time between command buffers: the host's. A run brings
 //               over what it uses, and when it is finished what it changed goes back, byte by byte:
-//               what the program wrote meanwhile in other bytes stays (merge.c)
+//               what the program wrote meanwhile in other bytes stays (merge.c). Where the
+//               system tells which pages were written (watch.c), only those are brought
 // Of managed memory both count, and the program says when they are to be made equal.
 #ifndef INGOT_CUDA_CUDA_INT_H
 #define INGOT_CUDA_CUDA_INT_H
@@ -37,12 +38,11 @@ typedef struct CudaMemory {
     bool wrapped;      // the host's side is the program's
     atomic_bool shown; // changes under the device's lock, once
     // Under the device's lock:
-    bool pinned;                  // kernels find the host's side at `host`, too
-    atomic_bool touched;          // the device's side is no longer all zeros
-    unsigned n_users, n_writers;  // runs under way
-    CUdeviceptr twin;             // the device's side as the host knows it; 0: none
-    struct CudaMemory *in_settle; // a mark while uses are put together
-    size_t settle_ix;
+    bool pinned;                 // kernels find the host's side at `host`, too
+    atomic_bool touched;         // the device's side is no longer all zeros
+    bool watched;                // the device's side has all but what was written since
+    unsigned n_users, n_writers; // runs under way
+    CUdeviceptr twin;            // the device's side as the host knows it; 0: none
 } CudaMemory;
 
 typedef struct CudaUse { // what a run does with a range of memory
@@ -50,6 +50,7 @@ typedef struct CudaUse { // what a run does with a range of memory
     size_t from, to;
     bool writes;
     bool brought; // the host's side counts, and was brought over
+    bool alone;   // no other run uses it now
 } CudaUse;
 
 typedef struct CudaBytes { // grows
@@ -134,6 +135,7 @@ void cuda_leave(CudaDevice *device);
 void cuda_lose(CudaDevice *device, CUresult why);
 // Whether an error means that.
 bool cuda_is_fatal(CUresult result);
+const char *cuda_lost_for_good(void); // a sentence for who asks a lost device
 
 // ---- memory.c ----
 
@@ -176,6 +178,16 @@ void cuda_records_free(CudaDevice *device);
 bool cuda_merge_load(CudaDevice *device);
 // What the device changed in a range goes to the host's side, and into the twin.
 CUresult cuda_merge(const CudaMemory *memory, size_t from, size_t n_bytes, CUstream stream);
+
+// ---- watch.c: what the program writes ----
+
+// Called with each range of pages; false: no more.
+typedef bool CudaWritten(void *context, char *at, size_t n_bytes);
+// Memory of whole pages is watched from now on, or, false, cannot be.
+bool cuda_watch(char *memory, size_t n_bytes);
+void cuda_unwatch(char *memory, size_t n_bytes);
+// What was written since the last time. False: not known, or `written` said so.
+bool cuda_watched(char *memory, size_t n_bytes, CudaWritten *written, void *context);
 
 // ---- code.c ----
 

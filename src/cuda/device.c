@@ -23,6 +23,10 @@ static int attribute(const CudaDriver *driver, int which, CUdevice device) {
 
 // A context that a kernel never leaves stays busy: later devices have their own.
 static atomic_bool primary_is_busy[64];
+// After a bad access, or a trap, the driver (580) refuses everything to the process until it ends:
+// no new context, no context reset, no other instance of the driver was of any use (tried on an
+// H200, 2026-11).
+static atomic_bool is_broken;
 
 static bool read_facts(CudaDevice *d, DevFacts *facts, char *why, size_t why_bytes) {
     const CudaDriver *driver = d->driver;
@@ -65,6 +69,10 @@ static void *open_cuda(unsigned index, DevFacts *facts, char *why, size_t why_by
     const CudaDriver *driver = cuda_driver();
     if (!driver || index >= (unsigned)driver->n_devices) {
         snprintf(why, why_bytes, "%s", driver ? "there is no such GPU" : cuda_driver_why());
+        return NULL;
+    }
+    if (atomic_load(&is_broken)) {
+        snprintf(why, why_bytes, "%s", cuda_lost_for_good());
         return NULL;
     }
     CudaDevice *d = calloc(1, sizeof *d);
@@ -192,7 +200,13 @@ void cuda_lose(CudaDevice *d, CUresult why) {
     if (why == CUDA_ERROR_LAUNCH_TIMEOUT && d->index < 64)
         atomic_store(&primary_is_busy[d->index], true);
     if (why != CUDA_ERROR_LAUNCH_TIMEOUT && why >= CUDA_ERROR_ILLEGAL_ADDRESS)
-        cuda_driver_is_broken(d->driver);
+        atomic_store(&is_broken, true);
+}
+
+const char *cuda_lost_for_good(void) {
+    return atomic_load(&is_broken) ? "the device is lost: a kernel made a bad access, or trapped, "
+                                     "and the driver serves this process no longer"
+                                   : "the device is lost";
 }
 
 bool cuda_is_fatal(CUresult result) {

@@ -175,10 +175,6 @@ typedef struct CudaDriver {
 // The driver, made ready at the first call; NULL: there is none, or it does not start, and
 // cuda_driver_why says why. INGOT_CUDA_LIBRARY names another file than libcuda.so.1 (for tests).
 const CudaDriver *cuda_driver(void);
-// A kernel accessed what it must not, or trapped: then nothing of this process may use the GPU any
-// more, as far as the driver is concerned. The next call of cuda_driver gives another instance of
-// it, loaded from a copy of its file, which knows nothing of the first.
-void cuda_driver_is_broken(const CudaDriver *driver);
 const char *cuda_driver_why(void);
 // "CUDA_ERROR_...", never NULL.
 const char *cuda_error_name(CUresult error);

@@ -309,8 +309,10 @@ void cuda_memory_show(void *context, const DevMemory *memory) {
     while (m->n_writers && !atomic_load(&d->is_lost)) pthread_cond_wait(&d->changed, &d->lock);
     if (!atomic_load(&m->shown) && alive) {
         if (!m->pinned) m->pinned = pin(d, m->host, m->n_bytes);
-        if (m->storage == DEV_SHARED && m->touched)
-            copy_now(d, (uintptr_t)m->host, m->device, m->n_bytes);
+        bool same = m->storage == DEV_SHARED &&
+                    (!m->touched || copy_now(d, (uintptr_t)m->host, m->device, m->n_bytes));
+        // Small memory is copied faster than it is looked at.
+        m->watched = same && m->n_bytes > MAX_PINNED && cuda_watch(m->host, m->n_bytes);
     }
     atomic_store_explicit(&m->shown, true, memory_order_release);
     pthread_mutex_unlock(&d->lock);

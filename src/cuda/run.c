@@ -130,8 +130,11 @@ static void unsettle(CudaFlow *flow) {
     if (!flow->settled || !flow->n_uses) return;
     pthread_mutex_lock(&d->lock);
     for (size_t i = 0; i < flow->n_uses; i++) {
-        flow->uses[i].memory->n_users--;
-        flow->uses[i].memory->n_writers -= flow->uses[i].writes;
+        const CudaUse *u = &flow->uses[i];
+        u->memory->n_users--;
+        u->memory->n_writers -= u->writes;
+        // What it changed did not go back: all of it comes again.
+        if (failed(flow->run) && u->brought && u->writes) u->memory->watched = false;
     }
     pthread_cond_broadcast(&d->changed);
     pthread_mutex_unlock(&d->lock);
@@ -253,6 +256,7 @@ static void take_part(CudaFlow *flow) {
         u->memory->n_writers += u->writes;
         if (u->writes) atomic_store(&u->memory->touched, true);
         u->brought = u->memory->storage == DEV_SHARED && atomic_load(&u->memory->shown);
+        u->alone = u->memory->n_users == 1;
     }
     pthread_mutex_unlock(&d->lock);
 }
@@ -260,6 +264,37 @@ static void take_part(CudaFlow *flow) {
 // Twins double what memory costs: very large memory has none, and the bytes of a run that changes
 // it go back as they are.
 #define MAX_TWIN_BYTES ((size_t)4 << 30)
+
+typedef struct Written {
+    const CudaFlow *flow;
+    const CudaMemory *memory;
+    size_t n_bytes;
+    CUresult result;
+} Written;
+
+static bool bring_pages(void *context, char *at, size_t n_bytes) {
+    Written *w = context;
+    w->n_bytes += n_bytes;
+    w->result =
+        w->flow->device->driver->cuMemcpyAsync(w->memory->device + (size_t)(at - w->memory->host),
+                                               (uintptr_t)at, n_bytes, w->flow->stream);
+    return !w->result;
+}
+
+// Only what the program wrote. A page that is written costs it a fault: memory of which much is
+// written each time is watched no longer.
+static CUresult bring_written(CudaFlow *flow, const CudaUse *u) {
+    CudaMemory *m = u->memory;
+    size_t n_bytes = u->to - u->from;
+    Written w = {.flow = flow, .memory = m};
+    bool known = cuda_watched(m->host + u->from, n_bytes, bring_pages, &w);
+    if (known && w.n_bytes <= n_bytes / 8) return w.result;
+    cuda_unwatch(m->host, m->n_bytes);
+    m->watched = false;
+    if (known || w.result) return w.result;
+    return flow->device->driver->cuMemcpyAsync(m->device + u->from, (uintptr_t)m->host + u->from,
+                                               n_bytes, flow->stream);
+}
 
 static CUresult bring(CudaFlow *flow, const CudaUse *u) {
     CudaDevice *d = flow->device;
@@ -270,9 +305,9 @@ static CUresult bring(CudaFlow *flow, const CudaUse *u) {
         m->twin = cuda_alloc(d, m->n_bytes, false);
         flow->seen_service = 0;
     }
-    CUresult result = d->driver->cuMemcpyAsync(m->device + u->from, (uintptr_t)m->host + u->from,
-                                               n_bytes, flow->stream);
-    return result;
+    if (m->watched && u->alone) return bring_written(flow, u);
+    return d->driver->cuMemcpyAsync(m->device + u->from, (uintptr_t)m->host + u->from, n_bytes,
+                                    flow->stream);
 }
 
 static CUresult bring_twin(const CudaFlow *flow, const CudaUse *u) {

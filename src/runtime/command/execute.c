@@ -31,15 +31,19 @@ static MTLError *timeout_error(const char *kernel, const MTLCommandBuffer *buffe
 }
 
 // A device with memory of its own: it names no address, and nothing of its memory is left.
-static MTLError *lost_error(const MTLCommandBuffer *buffer, long code, const char *kernel,
-                            const char *what) {
-    return rt_error_new(MTLCommandBufferErrorDomain, code,
-                        "%s: kernel '%s' %s. The device's memory is gone with it: the contents of "
-                        "private buffers of '%s' are lost, and a new device, asked for again, has "
-                        "to do the rest.",
-                        code == MTLCommandBufferErrorTimeout ? "Caused GPU Timeout Error"
-                                                             : "Caused GPU Address Fault Error",
-                        kernel, what, buffer->device->facts.name);
+static MTLError *lost_error(const MTLCommandBuffer *buffer, const char *kernel, bool endless) {
+    const char *name = buffer->device->facts.name;
+    if (endless)
+        return rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorTimeout,
+                            "Caused GPU Timeout Error: kernel '%s' did not end in the time it had "
+                            "(INGOT_TIMEOUT_MS), and runs on. What private buffers of '%s' held is "
+                            "lost; the device, asked for again, is a new one.",
+                            kernel, name);
+    return rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorPageFault,
+                        "Caused GPU Address Fault Error: kernel '%s' accessed an address where "
+                        "there is no memory, or one that is not aligned. What private buffers of "
+                        "'%s' held is lost, and its driver serves this process no longer.",
+                        kernel, name);
 }
 
 static bool is_gone(const MTLDevice *device) {
@@ -50,13 +54,8 @@ static bool is_gone(const MTLDevice *device) {
 static MTLError *fault_error(const MTLCommandBuffer *buffer, const DevRun *run, DevLimits limits) {
     const char *kernel = run->faulting ? run->faulting : "?";
     const int fault = atomic_load(&run->fault);
-    if (is_gone(buffer->device) && fault == DEV_FAULT_MEMORY)
-        return lost_error(
-            buffer, MTLCommandBufferErrorPageFault, kernel,
-            "accessed an address where there is no memory, or one that is not aligned");
-    if (is_gone(buffer->device) && fault == DEV_FAULT_TIMEOUT)
-        return lost_error(buffer, MTLCommandBufferErrorTimeout, kernel,
-                          "did not end in the time it had (INGOT_TIMEOUT_MS), and runs on");
+    if (is_gone(buffer->device) && (fault == DEV_FAULT_MEMORY || fault == DEV_FAULT_TIMEOUT))
+        return lost_error(buffer, kernel, fault == DEV_FAULT_TIMEOUT);
     switch ((DevFault)fault) {
     case DEV_FAULT_TIMEOUT: return timeout_error(kernel, buffer, limits);
     case DEV_FAULT_MEMORY:
@@ -83,10 +82,8 @@ static MTLError *fault_error(const MTLCommandBuffer *buffer, const DevRun *run, 
                             buffer->device->facts.is_apart
                                 ? ", or before: its process is gone. What its buffers hold can "
                                   "still be read; a new device has to do the rest"
-                            : is_gone(buffer->device)
-                                ? ", or before: its memory is gone, and a new device has to do the "
-                                  "rest"
-                                : "");
+                            : is_gone(buffer->device) ? ", or before: its memory is gone"
+                                                      : "");
     case DEV_FAULT_ILLEGAL:
     case DEV_FAULT_NONE: break;
     }
