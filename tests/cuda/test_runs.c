@@ -211,7 +211,7 @@ static void code_that_is_none(void **state) {
     assert_null(cuda_device.code_load(d, &source, why, sizeof why));
     assert_string_equal(why, "it is not whole");
     char other[200] = "another thing altogether";
-    source = (DevCodeSource){other, sizeof other, &f, NULL};
+    source = (DevCodeSource){.bytes = other, .n_bytes = sizeof other, .function = &f};
     assert_null(cuda_device.code_load(d, &source, why, sizeof why));
     assert_non_null(strstr(why, "another version"));
     assert_false(cuda_device.is_lost(d));
