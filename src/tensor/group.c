@@ -15,17 +15,17 @@
 
 enum { POLL_MS = 50 };
 
-typedef enum Kind { REDUCE, BROADCAST, GATHER, SCATTER, BARRIER, CLOSE } Kind;
 typedef struct Call {
-    Kind kind;
+    GroupKind kind;
     IgType type;
     IgGroupOp op;
     int root;
-    bool failed;      // CLOSE
-    int64_t n;        // REDUCE, SCATTER: elements; of each process
+    bool failed;      // GROUP_CLOSE
+    int64_t n;        // GROUP_REDUCE, GROUP_SCATTER: elements; of each process
     size_t n_bytes;   // of data
-    size_t *begins;   // GATHER
+    size_t *begins;   // GROUP_GATHER
     IgTensor *tensor; // not NULL: whose values are to be read into data first
+    IgTensor *result; // not NULL: both stay in memory of a GPU, and data is empty
     bool done, ok;    // group.lock
     char why[GROUP_WHY_BYTES];
     struct Call *next;
@@ -47,7 +47,26 @@ struct IgGroup {
 
 // ---- The thread ----
 
-static bool carry_out(const GroupTransport *t, Call *c) {
+// Between GPUs: when the kernels that make the tensor are done.
+static bool carry_on_gpus(IgGroup *g, Call *c) {
+    MTLError *error = NULL;
+    MTLBuffer *from, *to;
+    size_t from_at, to_at;
+    bool ok = ig_buffer(c->tensor, &from, &from_at, &error) &&
+              ig_buffer(c->result, &to, &to_at, &error) &&
+              ig_device_synchronize(ig_device(c->tensor), &error);
+    if (!ok) snprintf(c->why, sizeof c->why, "%s", mtl_error_localized_description(error));
+    mtl_release(error);
+    if (!ok) return false;
+    const uint64_t a = mtl_buffer_gpu_address(from) + from_at,
+                   b = mtl_buffer_gpu_address(to) + to_at;
+    return group_nccl_open(g->transport, g->rank, g->size, a, c->why) &&
+           group_nccl_run(c->kind, a, b, (size_t)c->n, c->type, c->op, c->root, c->why);
+}
+
+static bool carry_out(IgGroup *g, Call *c) {
+    const GroupTransport *t = g->transport;
+    if (c->result) return carry_on_gpus(g, c);
     if (c->tensor) {
         MTLError *error = NULL;
         bool ok = ig_read(c->tensor, c->data, c->n_bytes, &error);
@@ -56,12 +75,12 @@ static bool carry_out(const GroupTransport *t, Call *c) {
         if (!ok) return false;
     }
     switch (c->kind) {
-    case REDUCE: return t->reduce(c->data, c->n, c->type, c->op, c->why);
-    case BROADCAST: return t->broadcast(c->data, c->n_bytes, c->root, c->why);
-    case GATHER: return t->gather(c->data, c->begins, c->why);
-    case SCATTER: return t->scatter(c->data, c->n, c->type, c->op, c->why);
-    case BARRIER: return t->barrier(c->why);
-    case CLOSE: break;
+    case GROUP_REDUCE: return t->reduce(c->data, c->n, c->type, c->op, c->why);
+    case GROUP_BROADCAST: return t->broadcast(c->data, c->n_bytes, c->root, c->why);
+    case GROUP_GATHER: return t->gather(c->data, c->begins, c->why);
+    case GROUP_SCATTER: return t->scatter(c->data, c->n, c->type, c->op, c->why);
+    case GROUP_BARRIER: return t->barrier(c->why);
+    case GROUP_CLOSE: break;
     }
     t->close(c->failed);
     return true;
@@ -88,8 +107,8 @@ static void *serve(void *context) {
     pthread_mutex_unlock(&g->lock);
     for (bool going_on = ok; going_on;) {
         Call *c = next_call(g);
-        going_on = c->kind != CLOSE;
-        bool carried = carry_out(g->transport, c);
+        going_on = c->kind != GROUP_CLOSE;
+        bool carried = carry_out(g, c);
         pthread_mutex_lock(&g->lock);
         c->ok = carried, c->done = true;
         pthread_cond_broadcast(&g->changed);
@@ -100,7 +119,7 @@ static void *serve(void *context) {
 
 // ---- Calls ----
 
-static Call *call_new(Kind kind, size_t n_bytes, MTLError **error) {
+static Call *call_new(GroupKind kind, size_t n_bytes, MTLError **error) {
     Call *c = n_bytes < SIZE_MAX / 2 ? calloc(1, sizeof *c + n_bytes) : NULL;
     if (!c) {
         ig_fail_no_memory(error);
@@ -113,6 +132,7 @@ static Call *call_new(Kind kind, size_t n_bytes, MTLError **error) {
 static void call_free(Call *c) {
     if (!c) return;
     ig_release(c->tensor);
+    ig_release(c->result);
     free(c->begins);
     free(c);
 }
@@ -121,7 +141,7 @@ static bool post(IgGroup *g, Call *c, MTLError **error) {
     pthread_mutex_lock(&g->lock);
     bool usable = !g->broken && !g->ended;
     if (usable) {
-        g->ended = c->kind == CLOSE;
+        g->ended = c->kind == GROUP_CLOSE;
         *g->last = c;
         g->last = &c->next;
         pthread_cond_broadcast(&g->changed);
@@ -164,11 +184,15 @@ static bool wait_for(IgGroup *g, Call *c, MTLError **error) {
 // One after the other. NULL: it failed, and was freed.
 static Call *carry(IgGroup *g, Call *c, MTLError **error) {
     if (!c) return NULL;
-    if (!post(g, c, error)) {
+    if (!g->transport) { // alone, and asked to send all the same
+        c->ok = carry_out(g, c), c->done = true;
+        if (!c->ok) ig_fail(error, IgErrorGroup, "group: %s", c->why);
+    }
+    if (g->transport ? !post(g, c, error) : !c->ok) {
         call_free(c);
         return NULL;
     }
-    return wait_for(g, c, error) ? c : NULL;
+    return c->done && !g->transport ? c : wait_for(g, c, error) ? c : NULL;
 }
 
 // ---- The group ----
@@ -234,7 +258,7 @@ void ig_group_close(IgGroup *g, bool failed) {
         g->ended = true;
         return;
     }
-    Call *c = call_new(CLOSE, 0, NULL);
+    Call *c = call_new(GROUP_CLOSE, 0, NULL);
     if (!c) return;
     c->failed = failed;
     call_free(carry(g, c, NULL));
@@ -267,7 +291,7 @@ static bool check(const char *call, IgGroup *g, IgTensor *x, IgGroupOp op, MTLEr
 }
 
 // A call about the values of a tensor in another type, with room for `n` of them.
-static Call *call_about(Kind kind, IgTensor *x, IgType type, int64_t n, MTLError **error) {
+static Call *call_about(GroupKind kind, IgTensor *x, IgType type, int64_t n, MTLError **error) {
     ig_no_grad_begin();
     IgTensor *cast = ig_cast(x, type, error);
     IgTensor *own = cast ? ig_keep(ig_contiguous(cast, error)) : NULL;
@@ -308,6 +332,50 @@ static IgTensor *result_of(Call *c, IgTensor *x, int64_t rows, int mean, MTLErro
     return ig_scope_return(scope, t);
 }
 
+// ---- In memory of GPUs ----
+
+// Whether the tensor's values travel between GPUs. INGOT_NCCL: also in a group of one.
+static bool on_gpus(const IgGroup *g, const IgTensor *x) {
+    char why[GROUP_WHY_BYTES];
+    return !ig_device(x)->unified && (g->size > 1 || getenv("INGOT_NCCL")) && group_nccl_load(why);
+}
+
+// A tensor in memory that nobody else has.
+static IgTensor *fresh(IgTensor *x, MTLError **error) {
+    IgTensor *t = ig_contiguous(ig_mul_scalar(x, 1, error), error);
+    return t && ig_type(t) != ig_type(x) ? ig_cast(t, ig_type(x), error) : t;
+}
+
+// A call about x whose result has `rows` rows; `each`: elements of this process.
+static Call *gpu_call(GroupKind kind, IgTensor *x, int64_t rows, int64_t each, IgGroupOp op,
+                      MTLError **error) {
+    IgScope *scope = ig_scope_begin();
+    ig_no_grad_begin();
+    const IgType type = group_nccl_has(ig_type(x)) ? ig_type(x) : IgInt32;
+    int64_t shape[IG_MAX_RANK] = {0};
+    memcpy(shape, ig_shape(x), (size_t)ig_rank(x) * sizeof *shape);
+    if (ig_rank(x)) shape[0] = rows;
+    IgTensor *from = fresh(ig_cast(x, type, error), error);
+    IgTensor *to = fresh(ig_zeros(ig_device(x), type, ig_rank(x), shape, error), error);
+    Call *c = from && to ? call_new(kind, 0, error) : NULL;
+    if (c) {
+        c->tensor = ig_keep(from), c->result = ig_keep(to);
+        c->type = type, c->op = op, c->n = each;
+    }
+    ig_no_grad_end();
+    ig_scope_end(scope);
+    return c;
+}
+
+static IgTensor *gpu_result(Call *c, IgTensor *x, MTLError **error) {
+    if (!c) return NULL;
+    IgTensor *t = ig_cast(c->result, ig_type(x), error);
+    call_free(c);
+    return t;
+}
+
+// ---- Calls about tensors ----
+
 static int64_t rows_of(const IgTensor *x) { return ig_rank(x) ? ig_dim(x, 0) : 1; }
 
 static IgGroupOp sent(IgGroupOp op) { return op == IgGroupMean ? IgGroupSum : op; }
@@ -317,8 +385,12 @@ static IgTensor *same(IgTensor *x, MTLError **error) { return ig_detach(x, error
 
 IgTensor *ig_all_reduce(IgGroup *g, IgTensor *x, IgGroupOp op, MTLError **error) {
     if (!check("ig_all_reduce", g, x, op, error)) return NULL;
+    if (on_gpus(g, x)) {
+        Call *c = gpu_call(GROUP_REDUCE, x, rows_of(x), ig_numel(x), op, error);
+        return gpu_result(carry(g, c, error), x, error);
+    }
     if (g->size == 1) return same(x, error);
-    Call *c = call_about(REDUCE, x, wire_type(ig_type(x)), ig_numel(x), error);
+    Call *c = call_about(GROUP_REDUCE, x, wire_type(ig_type(x)), ig_numel(x), error);
     if (!c) return NULL;
     c->n = ig_numel(x), c->op = sent(op);
     return result_of(carry(g, c, error), x, rows_of(x), op == IgGroupMean ? g->size : 0, error);
@@ -330,8 +402,13 @@ IgTensor *ig_group_broadcast(IgGroup *g, IgTensor *x, int root, MTLError **error
         ig_fail(error, IgErrorArgument, "ig_group_broadcast: no process %d of %d", root, g->size);
         return NULL;
     }
+    if (on_gpus(g, x)) {
+        Call *c = gpu_call(GROUP_BROADCAST, x, rows_of(x), ig_numel(x), IgGroupSum, error);
+        if (c) c->root = root;
+        return gpu_result(carry(g, c, error), x, error);
+    }
     if (g->size == 1) return same(x, error);
-    Call *c = call_about(BROADCAST, x, ig_type(x), ig_numel(x), error);
+    Call *c = call_about(GROUP_BROADCAST, x, ig_type(x), ig_numel(x), error);
     if (!c) return NULL;
     c->root = root;
     return result_of(carry(g, c, error), x, rows_of(x), 0, error);
@@ -344,9 +421,13 @@ IgTensor *ig_all_gather(IgGroup *g, IgTensor *x, MTLError **error) {
                 "ig_all_gather: a scalar has no first axis; reshape it to (1)");
         return NULL;
     }
+    if (on_gpus(g, x)) {
+        Call *c = gpu_call(GROUP_GATHER, x, rows_of(x) * g->size, ig_numel(x), IgGroupSum, error);
+        return gpu_result(carry(g, c, error), x, error);
+    }
     if (g->size == 1) return same(x, error);
     const size_t size = (size_t)ig_numel(x) * ig_type_size(ig_type(x));
-    Call *c = call_about(GATHER, x, ig_type(x), ig_numel(x) * g->size, error);
+    Call *c = call_about(GROUP_GATHER, x, ig_type(x), ig_numel(x) * g->size, error);
     if (!c) return NULL;
     if (!(c->begins = calloc((size_t)g->size + 1, sizeof *c->begins))) {
         call_free(c);
@@ -366,8 +447,13 @@ IgTensor *ig_reduce_scatter(IgGroup *g, IgTensor *x, IgGroupOp op, MTLError **er
                 ig_shape_text(ig_rank(x), ig_shape(x)), g->size);
         return NULL;
     }
+    if (on_gpus(g, x)) {
+        Call *c =
+            gpu_call(GROUP_SCATTER, x, rows_of(x) / g->size, ig_numel(x) / g->size, op, error);
+        return gpu_result(carry(g, c, error), x, error);
+    }
     if (g->size == 1) return same(x, error);
-    Call *c = call_about(SCATTER, x, wire_type(ig_type(x)), ig_numel(x), error);
+    Call *c = call_about(GROUP_SCATTER, x, wire_type(ig_type(x)), ig_numel(x), error);
     if (!c) return NULL;
     c->n = ig_numel(x) / g->size, c->op = sent(op);
     return result_of(carry(g, c, error), x, rows_of(x) / g->size, op == IgGroupMean ? g->size : 0,
@@ -377,7 +463,7 @@ IgTensor *ig_reduce_scatter(IgGroup *g, IgTensor *x, IgGroupOp op, MTLError **er
 bool ig_group_barrier(IgGroup *g, MTLError **error) {
     if (!g) return ig_fail(error, IgErrorArgument, "ig_group_barrier: no group");
     if (g->size == 1) return true;
-    Call *c = carry(g, call_new(BARRIER, 0, error), error);
+    Call *c = carry(g, call_new(GROUP_BARRIER, 0, error), error);
     call_free(c);
     return c != NULL;
 }
@@ -390,7 +476,7 @@ bool ig_group_reduce_data(IgGroup *g, IgType type, int64_t n, void *data, IgGrou
         op == IgGroupMean)
         return ig_fail(error, IgErrorArgument, "ig_group_reduce_data: no such numbers");
     if (g->size == 1) return true;
-    Call *c = call_new(REDUCE, (size_t)n * ig_type_size(type), error);
+    Call *c = call_new(GROUP_REDUCE, (size_t)n * ig_type_size(type), error);
     if (!c) return false;
     c->type = type, c->n = n, c->op = op;
     memcpy(c->data, data, c->n_bytes);
@@ -406,7 +492,7 @@ bool ig_group_gather_data(IgGroup *g, void *data, const size_t *begins, MTLError
     for (int i = 0; i < g->size; i++)
         if (begins[i] > begins[i + 1])
             return ig_fail(error, IgErrorArgument, "ig_group_gather_data: parts overlap");
-    Call *c = call_new(GATHER, begins[g->size], error);
+    Call *c = call_new(GROUP_GATHER, begins[g->size], error);
     if (!c) return false;
     const size_t n_begins = ((size_t)g->size + 1) * sizeof *begins;
     if (!(c->begins = malloc(n_begins))) {
@@ -466,9 +552,11 @@ static bool send_bucket(IgGroup *g, Bucket *b, IgTensor *const *parameters, MTLE
     MTLBuffer *buffer;
     size_t offset;
     if (!flat) return false;
+    const bool gpus = on_gpus(g, flat);
     Call *c = ig_buffer(flat, &buffer, &offset, error)
-                  ? call_new(REDUCE, (size_t)ig_numel(flat) * sizeof(float), error)
+                  ? call_new(GROUP_REDUCE, gpus ? 0 : (size_t)ig_numel(flat) * sizeof(float), error)
                   : NULL;
+    if (c && gpus) c->result = ig_retain(flat);
     if (!c) {
         ig_release(flat);
         return false;

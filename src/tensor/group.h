@@ -20,6 +20,24 @@ typedef struct GroupTransport {
     void (*close)(bool failed); // failed: the others are ended too
 } GroupTransport;
 
+typedef enum GroupKind {
+    GROUP_REDUCE,
+    GROUP_BROADCAST,
+    GROUP_GATHER,
+    GROUP_SCATTER,
+    GROUP_BARRIER,
+    GROUP_CLOSE,
+} GroupKind;
+
+// NCCL, for tensors in memory of GPUs; called by the group's thread as well. `load`: whether there
+// is one. `open`, before each `run`: `address` is of the GPU that this process works with. `run`: n
+// elements of this process, and what comes of them.
+bool group_nccl_load(char *why);
+bool group_nccl_has(IgType type);
+bool group_nccl_open(const GroupTransport *others, int rank, int size, uint64_t address, char *why);
+bool group_nccl_run(GroupKind kind, uint64_t from, uint64_t to, size_t n, IgType type, IgGroupOp op,
+                    int root, char *why);
+
 extern const GroupTransport group_mpi;
 bool group_mpi_is_around(void); // this process was started together with others
 #endif
