@@ -127,6 +127,12 @@ static void internalise(Cg *cg) {
         LLVMSetVisibility(f, LLVMDefaultVisibility);
         LLVMSetLinkage(f, LLVMInternalLinkage);
     }
+    for (uint32_t a = 0; a < cg->fn->n_args; a++) { // specialise.c kept what decides over them
+        const char *condition = cg->fn->args[a].condition;
+        LLVMValueRef g =
+            condition && *condition ? LLVMGetNamedGlobal(cg->cx.module, condition) : NULL;
+        if (g && !LLVMIsDeclaration(g)) LLVMSetLinkage(g, LLVMInternalLinkage);
+    }
 }
 
 // Order:
