@@ -16,8 +16,8 @@ static const Option rows[] = {
     {"--port", "N", "on this port of 127.0.0.1; 0: any", OPT_WHOLE, OPT_AT(Job, port), 0, 65535,
      .initial = "0"},
     {"--no-browser", NULL, "only print the address", OPT_FLAG, OPT_AT(Job, no_browser)},
-    {"--timeout", "MS", "time limit of a run; 2000 if not given", OPT_WHOLE,
-     OPT_AT(Job, timeout_ms), 1, 600000, .initial = "2000"},
+    {"--timeout", "MS", "time limit of a run", OPT_WHOLE, OPT_AT(Job, timeout_ms), 1, 600000,
+     .initial = "2000"},
     {"--check", NULL,
      "no page: run the checks that the files (lessons) hold, as the page does;\n"
      "fails if one is not as expected",

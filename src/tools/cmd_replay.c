@@ -162,7 +162,7 @@ int cmd_replay(int argc, char **argv) {
     } else if (!(replay = open_replay(job.device, capture, "replay", &device))) {
         status = EXIT_INPUT;
     } else if (job.json) {
-        if (!print_json(capture, replay, why))
+        if (!print_json(capture, replay, stdout, why))
             status = complain(EXIT_INPUT, "replay", "%s: %s", job.file, why);
     } else {
         status =

@@ -26,6 +26,7 @@ static const struct {
     {"debug", cmd_debug, "gdb on a kernel, or on a program with its Metal functions"},
     {"capture", cmd_capture, "run any program and keep all its device does, with contents"},
     {"replay", cmd_replay, "run a capture again: check it, time it, save what resources hold"},
+    {"view", cmd_view, "a page to look at a capture on: commands, buffers, textures, sources"},
     {"diff", cmd_diff, "the first command of two captures whose results differ"},
     {"cache", cmd_cache, "size of the compiler's cache, and clearing it"},
     {"bench", cmd_bench, "quick measurements of this machine; `bench tensors`: the tensor library"},

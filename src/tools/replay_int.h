@@ -2,6 +2,7 @@
 // replay_int.h: what `ingot replay` and `ingot diff` have in common.
 #ifndef INGOT_TOOLS_REPLAY_INT_H
 #define INGOT_TOOLS_REPLAY_INT_H
+#include <stdio.h>
 #include "capture/capture.h"
 #include "capture/replay.h"
 #include "runtime/inspect/replay.h"
@@ -28,7 +29,10 @@ bool list_commands(const Capture *capture, char why[CAP_WHY]);
 void object_describe(const CapObject *object, size_t number, char *text, size_t n_bytes);
 // "RES[@PART]=FILE"
 bool save_object(CapReplay *replay, const char *wish, char why[CAP_WHY]);
+// The texels of a level and slice (or plane) as r, g, b, a, malloc'd; integers as numbers.
+bool read_texels(CapReplay *replay, const CapObject *object, unsigned level, unsigned slice,
+                 uint32_t *width, uint32_t *height, float **rgba, char why[CAP_WHY]);
 
-// replay_json.c: commands, arguments, resources of the whole capture, on standard output.
-bool print_json(const Capture *capture, CapReplay *replay, char why[CAP_WHY]);
+// replay_json.c: commands, arguments, resources of the whole capture.
+bool print_json(const Capture *capture, CapReplay *replay, FILE *to, char why[CAP_WHY]);
 #endif

@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include "abi/pixel_format.h"
+#include "abi/protocol.h"
 #include "abi/texture_layout.h"
 #include "base/json.h"
 #include "tools/replay_int.h"
 
 typedef struct Out {
     Text text;
+    FILE *to;
     CapReplay *replay;
     const CapObject *objects;
     size_t n_objects;
@@ -19,7 +21,7 @@ typedef struct Out {
 } Out;
 
 static void flush(Out *o) {
-    if (o->text.data) fwrite(o->text.data, 1, o->text.n_bytes, stdout);
+    if (o->text.data) fwrite(o->text.data, 1, o->text.n_bytes, o->to);
     o->text.n_bytes = 0;
 }
 
@@ -102,12 +104,14 @@ static void put_arguments(Out *o, const char *key, const void *code, void *const
 
 // ---- Commands ----
 
-static void put_target(Out *o, const char *key, const DevTarget *t, unsigned load, unsigned store) {
+static void put_target(Out *o, const char *key, const DevTarget *t, const DevTarget *resolve,
+                       unsigned load, unsigned store) {
     if (!t->texture) return;
     open_part(o, key, '{');
     put_number(o, "texture", (uintptr_t)t->texture);
     put_number(o, "level", t->level), put_number(o, "slice", t->slice);
     put_number(o, "load", load), put_number(o, "store", store);
+    if (resolve->texture) put_number(o, "resolve", (uintptr_t)resolve->texture);
     close_part(o, '}');
 }
 
@@ -119,10 +123,12 @@ static void put_pass(Out *o, const CapRender *r) {
     put_number(o, "draws", r->n_draws);
     for (unsigned i = 0; i < ABI_MAX_COLORS; i++) {
         snprintf(key, sizeof key, "color%u", i);
-        put_target(o, key, &p->colors[i].view, p->colors[i].load, p->colors[i].store);
+        put_target(o, key, &p->colors[i].view, &p->colors[i].resolve, p->colors[i].load,
+                   p->colors[i].store);
     }
-    put_target(o, "depth", &p->depth.view, p->depth.load, p->depth.store);
-    put_target(o, "stencil", &p->stencil.view, p->stencil.load, p->stencil.store);
+    put_target(o, "depth", &p->depth.view, &p->depth.resolve, p->depth.load, p->depth.store);
+    put_target(o, "stencil", &p->stencil.view, &p->stencil.resolve, p->stencil.load,
+               p->stencil.store);
 }
 
 static void put_blend(Out *o, const DevState *s) {
@@ -154,6 +160,24 @@ static void put_state(Out *o, const DevState *s) {
     close_part(o, '}');
 }
 
+// Buffers of the vertex descriptor: the arguments behind those of the function.
+static void put_vertex_buffers(Out *o, const DevVertexStage *v, uint32_t n_args) {
+    const RfLibrary *library;
+    const RfFunction *f = cap_replay_function(o->replay, (uintptr_t)v->code, &library);
+    uint32_t n = v->info && f ? v->info->n_vertex_buffers : 0;
+    open_part(o, "vertexBuffers", '[');
+    for (uint32_t i = 0; i < n && f->n_slots + i < n_args; i++) {
+        uint64_t value = (uintptr_t)v->arguments.args[f->n_slots + i];
+        open_part(o, NULL, '{');
+        put_number(o, "index", v->info->vertex_buffers[i]);
+        put_number(o, "stride", v->strides ? v->strides[i] : 0);
+        put_address(o, "value", value);
+        put_resource_of(o, value);
+        close_part(o, '}');
+    }
+    close_part(o, ']');
+}
+
 static void put_draw(Out *o, const CapDraw *c) {
     const DevDraw *d = &c->dev;
     put_text(o, "label", d->label);
@@ -165,8 +189,10 @@ static void put_draw(Out *o, const CapDraw *c) {
         put_resource_of(o, (uintptr_t)d->indices);
         close_part(o, '}');
     }
-    if (d->vertex && d->vertex->code)
+    if (d->vertex && d->vertex->code) {
         put_arguments(o, "vertex", d->vertex->code, d->vertex->arguments.args, c->vertex.n_args);
+        put_vertex_buffers(o, d->vertex, c->vertex.n_args);
+    }
     if (d->fragment && d->fragment->code)
         put_arguments(o, "fragment", d->fragment->code, d->fragment->arguments.args,
                       c->fragment.n_args);
@@ -270,6 +296,29 @@ static void put_resources(Out *o) {
     close_part(o, ']');
 }
 
+// How vertices lie in memory: [attribute, MTLVertexFormat, offset, buffer], and strides of buffers.
+static void put_layout(Out *o, const CapCode *code) {
+    BaseArena arena = {0};
+    MsgKernel k;
+    WireIn in = {code->request, code->request + code->request_bytes, false};
+    const MslVertexDescriptor *d = msg_get_kernel(&in, &arena, &k) ? k.request.vertex : NULL;
+    open_part(o, "attributes", '[');
+    for (unsigned i = 0; d && i < MSL_MAX_VERTEX; i++) {
+        const MslVertexAttribute *a = &d->attributes[i];
+        if (!a->format) continue;
+        text_printf(&o->text, "%s[%u,%u,%u,%u]", o->gap, i, a->format, a->offset, a->buffer);
+        o->gap = ",";
+    }
+    close_part(o, ']');
+    open_part(o, "strides", '[');
+    for (unsigned i = 0; d && i < MSL_MAX_VERTEX; i++) {
+        text_printf(&o->text, "%s%u", o->gap, d->layouts[i].stride);
+        o->gap = ",";
+    }
+    close_part(o, ']');
+    base_arena_free(&arena);
+}
+
 // Functions, each once, and their sources, as the events bring them.
 static void put_function(Out *o, const CapCode *code) {
     char hash[SHA256_HEX];
@@ -277,6 +326,7 @@ static void put_function(Out *o, const CapCode *code) {
     open_part(o, NULL, '{');
     put_number(o, "function", code->id), put_text(o, "name", code->name);
     put_number(o, "stage", code->stage), put_text(o, "library", hash);
+    put_layout(o, code);
     close_part(o, '}');
 }
 
@@ -286,6 +336,14 @@ static void put_source(Out *o, const CapSource *source) {
     open_part(o, NULL, '{');
     put_text(o, "library", hash), put_text(o, "name", source->name);
     put_text(o, "text", source->text);
+    close_part(o, '}');
+}
+
+// The handle, which resources have, of a texture, by whose number attachments name it.
+static void put_handle(Out *o, const CapTexture *t) {
+    open_part(o, NULL, '{');
+    put_number(o, "texture", t->id), put_address(o, "handle", t->handle);
+    put_texture(o, &t->record);
     close_part(o, '}');
 }
 
@@ -301,6 +359,7 @@ static bool put_runs(Out *o, const Capture *capture, CapKind kind, char why[CAP_
             if (!kind) put_event(o, e, command_name(&names, e->command));
             if (kind == e->kind && kind == CAP_CODE) put_function(o, &e->code);
             if (kind == e->kind && kind == CAP_SOURCE) put_source(o, &e->source);
+            if (kind == e->kind && kind == CAP_TEXTURE) put_handle(o, &e->texture);
         }
         flush(o);
         if (ok) cap_run_free(&run);
@@ -309,9 +368,9 @@ static bool put_runs(Out *o, const Capture *capture, CapKind kind, char why[CAP_
     return ok;
 }
 
-bool print_json(const Capture *capture, CapReplay *replay, char why[CAP_WHY]) {
+bool print_json(const Capture *capture, CapReplay *replay, FILE *to, char why[CAP_WHY]) {
     if (!cap_replay_run(replay, UINT64_MAX, NULL, why)) return false;
-    Out o = {.replay = replay, .gap = ""};
+    Out o = {.to = to, .replay = replay, .gap = ""};
     o.n_objects = cap_replay_objects(replay, &o.objects);
     open_part(&o, NULL, '{');
     put_number(&o, "commands", cap_n_commands(capture));
@@ -322,6 +381,9 @@ bool print_json(const Capture *capture, CapReplay *replay, char why[CAP_WHY]) {
     close_part(&o, ']');
     open_part(&o, "sources", '[');
     ok = ok && put_runs(&o, capture, CAP_SOURCE, why);
+    close_part(&o, ']');
+    open_part(&o, "textures", '[');
+    ok = ok && put_runs(&o, capture, CAP_TEXTURE, why);
     close_part(&o, ']');
     open_part(&o, "events", '[');
     ok = ok && put_runs(&o, capture, (CapKind)0, why);

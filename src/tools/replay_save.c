@@ -115,6 +115,21 @@ static bool read_picture(CapReplay *r, const CapObject *o, const char *part, Pic
     return say(why, "'%s' has no memory at this command", o->resource.label);
 }
 
+bool read_texels(CapReplay *r, const CapObject *o, unsigned level, unsigned slice, uint32_t *width,
+                 uint32_t *height, float **rgba, char why[CAP_WHY]) {
+    char part[32];
+    Picture p = {0};
+    snprintf(part, sizeof part, "%u,%u", level, slice);
+    bool ok = read_picture(r, o, part, &p, why);
+    if (ok) {
+        decode(&p);
+        *width = p.level->width, *height = p.level->height, *rgba = p.rgba;
+        p.rgba = NULL;
+    }
+    free_picture(&p);
+    return ok;
+}
+
 static unsigned char to_byte(float value) { // NaN: 0
     return (unsigned char)(value > 0 ? value < 1 ? lrintf(value * 255) : 255 : 0);
 }

@@ -33,6 +33,7 @@ int cmd_cc(int argc, char **argv);
 int cmd_cxx(int argc, char **argv);
 int cmd_mac(int argc, char **argv);
 int cmd_play(int argc, char **argv);
+int cmd_view(int argc, char **argv);
 
 // `ingot build` under another name, which its messages have.
 int build_as(const char *program, int argc, char **argv);

@@ -57,14 +57,15 @@ class Browser:
 
     def call(self, method, **params):
         self.number += 1
-        message = {"id": self.number, "method": method, "params": params}
+        mine = self.number
+        message = {"id": mine, "method": method, "params": params}
         if self.session:
             message["sessionId"] = self.session
         os.write(self.out, json.dumps(message).encode() + b"\0")
         end = time.monotonic() + LIMIT
         while time.monotonic() < end:
             reply = self.receive(end)
-            if reply.get("id") == self.number:
+            if reply.get("id") == mine:
                 assert "error" not in reply, f"{method}: {reply['error']}"
                 return reply["result"]
         raise TimeoutError(method)
@@ -84,8 +85,7 @@ class Browser:
                 self.number += 1
                 os.write(self.out, json.dumps({"id": self.number, "sessionId": self.session,
                                                "method": "Page.handleJavaScriptDialog",
-                                               "params": {"accept": True}}).encode() + b"\0")
-                self.number -= 1  # its reply is nobody's
+                                               "params": {"accept": True}}).encode() + b"\0")  # nobody waits for its reply
         return message
 
     def open(self, address):

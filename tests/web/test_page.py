@@ -170,6 +170,7 @@ def test_saving_writes_a_share_file(cache, browser, tmp_path):
         text = path.read_text()
         assert re.match(r'/\*play \{\s+"grid": \[\s+8\s+\],\s+"title": "Mine",\s+"values": \{\s+"a": 0.25', text), text
         assert text.rstrip().endswith("{ x[i] = a; }")
+        browser.js("document.body.dataset.ready = 'before'")
         browser.call("Page.reload")  # what was saved comes back
         browser.wait("document.body?.dataset.ready === '1' && document.querySelector('#u-a-0')?.value === '0.25'")
     finally:
