@@ -8,13 +8,15 @@
 // 64 x 64 by four SIMD-groups 75 to 81, by one 84, 128 x 128 94, 256 x 128 99; OpenBLAS 101).
 // Halfs are converted once per row and tile, so their small tiles are wider (512: 95, then 100).
 // A sum goes in the order of k in every tile: its bits do not depend on the choice.
+// A GPU's SIMD-groups have no cache of their own and few registers: there four or eight of them
+// share a tile, 16 or 32 rows each.
 #include "tensor/matmul.h"
 #include "ig_texts.h"
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct Tile {
-    int m, n;
+    int m, n, groups; // by so many SIMD-groups
 } Tile;
 
 // C (batch.., M, N) = A (batch.., M, K) B (batch.., K, N). Matrices whose rows are not contiguous
@@ -105,8 +107,9 @@ static char *source(void *context) {
     ig_fuse_write_prelude(out);
     text_printf(out, "#define ELEMENT %s\n#define RESULT %s\n", ig_type_metal(s->type),
                 ig_type_metal(s->result));
-    text_printf(out, "#define TILE_M %d\n#define TILE_N %d\n#define RANK %d\n", s->tile.m,
-                s->tile.n, s->product->batch.rank);
+    text_printf(out, "#define TILE_M %d\n#define TILE_N %d\n#define SIMD_GROUPS %d\n", s->tile.m,
+                s->tile.n, s->tile.groups);
+    text_printf(out, "#define RANK %d\n", s->product->batch.rank);
     text_printf(out, "#define A_T %s\n#define B_T %s\n#define OTHERS ",
                 boolean[s->product->transposed[0]], boolean[s->product->transposed[1]]);
     write_parameters(out, OF_KERNEL, s);
@@ -140,15 +143,24 @@ static int64_t n_tiles(const Product *p, Tile tile) {
     return (p->m + tile.m - 1) / tile.m * ((p->n + tile.n - 1) / tile.n);
 }
 
-static Tile choose_tile(const Product *p, IgType type) {
-    static const struct {
-        Tile tile;
-        int64_t least; // tiles that keep threads busy
-    } choices[] = {{{256, 128}, 32}, {{128, 128}, 16}, {{128, 64}, 16}};
-    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
-        if (n_tiles(p, choices[i].tile) * ig_shape_numel(&p->batch) >= choices[i].least)
-            return choices[i].tile;
-    return (Tile){64, type == IgFloat16 ? 128 : 64};
+typedef struct Choice {
+    Tile tile;
+    int64_t least; // tiles that keep threads busy; 0: the last one
+} Choice;
+
+static Tile choose_tile(const IgDevice *device, const Product *p, IgType type) {
+    static const Choice here[] = {
+        {{256, 128, 1}, 32}, {{128, 128, 1}, 16}, {{128, 64, 1}, 16}, {{64, 64, 1}, 0}};
+    static const Choice here_half[] = {
+        {{256, 128, 1}, 32}, {{128, 128, 1}, 16}, {{128, 64, 1}, 16}, {{64, 128, 1}, 0}};
+    static const Choice there[] = {{{256, 64, 8}, 128}, {{64, 64, 4}, 0}};
+    static const Choice there_half[] = {{{128, 256, 8}, 96}, {{128, 128, 4}, 96}, {{64, 64, 4}, 0}};
+    bool half = type == IgFloat16 || type == IgBFloat16;
+    const Choice *c = !device->unified    ? (half ? there_half : there)
+                      : type == IgFloat16 ? here_half
+                                          : here;
+    while (c->least && n_tiles(p, c->tile) * ig_shape_numel(&p->batch) < c->least) c++;
+    return c->tile;
 }
 
 bool ig_matmul_encode(IgDevice *device, IgFused *f, MTLError **error) {
@@ -164,7 +176,7 @@ bool ig_matmul_encode(IgDevice *device, IgFused *f, MTLError **error) {
                 type,
                 f->product->type,
                 (int)n_words,
-                choose_tile(p, type),
+                choose_tile(device, p, type),
                 f->n_nodes > 0 && f->product->wanted};
     // Axes of the leaves: column, row, place in the stack.
     f->n_axes = 0;
@@ -212,7 +224,7 @@ bool ig_matmul_encode(IgDevice *device, IgFused *f, MTLError **error) {
     return ig_encode(device, kernel, words, n_words * 4, bindings, n,
                      mtl_size_make((size_t)((p->n + s.tile.n - 1) / s.tile.n),
                                    (size_t)((p->m + s.tile.m - 1) / s.tile.m), batch),
-                     mtl_size_make(32, 1, 1), true, error);
+                     mtl_size_make(32 * (size_t)s.tile.groups, 1, 1), true, error);
 }
 
 static bool run(IgDevice *device, IgData *data, MTLError **error) {

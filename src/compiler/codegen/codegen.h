@@ -257,8 +257,7 @@ void msl_emit_gpu(Cg *cg, MslKernel *out);       // CudaKernelInfo and PTX, or t
 void msl_lower_gpu_calls(Cg *cg);                // built-ins become functions of the library
 // A call of the function of this name in the place of `call`, with its n arguments.
 void msl_replace_call(Cg *cg, LLVMValueRef call, const char *name, LLVMValueRef *args, unsigned n);
-bool msl_lower_gpu_tensor(Cg *cg, LLVMValueRef call); // false: it is no operation on tensors
-void msl_unroll_short_loops(Cg *cg, LLVMValueRef f);
+bool msl_lower_gpu_tensor(Cg *cg, LLVMValueRef call);  // false: it is no operation on tensors
 void msl_unroll_arrays(Cg *cg, LLVMValueRef f);        // loops over private arrays are marked
 enum { MSL_GPU_SAMPLES = 1, MSL_GPU_TEXELS = 2 };      // what a kernel does with textures
 void msl_ask_quads(Cg *cg);                            // for implicit levels of detail

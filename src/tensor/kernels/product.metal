@@ -11,6 +11,11 @@
 using namespace metal;
 using namespace mpp::tensor_ops;
 
+#if defined(SIMD_GROUPS) && SIMD_GROUPS > 1
+#define SCOPE execution_simdgroups<SIMD_GROUPS>
+#else
+#define SCOPE execution_simdgroup
+#endif
 #ifndef OTHERS
 #define OTHERS device RESULT *o0 [[buffer(3)]],
 #endif
@@ -37,7 +42,7 @@ kernel void product(constant int *p [[buffer(0)]], device ELEMENT *a [[buffer(1)
     auto tile_a = all_a.slice(A_T ? row0 : 0, A_T ? 0 : row0);
     auto tile_b = all_b.slice(B_T ? 0 : column0, B_T ? column0 : 0);
     constexpr auto what = matmul2d_descriptor(TILE_M, TILE_N, dynamic_length_v<int>, A_T, B_T);
-    matmul2d<what, execution_simdgroup> op;
+    matmul2d<what, SCOPE> op;
 #ifdef STORE
     auto tile = op.get_destination_cooperative_tensor<decltype(tile_a), decltype(tile_b), float>();
     op.run(tile_a, tile_b, tile);

@@ -265,9 +265,7 @@ void msl_lower_gpu(Cg *cg) {
     msl_run_passes(cx, NULL,
                    "function(infer-address-spaces,sroa,early-cse," INSTCOMBINE ",simplifycfg),"
                    "function(loop-simplify,lcssa,loop-mssa(loop-rotate,licm),"
-                   "loop(indvars,loop-unroll-full),sroa," INSTCOMBINE ",simplifycfg)");
-    msl_unroll_short_loops(cg, kernel);
-    msl_run_passes(cx, NULL,
+                   "loop(indvars,loop-unroll-full),sroa," INSTCOMBINE ",simplifycfg),"
                    "default<O2>,"
                    "function(infer-address-spaces,sroa," INSTCOMBINE ",gvn,simplifycfg)");
     scope_atomics(cg, kernel);

@@ -11,7 +11,6 @@
 #include "compiler/codegen/codegen.h"
 #include <llvm-c/DebugInfo.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MAX_ARRAY = 2048, DEPTH = 8 }; // bytes; operations between a loop's number and an index
 enum { MAX_LENGTH = 24000, MAX_LOOPS = 256 }; // instructions of an unrolled loop
@@ -27,14 +26,12 @@ typedef struct Loops {
     Loop loops[MAX_LOOPS];
 } Loops;
 
-// Times 0: all of them.
-static void mark(Cg *cg, LLVMValueRef branch, unsigned times) {
+static void mark(Cg *cg, LLVMValueRef branch) {
     LLVMContextRef llvm = cg->cx.llvm;
-    const char *name = times ? "llvm.loop.unroll.count" : "llvm.loop.unroll.full";
-    LLVMMetadataRef what[] = {LLVMMDStringInContext2(llvm, name, strlen(name)),
-                              LLVMValueAsMetadata(msl_const(&cg->cx, 32, times))};
+    static const char full[] = "llvm.loop.unroll.full";
+    LLVMMetadataRef text = LLVMMDStringInContext2(llvm, full, sizeof full - 1);
     LLVMMetadataRef self = LLVMTemporaryMDNode(llvm, NULL, 0);
-    LLVMMetadataRef parts[] = {self, LLVMMDNodeInContext2(llvm, what, times ? 2 : 1)};
+    LLVMMetadataRef parts[] = {self, LLVMMDNodeInContext2(llvm, &text, 1)};
     LLVMMetadataRef node = LLVMMDNodeInContext2(llvm, parts, 2);
     LLVMMetadataReplaceAllUsesWith(self, node);
     LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(llvm, "llvm.loop", 9),
@@ -118,41 +115,7 @@ static void mark_short_ones(Cg *cg, Loops *l) {
                 length += l->loops[k].length;
         if (length * x->trips > MAX_LENGTH) continue;
         x->length = length * x->trips;
-        mark(cg, LLVMGetBasicBlockTerminator(l->blocks[x->latch]), 0);
-    }
-}
-
-// Whether the program, or somebody before, has said how a loop is to be unrolled.
-static bool is_settled(Cg *cg, LLVMValueRef branch) {
-    unsigned kind = LLVMGetMDKindIDInContext(cg->cx.llvm, "llvm.loop", 9), n;
-    LLVMValueRef node = LLVMGetMetadata(branch, kind), parts[16], first;
-    if (!node || (n = LLVMGetMDNodeNumOperands(node)) > 16) return node != NULL;
-    LLVMGetMDNodeOperands(node, parts);
-    for (unsigned i = 1; i < n; i++) {
-        unsigned length;
-        if (!parts[i] || !LLVMIsAMDNode(parts[i]) || LLVMGetMDNodeNumOperands(parts[i]) == 0 ||
-            LLVMGetMDNodeNumOperands(parts[i]) > 2)
-            continue;
-        LLVMValueRef words[2];
-        LLVMGetMDNodeOperands(parts[i], words);
-        first = words[0];
-        const char *text = first && LLVMIsAMDString(first) ? LLVMGetMDString(first, &length) : "";
-        if (msl_starts(text, "llvm.loop.unroll")) return true;
-    }
-    return false;
-}
-
-void msl_unroll_short_loops(Cg *cg, LLVMValueRef f) {
-    enum { SHORT = 24, TIMES = 4 };
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
-        LLVMValueRef end = LLVMGetBasicBlockTerminator(b);
-        unsigned n = 0;
-        bool loops = false, calls = false;
-        for (unsigned s = 0; s < LLVMGetNumSuccessors(end); s++)
-            loops |= LLVMGetSuccessor(end, s) == b;
-        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i), n++)
-            calls |= LLVMIsACallInst(i) && !LLVMIsAIntrinsicInst(i);
-        if (loops && !calls && n <= SHORT && !is_settled(cg, end)) mark(cg, end, TIMES);
+        mark(cg, LLVMGetBasicBlockTerminator(l->blocks[x->latch]));
     }
 }
 

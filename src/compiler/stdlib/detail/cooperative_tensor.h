@@ -60,9 +60,16 @@ template <int Rows, int Cols, int Groups> struct matrix {
         else
             return 0;
     }
+    static constexpr constant int across = Cols / 8 > 0 ? Cols / 8 : 1; // tiles in a row
+    METAL_FUNC static int tile_row(uint i) {
+        return i / 4 / across * 16 + (i / 2 & 1) * 8 + lane() / 4;
+    }
+    METAL_FUNC static int tile_column(uint i) {
+        return i / 4 % across * 8 + lane() % 4 * 2 + (i & 1);
+    }
     // Of the slab: position, row and column of this thread's element i.
     METAL_FUNC static uint position(uint i) {
-        if (tiled()) return slab_row(i) * Cols + column(i);
+        if (tiled()) return tile_row(i) * Cols + tile_column(i);
         if constexpr (!Groups)
             return i;
         else if constexpr (factor == 1)
@@ -71,7 +78,7 @@ template <int Rows, int Cols, int Groups> struct matrix {
             return ((i * 32 + lane()) * factor + __MSL_SHIFT) % (capacity * 32);
     }
     METAL_FUNC static int slab_row(uint i) {
-        if (tiled()) return i / 4 / (Cols / 8) * 16 + (i / 2 & 1) * 8 + lane() / 4;
+        if (tiled()) return tile_row(i);
         if constexpr (Groups && factor == 1 && Cols % 32 == 0)
             return i / (Cols / 32);
         else if constexpr (Groups && factor == 1 && 32 % Cols == 0)
@@ -80,7 +87,7 @@ template <int Rows, int Cols, int Groups> struct matrix {
             return position(i) / Cols;
     }
     METAL_FUNC static int column(uint i) {
-        if (tiled()) return i / 4 % (Cols / 8) * 8 + lane() % 4 * 2 + (i & 1);
+        if (tiled()) return tile_column(i);
         if constexpr (Groups && factor == 1 && Cols % 32 == 0)
             return i % (Cols / 32) * 32 + lane();
         else if constexpr (Groups && factor == 1 && 32 % Cols == 0)
