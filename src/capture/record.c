@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include "abi/pixel_format.h"
 #include "capture/codec_int.h"
 #include "capture/record_int.h"
@@ -72,10 +71,10 @@ Memory *record_add_memory(const DevMemory *memory, uint8_t storage) {
     return m;
 }
 
-static void drop_shadow(Memory *m) {
-    if (m->shadow) munmap(m->shadow, m->n_bytes);
-    m->shadow = NULL;
-    m->announced = m->shadow_failed = false;
+static void drop_hashes(Memory *m) {
+    free(m->hashes);
+    m->hashes = NULL;
+    m->announced = false;
 }
 
 void record_forget(Memory *m) {
@@ -90,7 +89,7 @@ void record_forget(Memory *m) {
         r->n_memories--;
     }
     if (m->announced) put_pending(&(CapEvent){.kind = CAP_FREE, .gone = m->id});
-    drop_shadow(m);
+    drop_hashes(m);
     free(m);
 }
 
@@ -468,7 +467,7 @@ bool cap_is_active(void) { return __atomic_load_n(&r->writer, __ATOMIC_RELAXED) 
 // The file knows nothing yet. The lock is held.
 static void announce_all(const CapInfo *info) {
     put_pending(&(CapEvent){.kind = CAP_INFO, .info = *info});
-    for (size_t i = 0; i < r->n_memories; i++) drop_shadow(r->memories[i]);
+    for (size_t i = 0; i < r->n_memories; i++) drop_hashes(r->memories[i]);
     for (size_t b = 0; b < r->codes.n_buckets; b++)
         for (HashNode *n = r->codes.buckets[b]; n; n = n->next) ((Code *)n)->announced = false;
     for (size_t b = 0; b < r->libraries.n_buckets; b++)
@@ -510,7 +509,7 @@ int cap_stop(void) {
         r->writer = NULL;
         WireOut last = r->pending;
         r->pending = (WireOut){0};
-        for (size_t i = 0; i < r->n_memories; i++) drop_shadow(r->memories[i]);
+        for (size_t i = 0; i < r->n_memories; i++) drop_hashes(r->memories[i]);
         pthread_mutex_unlock(&r->lock);
         if (last.n_bytes && !last.failed) cap_write_run(w, last.data, last.n_bytes, 0);
         wire_free(&last);

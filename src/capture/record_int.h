@@ -14,11 +14,10 @@ typedef struct Memory {
     char *address, *host; // host NULL: read by the device's copy
     size_t n_bytes;
     uint8_t storage;
-    char *shadow;       // what the file knows of it; NULL: nothing
-    bool announced;     // the file knows of it
-    bool used, writes;  // by the run that is being recorded
-    bool dead;          // it went meanwhile
-    bool shadow_failed; // no memory for it: nothing of it is recorded
+    uint64_t *hashes;  // of its blocks, as the file knows them; NULL: nothing
+    bool announced;    // the file knows of it
+    bool used, writes; // by the run that is being recorded
+    bool dead;         // it went meanwhile
 } Memory;
 
 enum { HANDLE_TEXTURE, HANDLE_SAMPLER, HANDLE_TENSOR };
