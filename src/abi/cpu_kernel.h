@@ -9,6 +9,7 @@
 #include "abi/cpu_rays.h"
 #include "abi/cpu_tensor.h"
 #include "abi/cpu_texture.h"
+#include "abi/cpu_watch.h"
 #include "abi/kernel.h"
 
 #define CPU_KERNEL_SYMBOL "ingot_kernel"           // a CpuKernelFn
@@ -44,12 +45,17 @@ struct CpuLaunch {
     uint32_t grid_size[3];       // with grid_origin the region of stage inputs, or threads_per_grid
     const CpuRayOps *rays;       // never NULL
     uint32_t view, n_views;      // object and mesh functions: of vertex amplification
+    const CpuWatch *watch;       // never NULL in a launch of code that is watched
+    // Not 0: the SIMD-groups of a threadgroup run in an order that this number gives. Read by code
+    // compiled with MSL_WATCH_ORDER only.
+    uint64_t schedule;
 };
 _Static_assert(offsetof(CpuLaunch, log) == 56 && offsetof(CpuLaunch, textures) == 72 &&
                    offsetof(CpuLaunch, lengths) == 80 && offsetof(CpuLaunch, report) == 88 &&
                    offsetof(CpuLaunch, live) == 96 && offsetof(CpuLaunch, tensors) == 104 &&
                    offsetof(CpuLaunch, grid_size) == 112 && offsetof(CpuLaunch, rays) == 128 &&
-                   offsetof(CpuLaunch, view) == 136,
+                   offsetof(CpuLaunch, view) == 136 && offsetof(CpuLaunch, watch) == 144 &&
+                   offsetof(CpuLaunch, schedule) == 152,
                "codegen knows this layout");
 
 // Runs threadgroups first .. end-1 (x fastest, then y, then z) one after the other.
@@ -65,6 +71,7 @@ enum {                        // CpuKernelInfo.flags
     CPU_KERNEL_LANES = 4,     // reference code: one lane at a time
     CPU_KERNEL_LOG = 8,       // may log
     CPU_KERNEL_VALIDATE = 16, // checks its accesses
+    CPU_KERNEL_WATCHED = 32,  // and tells of them: it has CPU_SITES_SYMBOL
 };
 typedef struct CpuKernelInfo {
     uint32_t abi;

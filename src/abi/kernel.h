@@ -16,6 +16,20 @@ typedef enum AbiBadAccess {
     ABI_BAD_STORE,
     ABI_BAD_ATOMIC,
     ABI_BAD_CALL, // of a null function (offset 0), or one that is too deep
+    // From here on: what code compiled with MSL_WATCH_RACES finds (abi/cpu_watch.h).
+    ABI_RACE,          // with the access of another thread: `other`
+    ABI_UNWRITTEN,     // a load of memory that nobody wrote
+    ABI_BARRIER_LEFT,  // a barrier that not all threads reached; `other`: one that did not
+    ABI_BARRIER_MIXED, // threads wait at different barriers; `other`: the second one
+    ABI_DIVISION,      // of an integer by zero, or one whose result there is not
+    ABI_SHIFT,         // by as many bits as there are, or more
+    ABI_NAN,           // made of numbers
+    ABI_NOT_UNIFORM,   // an argument that must be the same for the SIMD-group; offset, length: two
+    ABI_INACTIVE,      // a value of a thread (offset) that does not take part
+    ABI_PARTIAL,       // a function that all threads of the SIMD-group must call
+    ABI_TEXEL,         // outside the texture; offset: x and y, length: z and the level
+    ABI_UNWATCHED,     // there was no memory to watch more
+    ABI_N_BAD
 } AbiBadAccess;
 typedef enum AbiSpace {    // what the address was made from
     ABI_SPACE_BUFFER = 0,  // the buffer argument `slot`
@@ -36,6 +50,14 @@ typedef struct AbiReport {
     uint64_t length;
     uint32_t thread[3];    // thread_position_in_grid
     uint32_t line, column; // in the source; 0: not known
+    uint64_t count;        // how often it happened; 0: once
+    struct {               // ABI_RACE, ABI_BARRIER_*
+        uint32_t access;   // AbiBadAccess
+        uint32_t n_bytes;
+        uint32_t thread[3];
+        uint32_t line, column;
+    } other;
+    char name[32]; // of a variable of the kernel in threadgroup memory, or of a function; "": none
 } AbiReport;
 
 // Memory of a live resource of the device.

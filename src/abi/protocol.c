@@ -367,6 +367,7 @@ void msg_put_kernel(WireOut *w, const MslKernelRequest *q, const MsgPart *librar
     wire_u32(w, q->width);
     wire_u32(w, q->math_mode);
     wire_u8(w, q->validate);
+    wire_u8(w, q->watch);
     wire_u8(w, q->reach);
     wire_u8(w, q->quick);
     wire_u8(w, (uint8_t)q->debug);
@@ -399,6 +400,7 @@ bool msg_get_kernel(WireIn *r, BaseArena *a, MsgKernel *k) {
     if (mode > MSL_MATH_FAST) r->failed = true;
     q->math_mode = (MslMathMode)mode;
     q->validate = wire_get_u8(r);
+    q->watch = wire_get_u8(r);
     q->reach = wire_get_u8(r);
     q->quick = wire_get_u8(r);
     q->debug = get_debug(r);

@@ -81,9 +81,9 @@ MslSource build_source(const BuildOptions *o, const BuildFolders *folders, const
         .math_mode = o->math_mode,
         .warnings_as_errors = o->warnings_as_errors,
         .enable_logging = o->enable_logging,
-        .debug = o->debug      ? o->debug
-                 : o->validate ? MSL_DEBUG_LINES
-                               : MSL_DEBUG_NONE,
+        .debug = o->debug                  ? o->debug
+                 : o->validate || o->races ? MSL_DEBUG_LINES
+                                           : MSL_DEBUG_NONE,
         .stdlib_dir = folders->stdlib,
         .pch_dir = folders->pch,
         .pch_shipped_dir = folders->shipped,

@@ -28,7 +28,7 @@ typedef struct BuildOptions {
     uint32_t system_version; // of -mmacosx-version-min or -target: major * 100 + minor; 0: none
     MslMathMode math_mode;
     bool precise_functions; // -fmetal-math-fp32-functions=precise
-    bool check, warnings_as_errors, enable_logging, quiet, validate;
+    bool check, warnings_as_errors, enable_logging, quiet, validate, races;
     MslDebug debug;                                      // -g
     bool object;                                         // -c
     bool preprocess;                                     // -E

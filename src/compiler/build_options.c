@@ -200,6 +200,7 @@ static const Option rows[] = {
      .words = math_modes, .initial = "fast"},
     {"--validate", NULL, "check every memory access, as MTL_SHADER_VALIDATION=1 does", OPT_FLAG,
      AT(validate)},
+    {"--races", NULL, "watch for races, as MTL_SHADER_VALIDATION=races does", OPT_FLAG, AT(races)},
     {"-std", "=metalM.N", "language version, such as -std=metal3.1; otherwise the newest", OPT_CALL,
      .take = take_std},
     {"-Werror", NULL, "warnings are errors", OPT_FLAG, AT(warnings_as_errors)},

@@ -102,6 +102,35 @@ static bool describe(CpuCode *code, char *why, size_t why_bytes) {
     return true;
 }
 
+// The table of watched code: whole, and of arguments that there are.
+static bool take_sites(CpuCode *code, char *why, size_t why_bytes) {
+    const CpuElf *e = &code->elf;
+    uint64_t at = e->symbols[CPU_ELF_SITES], room = 0;
+    if (!(code->info.flags & CPU_KERNEL_WATCHED)) return true;
+    for (size_t i = 0; i < e->n_segments; i++)
+        if (at >= e->segments[i].p_vaddr && at - e->segments[i].p_vaddr < e->segments[i].p_memsz)
+            room = e->segments[i].p_memsz - (at - e->segments[i].p_vaddr);
+    const CpuSite *sites = (const void *)(code->base + at);
+    uint32_t n = at && room >= sizeof *sites ? sites[0].id : 0;
+    bool ok = n && n <= CPU_MAX_SITES && room / sizeof *sites >= n;
+    for (uint32_t i = 1; ok && i < n; i++) {
+        const CpuSite *s = &sites[i];
+        ok = s->id == i && s->kind < CPU_N_SITE_KINDS && !s->name[sizeof s->name - 1] &&
+             (s->slot < code->info.n_slots ||
+              (s->slot == UINT32_MAX && s->space != ABI_SPACE_BUFFER));
+    }
+    if (!ok) snprintf(why, why_bytes, "the code object's %s is damaged", CPU_SITES_SYMBOL);
+    code->sites = sites;
+    return ok;
+}
+
+static void give_back(CpuCode *code) {
+    if (code->debugged)
+        cpu_debug_close(code->debugged);
+    else if (code->base)
+        cpu_elf_unmap(&code->elf, code->base);
+}
+
 DevCode *cpu_code_load(const void *bytes, size_t n_bytes, char *why, size_t why_bytes) {
     CpuCode *code = calloc(1, sizeof *code);
     if (!code) {
@@ -113,7 +142,7 @@ DevCode *cpu_code_load(const void *bytes, size_t n_bytes, char *why, size_t why_
         goto fail;
     code->base = cpu_debug_open(bytes, n_bytes, &code->debugged);
     if (!code->base) code->base = cpu_elf_map(&code->elf, why, why_bytes);
-    if (!code->base) goto fail;
+    if (!code->base || !take_sites(code, why, why_bytes)) goto fail;
     take_function(code, CPU_ELF_KERNEL, &code->kernel);
     take_function(code, CPU_ELF_VERTEX, &code->vertex);
     take_function(code, CPU_ELF_FRAGMENT, &code->fragment);
@@ -122,6 +151,7 @@ DevCode *cpu_code_load(const void *bytes, size_t n_bytes, char *why, size_t why_
     return &code->head;
 
 fail:
+    give_back(code);
     free(code);
     return NULL;
 }
@@ -130,10 +160,7 @@ void cpu_code_free(DevCode *head) {
     if (!head) return;
     CpuCode *code = cpu_code(head);
     forget_loaded(code);
-    if (code->debugged)
-        cpu_debug_close(code->debugged);
-    else
-        cpu_elf_unmap(&code->elf, code->base);
+    give_back(code);
     free(code);
 }
 

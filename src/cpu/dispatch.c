@@ -11,6 +11,7 @@
 #include "cpu/engine.h"
 #include "cpu/tensor/ops.h"
 #include "cpu/texture/ops.h"
+#include "cpu/watch.h"
 #include "os/clock.h"
 #include "os/futex.h"
 #include "os/pool.h"
@@ -42,6 +43,8 @@ typedef struct Share {
     // There is new code, and what its first threadgroup cost says little of the others: chunks
     // grow with what is done, and change with what is learnt.
     bool fresh;
+    bool
+        ordered; // threadgroups run one by one: they are watched, or in an order that was asked for
     _Atomic uint64_t done; // threadgroups, if fresh
     _Atomic uint64_t next;
     atomic_uint finished; // helpers that found nothing more to take
@@ -227,13 +230,65 @@ static bool take(Share *share, uint64_t *first, uint64_t *end) {
     return true;
 }
 
+// ---- One by one ----
+
+// A number below n for each number below n, none twice: a network of Feistel's on the least even
+// number of bits, again while the result is too large.
+static uint64_t permuted(uint64_t i, uint64_t n, uint64_t seed) {
+    enum { ROUNDS = 6 };
+    unsigned half = 1;
+    while (half < 32 && n > (uint64_t)1 << 2 * half) half++;
+    uint64_t mask = ((uint64_t)1 << half) - 1;
+    do {
+        uint64_t left = i >> half, right = i & mask;
+        for (unsigned k = 0; k < ROUNDS; k++) {
+            uint64_t z = (right + 1) * 0x9e3779b97f4a7c15u + seed + k * 0xbf58476d1ce4e5b9u;
+            z = (z ^ (z >> 29)) * 0x94d049bb133111ebu;
+            uint64_t next = left ^ ((z ^ (z >> 32)) & mask);
+            left = right;
+            right = next;
+        }
+        i = left << half | right;
+    } while (i >= n);
+    return i;
+}
+
+static bool run_part(Share *share, CpuThread *t, Part *part) {
+    CpuWatcher *w = part->code->sites ? cpu_watch_open() : NULL;
+    uint64_t seed = part->launch.launch.schedule;
+    bool ok = !part->code->sites ||
+              (w && cpu_watch_begin(w, part->code, &part->launch.launch, t->threadgroup_memory));
+    if (!ok) dev_run_fail(share->run, DEV_FAULT_NO_MEMORY, 0);
+    for (uint64_t i = 0; ok && i < part->n_groups; i++) {
+        uint64_t at = seed ? permuted(i, part->n_groups, seed) : i;
+        if (w && !cpu_watch_group(w, at)) {
+            dev_run_fail(share->run, DEV_FAULT_NO_MEMORY, 0);
+            ok = false;
+            break;
+        }
+        ok = run_range(share, t, part->first + at, part->first + at + 1);
+        if (w && ok) cpu_watch_group_end(w);
+    }
+    if (w && part->launch.launch.watch) cpu_watch_end(w, share->run, part->launch.context);
+    if (w) cpu_watch_close(w, !ok);
+    return ok;
+}
+
+static void run_ordered(Share *share, CpuThread *t) {
+    for (size_t i = 0; i < share->n_parts; i++)
+        if (!run_part(share, t, &share->parts[i])) return;
+}
+
 static void help(OsJob *job) {
     Share *share = (Share *)job;
     CpuThread *t = cpu_thread_self();
     if (!t || !cpu_thread_reserve(t, share->threadgroup_bytes, share->frame_bytes))
         dev_run_fail(share->run, DEV_FAULT_NO_MEMORY, 0);
+    else if (share->ordered && !atomic_exchange(&share->next, 1))
+        run_ordered(share, t);
     uint64_t first, end;
-    while (atomic_load_explicit(&share->run->fault, memory_order_relaxed) == DEV_FAULT_NONE &&
+    while (!share->ordered &&
+           atomic_load_explicit(&share->run->fault, memory_order_relaxed) == DEV_FAULT_NONE &&
            take(share, &first, &end))
         if (!run_range(share, t, first, end)) break;
     if (atomic_fetch_add(&share->finished, 1) == 0) os_futex_wake(&share->finished, 1);
@@ -243,7 +298,7 @@ static void prepare(Share *share, DevRun *run, const DevDispatch *dispatches, si
     share->run = run;
     share->n_parts = n;
     share->total = 0;
-    share->fresh = false;
+    share->fresh = share->ordered = false;
     atomic_init(&share->done, 0);
     share->threadgroup_bytes = share->frame_bytes = 0;
     for (size_t i = 0; i < n; i++) {
@@ -262,6 +317,9 @@ static void prepare(Share *share, DevRun *run, const DevDispatch *dispatches, si
         launch->args = d->args;
         launch->lengths = d->lengths;
         launch->live = d->live;
+        launch->schedule = d->schedule;
+        if (part->code->sites) part->better = NULL;
+        share->ordered |= part->code->sites || d->schedule;
         memcpy(launch->threads_per_grid, d->threads_per_grid, sizeof d->threads_per_grid);
         memcpy(launch->groups_per_grid, d->groups_per_grid, sizeof d->groups_per_grid);
         memcpy(launch->group_size, d->group_size, sizeof d->group_size);
@@ -327,6 +385,10 @@ static bool dispatch_parts(DevRun *run, const DevDispatch *dispatches, size_t n)
     if (!fits_stack(&share)) {
         dev_run_fail(run, DEV_FAULT_STACK, 0);
         return false;
+    }
+    if (share.ordered && !cpu_run_needs_worker(run, t)) {
+        run_ordered(&share, t);
+        return atomic_load(&run->fault) == DEV_FAULT_NONE;
     }
     if (cpu_run_needs_worker(run, t)) {
         run_shared(&share, t, false, 0);

@@ -268,7 +268,8 @@ static const struct {
     [CPU_ELF_STAGE_INFO] = {CPU_STAGE_INFO_SYMBOL, sizeof(AbiStageInfo)},
     [CPU_ELF_KERNEL] = {CPU_KERNEL_SYMBOL, 0},
     [CPU_ELF_VERTEX] = {CPU_VERTEX_SYMBOL, 0},
-    [CPU_ELF_FRAGMENT] = {CPU_FRAGMENT_SYMBOL, 0}};
+    [CPU_ELF_FRAGMENT] = {CPU_FRAGMENT_SYMBOL, 0},
+    [CPU_ELF_SITES] = {CPU_SITES_SYMBOL, sizeof(CpuSite)}};
 
 static bool read_symbol(Reader *r, const Elf64_Sym *s) {
     CpuElf *e = r->elf;

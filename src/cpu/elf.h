@@ -17,6 +17,7 @@ typedef enum CpuElfSymbol {
     CPU_ELF_KERNEL,
     CPU_ELF_VERTEX,
     CPU_ELF_FRAGMENT,
+    CPU_ELF_SITES,
     CPU_ELF_N_SYMBOLS
 } CpuElfSymbol;
 

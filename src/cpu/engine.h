@@ -30,6 +30,7 @@ typedef struct CpuCode {
     CpuVertexFn *vertex;
     CpuFragmentFn *fragment;
     CpuKernelInfo info;
+    const CpuSite *sites; // of code that is watched, else NULL
     AbiStageInfo stage;
     atomic_uint ns_per_group_x16; // running estimate of the cost of one threadgroup; 0: unknown
 } CpuCode;

@@ -121,6 +121,9 @@ typedef struct DevDispatch {
     const char *indirect;
     bool indirect_group;
     uint32_t max_threads;
+    // Not 0: threadgroups run one after the other, in an order that this number gives, and so do
+    // the SIMD-groups of each.
+    uint64_t schedule;
     // For code that checks its accesses, else NULL.
     // [code->n_slots] bytes from args[i] to the end of the buffer; threadgroup parameters: the
     // length set; 0 for the rest.

@@ -45,7 +45,7 @@ static unsigned choose_width(const Cg *cg) {
     unsigned asked = cg->request->width;
     if (asked == 1) return 1;
     if (msl_is_graphics(cg)) return 32; // a step of the rasteriser
-    return cg->uses.simd || cg->uses.meet || asked == 0 ? 32 : asked;
+    return cg->request->watch || cg->uses.simd || cg->uses.meet || asked == 0 ? 32 : asked;
 }
 
 static double now_ms(void) {
@@ -141,6 +141,7 @@ static void internalise(Cg *cg) {
 //                inlined, so that a function has its own loops only
 //   specialise   before inlining: dead branches of function constants are then never copied
 //   entry        parameters become slots and __ingot_position() calls
+//   notes        if races are watched for: what the optimiser would take for impossible
 //   inline       the vectoriser and the survey of what the kernel uses need one function
 //   matrices     if threads run one by one or are checked: their accesses to SIMD-group matrices
 //   optimise     scalar optimisation; without vectorisers, the vectoriser wants scalar code
@@ -168,6 +169,8 @@ static void compile(Cg *cg, MslKernel *out) {
     step(cg, "specialise", msl_specialise);
     step(cg, "entry", msl_build_entry);
     msl_verify(cx, "entry");
+    if (cg->request->watch & (MSL_WATCH_RACES | MSL_WATCH_NOTES))
+        step(cg, "notes", msl_note_arithmetic);
     step(cg, "inline", msl_inline_all);
     if (reference || cg->request->validate || cx->nvptx) step(cg, "matrices", msl_expand_matrices);
     step(cg, "optimise", reference ? tidy_reference : msl_optimise_thread);

@@ -63,7 +63,7 @@ LLVMBasicBlockRef msl_split_before(Cg *cg, LLVMValueRef first) {
         next = LLVMGetNextInstruction(i);
         LLVMInstructionRemoveFromParent(i);
         LLVMPositionBuilderAtEnd(cg->cx.builder, fresh);
-        LLVMInsertIntoBuilder(cg->cx.builder, i);
+        msl_insert(&cg->cx, i);
     }
     return fresh;
 }

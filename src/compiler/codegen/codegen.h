@@ -32,6 +32,12 @@ typedef struct CgPart {
     uint32_t first_set; // its constants in Cg.constant_set
 } CgPart;
 
+// A variable of the kernel in threadgroup memory.
+typedef struct CgVariable {
+    uint64_t at, bytes;
+    char name[32];
+} CgVariable;
+
 typedef struct Cg {
     MslContext cx; // first: passes see only this
     const MslKernelRequest *request;
@@ -62,6 +68,8 @@ typedef struct Cg {
     uint8_t vertex_buffers[32];    // that attributes are fetched from, by their places
     struct CgDispatch *dispatches; // calls through pointers whose functions stay functions
     size_t n_dispatches;
+    struct CgVariable *variables; // in threadgroup memory, for reports
+    size_t n_variables;
     char *diagnostics; // errors LLVM reported through its handler, or NULL
 } Cg;
 
@@ -70,6 +78,8 @@ typedef struct Cg {
 // context.c
 bool msl_context_open(Cg *cg, const MslKernelRequest *request, char **log);
 void msl_context_close(Cg *cg);
+void msl_insert(MslContext *cx,
+                LLVMValueRef instruction); // at the builder's place, with its own line
 void msl_run_passes_with(MslContext *cx, LLVMValueRef f, const char *pipeline, bool unroll);
 void msl_dump(MslContext *cx, const char *step); // appends the module to the log if asked for
 void msl_verify(MslContext *cx, const char *step);
@@ -244,6 +254,10 @@ void msl_set_invariant(Cg *cg, LLVMValueRef load);
 void msl_replace_by_word(Cg *cg, LLVMValueRef call, LLVMTypeRef type, uint64_t n_words,
                          LLVMValueRef p);
 unsigned msl_texture_call(LLVMValueRef instruction, unsigned *op); // 's'ample, 't'race, ...; 0: no
+
+// notes.c
+#define MSL_NOTE "__ingot_note"
+void msl_note_arithmetic(Cg *cg); // before anything is inlined
 
 // validate.c
 void msl_validate(Cg *cg); // nothing unless the request asks for it

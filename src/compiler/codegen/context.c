@@ -63,6 +63,7 @@ void msl_context_close(Cg *cg) {
     free(cg->dynamic_parts);
     free(cg->scratch);
     free(cg->diagnostics);
+    free(cg->variables);
 }
 
 void msl_fail(MslContext *cx, const char *format, ...) {
@@ -71,6 +72,11 @@ void msl_fail(MslContext *cx, const char *format, ...) {
     vsnprintf(cx->error, sizeof cx->error, format, args);
     va_end(args);
     longjmp(cx->fail, 1);
+}
+
+void msl_insert(MslContext *cx, LLVMValueRef instruction) {
+    LLVMSetCurrentDebugLocation2(cx->builder, NULL); // the builder would write over its line
+    LLVMInsertIntoBuilder(cx->builder, instruction);
 }
 
 void msl_run_passes(MslContext *cx, LLVMValueRef f, const char *pipeline) {

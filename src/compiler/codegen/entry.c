@@ -280,6 +280,22 @@ static bool parse_threadgroup(const char *name, uint64_t *size, uint64_t *align)
     return (*align & (*align - 1)) == 0;
 }
 
+// "..11__tg_tile_0..": the variable's name stands in the tag's.
+static void note_variable(Cg *cg, const char *symbol, uint64_t at, uint64_t bytes) {
+    const char *tag = strstr(symbol, "__tg_"), *digits = tag;
+    if (!cg->request->watch || !tag) return;
+    CgVariable *all = realloc(cg->variables, (cg->n_variables + 1) * sizeof *all);
+    if (!all) msl_fail(&cg->cx, "out of memory");
+    cg->variables = all;
+    CgVariable *v = &all[cg->n_variables++];
+    *v = (CgVariable){.at = at, .bytes = bytes};
+    while (digits > symbol && digits[-1] >= '0' && digits[-1] <= '9') digits--;
+    size_t n = strtoul(digits, NULL, 10), prefix = strlen("__tg_");
+    n = n > prefix && n <= strlen(tag) ? n - prefix : 0;
+    while (n && tag[prefix + n - 1] != '_') n--; // the number that keeps equal names apart
+    if (n && n <= sizeof v->name) memcpy(v->name, tag + prefix, n - 1);
+}
+
 // Places every distinct allocation the kernel still reaches, and replaces the calls by addresses.
 static void place_threadgroup_memory(Cg *cg) {
     MslContext *cx = &cg->cx;
@@ -295,6 +311,7 @@ static void place_threadgroup_memory(Cg *cg) {
             msl_fail(cx, "internal error: threadgroup memory with the name '%s'", name);
         uint64_t offset = (used + align - 1) & ~(align - 1);
         used = offset + size;
+        note_variable(cg, name, offset, size);
         if (used > THREADGROUP_LIMIT)
             msl_fail(cx, "'%s' needs more than %d bytes of threadgroup memory", cg->fn->name,
                      THREADGROUP_LIMIT);

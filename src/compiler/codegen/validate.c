@@ -140,7 +140,7 @@ static void note_access(Validation *v, Value i) {
     v->accesses[v->n_accesses++] = a;
 }
 
-static Access *access_of(const Validation *v, Value i) {
+Access *msl_access_of(const Validation *v, Value i) {
     Value node = LLVMIsAInstruction(i) ? LLVMGetMetadata(i, v->access_kind) : NULL, number;
     if (!node) return NULL;
     LLVMGetMDNodeOperands(node, &number);
@@ -215,7 +215,8 @@ static bool is_pure_call(Value i) {
 static bool is_pure(const Validation *v, Value i) {
     switch (LLVMGetInstructionOpcode(i)) {
     case LLVMLoad: {
-        const Access *a = access_of(v, i); // none: the launch and what is behind it never change
+        const Access *a =
+            msl_access_of(v, i); // none: the launch and what is behind it never change
         return !a || a->mode == MODE_SHORT || (a->mode == MODE_NONE && a->roots[0]->trusted);
     }
     case LLVMStore:
@@ -312,7 +313,7 @@ static void need(Validation *v, Slow *s, Value value) {
             Value with = mapped(s, LLVMGetOperand(value, (unsigned)o));
             if (with) LLVMSetOperand(copy, (unsigned)o, with);
         }
-        LLVMInsertIntoBuilder(v->cg->cx.builder, copy);
+        msl_insert(&v->cg->cx, copy);
         map(v, s, value, copy);
         return;
     }
@@ -326,7 +327,7 @@ static void need(Validation *v, Slow *s, Value value) {
 static void need_all(Validation *v, Slow *s, const Region *r) {
     for (size_t k = 0; k < r->n; k++) {
         Value i = r->members[k];
-        const Access *a = access_of(v, i);
+        const Access *a = msl_access_of(v, i);
         int n = LLVMIsACallInst(i) ? (int)LLVMGetNumArgOperands(i) : LLVMGetNumOperands(i);
         for (int o = 0; o < n; o++) need(v, s, LLVMGetOperand(i, (unsigned)o));
         if (a && a->mode == MODE_REGION) {
@@ -342,7 +343,7 @@ static void need_all(Validation *v, Slow *s, const Region *r) {
             Value with = mapped(s, LLVMGetOperand(i, (unsigned)o));
             if (with) LLVMSetOperand(copy, (unsigned)o, with);
         }
-        LLVMInsertIntoBuilder(v->cg->cx.builder, copy);
+        msl_insert(&v->cg->cx, copy);
         map(v, s, i, copy);
     }
 }
@@ -355,7 +356,7 @@ static bool used_behind(const Validation *v, const Region *r, Value i) {
 
 static void check_members(Validation *v, Slow *s, const Region *r, const Where *where) {
     for (size_t k = 0; k < r->n; k++) {
-        const Access *a = access_of(v, r->members[k]);
+        const Access *a = msl_access_of(v, r->members[k]);
         if (!a || a->mode != MODE_REGION) continue;
         Root here = *a->roots[0], *roots[1] = {&here};
         Value start = mapped(s, here.start), length = mapped(s, here.length);
@@ -425,7 +426,7 @@ static Value build_guard(Validation *v, const Region *r) {
     const Access **guarded = msl_validate_alloc(v, r->n, sizeof *guarded);
     unsigned n = 0;
     for (size_t k = 0; k < r->n; k++) {
-        const Access *a = access_of(v, r->members[k]);
+        const Access *a = msl_access_of(v, r->members[k]);
         if (!a || a->mode != MODE_REGION) continue;
         Value p = LLVMGetOperand(a->i, (unsigned)a->operand);
         unsigned same = 0, like = n;
@@ -515,7 +516,7 @@ static void end_region(Validation *v, Region *r, Value stop) {
 static void move_before(Validation *v, Value i, Value place) {
     LLVMInstructionRemoveFromParent(i);
     LLVMPositionBuilderBefore(v->cg->cx.builder, place);
-    LLVMInsertIntoBuilder(v->cg->cx.builder, i);
+    msl_insert(&v->cg->cx, i);
 }
 
 // An access that needs no check: threadgroup variables and constants at fixed places.
@@ -526,7 +527,7 @@ static bool is_harmless(const Access *a) {
 
 // May `i` join the region? Otherwise it ends before i.
 static bool joins(const Validation *v, const Region *r, Value i) {
-    const Access *a = access_of(v, i);
+    const Access *a = msl_access_of(v, i);
     // What is looked up stays outside: other regions ask for it.
     if (msl_is_lookup(msl_callee(i)) && depends(v, r, i)) return false;
     if (is_pure(v, i) || is_harmless(a)) return true;
@@ -542,7 +543,7 @@ static void check_block(Validation *v, Block b) {
     while (LLVMIsAPHINode(i)) i = LLVMGetNextInstruction(i);
     while (!LLVMIsATerminatorInst(i)) {
         Value next = LLVMGetNextInstruction(i);
-        Access *a = access_of(v, i);
+        Access *a = msl_access_of(v, i);
         if (r.n && !joins(v, &r, i)) end_region(v, &r, i);
         if (is_pure(v, i)) {
             if (r.n && depends(v, &r, i))
@@ -605,6 +606,7 @@ void msl_validate(Cg *cg) {
     // What was inferred of its memory accesses no longer holds.
     LLVMRemoveEnumAttributeAtIndex(cg->thread, LLVMAttributeFunctionIndex,
                                    LLVMGetEnumAttributeKindForName("memory", 6));
+    msl_expand_notes(v);
     msl_expand_relative_loads(v);
     msl_guard_handles(v);
     msl_mark_varying(v);
@@ -617,6 +619,7 @@ void msl_validate(Cg *cg) {
         blocks[n++] = b;
     }
     for (size_t k = 0; k < n; k++) check_block(v, blocks[k]);
+    msl_watch_accesses(v);
     lower_places(v);
     if (!msl_is_debugged(cg)) LLVMStripModuleDebugInfo(cx->module);
     LLVMSetCurrentDebugLocation2(cx->builder, NULL); // the last instruction it stood at

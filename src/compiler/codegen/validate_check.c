@@ -123,19 +123,16 @@ static LLVMMetadataRef file_of(LLVMMetadataRef location) {
     return LLVMDIScopeGetFile(LLVMDILocationGetScope(location));
 }
 
-// Line and column of an instruction in the program, not in our headers, if the code says so.
-static void source_place(Validation *v, Value i, Value *line, Value *column) {
-    MslContext *cx = &v->cg->cx;
-    unsigned l = 0, c = 0;
+void msl_source_place(Validation *v, Value i, unsigned *line, unsigned *column) {
+    (void)v;
+    *line = *column = 0;
     LLVMMetadataRef inner = LLVMIsAInstruction(i) ? LLVMInstructionGetDebugLoc(i) : NULL, at = NULL;
     for (LLVMMetadataRef outer = inner; outer; outer = LLVMDILocationGetInlinedAt(outer))
         at = outer; // in the kernel
     LLVMMetadataRef file = at ? file_of(at) : NULL;
     while (inner && file_of(inner) != file) inner = LLVMDILocationGetInlinedAt(inner);
     if (inner) at = inner; // or in a function it calls
-    if (at) l = LLVMDILocationGetLine(at), c = LLVMDILocationGetColumn(at);
-    *line = msl_const(cx, 32, l);
-    *column = msl_const(cx, 32, c);
+    if (at) *line = LLVMDILocationGetLine(at), *column = LLVMDILocationGetColumn(at);
 }
 
 // What a report says about a pointer: its offset, or without a root the address.
@@ -155,7 +152,10 @@ static void report(Validation *v, Value i, AbiBadAccess kind, Value bytes, Value
                       offset,
                       root->length};
     for (unsigned d = 0; d < 3; d++) args[7 + d] = thread_position(v, where, d);
-    source_place(v, i, &args[10], &args[11]);
+    unsigned line, column;
+    msl_source_place(v, i, &line, &column);
+    args[10] = msl_const(cx, 32, line);
+    args[11] = msl_const(cx, 32, column);
     msl_call(v, "ingot_report", LLVMVoidTypeInContext(cx->llvm), args, 12);
 }
 
@@ -233,7 +233,7 @@ void msl_check_branch(Validation *v, Value i, const Access *a, Root *const *root
     }
     LLVMBuildCondBr(b, ok, good, bad);
     LLVMPositionBuilderAtEnd(b, good);
-    LLVMInsertIntoBuilder(b, i);
+    msl_insert(cx, i);
     LLVMBuildBr(b, end);
     LLVMPositionBuilderAtEnd(b, bad);
     report(v, i, a->kind, bytes, reported_offset(v, p, roots[0]), roots[0], where);
@@ -295,14 +295,14 @@ void msl_check_copy(Validation *v, const Access *a) {
     LLVMBuildCondBr(b, write, inside, end);
     LLVMPositionBuilderAtEnd(b, inside);
     if (!a->n_from) {
-        LLVMInsertIntoBuilder(b, i);
+        msl_insert(cx, i);
         LLVMBuildBr(b, end);
         return;
     }
     Block copy = new_block(v, inside, "copy"), zero = new_block(v, copy, "zero");
     LLVMBuildCondBr(b, read, copy, zero);
     LLVMPositionBuilderAtEnd(b, copy);
-    LLVMInsertIntoBuilder(b, i);
+    msl_insert(cx, i);
     LLVMBuildBr(b, end);
     LLVMPositionBuilderAtEnd(b, zero);
     LLVMBuildMemSet(b, to, msl_const(cx, 8, 0), n, 1);

@@ -93,7 +93,16 @@ bool msl_is_lookup(const char *name);                 // of a pointer or a handl
 void msl_position_behind(Validation *v, Value value); // the builder: where the value is known
 bool msl_varies(const Validation *v, Value value);
 
+// validate.c
+Access *msl_access_of(const Validation *v, Value i); // NULL: it is none that was noted
+
+// watch.c
+void msl_expand_notes(Validation *v);   // before anything is checked
+void msl_watch_accesses(Validation *v); // when everything is
+
 // validate_check.c
+// Line and column of an instruction in the program, not in our headers, if the code says so.
+void msl_source_place(Validation *v, Value i, unsigned *line, unsigned *column);
 bool msl_is_unknown_access(Value i); // of memory, by a call that nobody checks
 Value msl_launch(Validation *v, const Where *where);
 Value msl_byte_offset(Validation *v, Value pointer, const Root *root); // i64

@@ -201,7 +201,7 @@ static unsigned choose_step(const Cg *cg, LLVMValueRef full, uint32_t n_threads)
     const MslContext *cx = &cg->cx;
     Carried c = {0};
     if (!(cx->avx512 || cx->avx2 || cx->aarch64) || cg->uses.simd || cg->uses.log ||
-        cx->width != ABI_SIMD_WIDTH)
+        cx->width != ABI_SIMD_WIDTH || cg->request->watch)
         return cx->width;
     look_at(cg, full, &c);
     if (c.refuse) return cx->width;
@@ -328,6 +328,7 @@ static void link_group_loop(Cg *cg, const Plan *plan) {
         {"ingot_suspends", plan->suspends},
         {"ingot_full_suspends", plan->full_suspends},
         {"ingot_stream_bytes", plan->stream_bytes},
+        {"ingot_shuffles", (cg->request->watch & MSL_WATCH_ORDER) != 0},
     };
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
         set_constant(cg, constants[i].name, msl_const(cx, 32, constants[i].value));
@@ -338,11 +339,13 @@ void msl_wrap(Cg *cg) {
     uint32_t n_threads = cx->shape[0] * cx->shape[1] * cx->shape[2];
     const CgUses *uses = &cg->uses;
     Plan plan = {.shaped = n_threads != 0};
-    plan.rows = !plan.shaped && !uses->group && !uses->barrier && !uses->packing;
-    plan.loose = plan.shaped && !uses->packing;
+    bool ordered =
+        cg->request->watch & MSL_WATCH_ORDER; // by SIMD-groups, as the program knows them
+    plan.rows = !plan.shaped && !uses->group && !uses->barrier && !uses->packing && !ordered;
+    plan.loose = plan.shaped && !uses->packing && !ordered;
     plan.stream_bytes = msl_stream_bytes(cg);
-    plan.prebuilt = cg->prebuilt_loop =
-        cg->request->quick && !plan.shaped && !uses->barrier && cx->width == ABI_SIMD_WIDTH;
+    plan.prebuilt = cg->prebuilt_loop = cg->request->quick && !ordered && !plan.shaped &&
+                                        !uses->barrier && cx->width == ABI_SIMD_WIDTH;
     msl_redirect_logs(cg);
     msl_vectorise_callees(cg);
     vectorise_versions(cg, &plan, n_threads);
@@ -385,7 +388,8 @@ void msl_finish_info(Cg *cg) {
     uint32_t flags = (cg->uses.barrier ? CPU_KERNEL_BARRIER : 0) |
                      (cg->uses.simd ? CPU_KERNEL_SIMD : 0) | (lanes ? CPU_KERNEL_LANES : 0) |
                      (cg->uses.log ? CPU_KERNEL_LOG : 0) |
-                     (cg->request->validate ? CPU_KERNEL_VALIDATE : 0);
+                     (cg->request->validate ? CPU_KERNEL_VALIDATE : 0) |
+                     (LLVMGetNamedGlobal(cx->module, CPU_SITES_SYMBOL) ? CPU_KERNEL_WATCHED : 0);
     CpuKernelInfo info = {.abi = ABI_VERSION,
                           .flags = flags,
                           .width = cx->width,

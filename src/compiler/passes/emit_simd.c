@@ -385,6 +385,7 @@ void msl_emit_builtin(Vec *x, Value i, Val *o, Builtin which) {
     case OP_NEVER: o->base[0] = LLVMConstNull(x->i1); return;
     case OP_FRAME: o->base[0] = msl_emit_frame(x, i); return;
     case OP_DISPATCH: msl_emit_dispatch(x, i); return;
+    case OP_OBSERVE: msl_emit_observe(x, i); return;
     case OP_INSIDE: msl_emit_inside(x, i, o); return;
     case OP_SCAN_SUM:
     case OP_SCAN_SUM_EX:

@@ -287,6 +287,7 @@ typedef enum Op { // the calls the vectoriser itself lowers
     OP_TENSOR_MATMUL, // from here on without a result; compiler/tensor_call.h
     OP_TENSOR_CONVOLUTION,
     OP_DISPATCH,
+    OP_OBSERVE,
     OP_FRAGMENT_STORE,
 } Op;
 typedef struct Builtin {
@@ -402,7 +403,8 @@ Value msl_helper_mask(Vec *x, Value p, int64_t behind, int bytes);
 // emit_check.c
 void msl_find_late(Vec *x);
 bool msl_is_late(const Vec *x, Value i); // emitted with its check
-void msl_emit_dispatch(Vec *x, Value i); // emit_call.c
+void msl_emit_dispatch(Vec *x, Value i);
+void msl_emit_observe(Vec *x, Value i); // emit_observe.c // emit_call.c
 Value msl_emit_frame(Vec *x, Value i);
 void msl_emit_inside(Vec *x, Value i, Val *o); // i1 __ingot_inside(pointer, start, limit, ...)
 

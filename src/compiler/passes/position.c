@@ -61,6 +61,7 @@ Builtin msl_builtin_of(Value call) {
     if (!strcmp(n, "inside")) return (Builtin){OP_INSIDE, false, false};
     if (!strcmp(n, "never")) return (Builtin){OP_NEVER, false, false};
     if (!strcmp(n, "frame")) return (Builtin){OP_FRAME, false, false};
+    if (!strcmp(n, "observe")) return (Builtin){OP_OBSERVE, false, false};
     if (starts_with(n, "dispatch_")) return (Builtin){OP_DISPATCH, false, false};
     if (starts_with(n, "simdgroup_")) {
         Op op = starts_with(n + 10, "mma_")     ? OP_MMA

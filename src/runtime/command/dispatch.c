@@ -120,7 +120,7 @@ static RtOpResult run_dispatch(RtOp *op, RtExecution *x) {
     if (reads && rt_run_batch(x) == RT_OP_FAILED) return RT_OP_FAILED;
     atomic_store_explicit(&x->run->kernel, kernel, memory_order_relaxed);
     DevDispatch *item = &x->batch[x->n_batch];
-    *item = (DevDispatch){.args = d->args};
+    *item = (DevDispatch){.args = d->args, .schedule = x->buffer->device->schedule};
     memcpy(item->threads_per_grid, d->threads, sizeof item->threads_per_grid);
     memcpy(item->groups_per_grid, d->groups, sizeof item->groups_per_grid);
     RtOpResult result;

@@ -255,7 +255,7 @@ static RtOpResult run_command(const Execute *e, RtExecution *x, Batch *batch, si
     bool empty = false;
     size_t at = x->n_batch;
     DevDispatch *d = &x->batch[at];
-    *d = (DevDispatch){0};
+    *d = (DevDispatch){.schedule = x->buffer->device->schedule};
     wrong = check_sizes(p, c);
     if (!wrong) wrong = set_grid(c, d, &empty);
     if (wrong) return fail(x, e, index, wrong);

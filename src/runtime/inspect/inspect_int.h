@@ -40,4 +40,10 @@ void rt_counters_end_pass(MTLCommandEncoder *encoder);
 void rt_report_from_kernel(void *context, void *dispatch, const AbiReport *report);
 void rt_deliver_reports(MTLCommandBuffer *buffer);
 void rt_free_reports(MTLCommandBuffer *buffer);
+
+// watched.c
+// The race as its other thread would tell it. False: it is none.
+bool rt_turn_race(const AbiReport *r, AbiReport *turned);
+// `memory`: what was touched, in words.
+void rt_describe_watched(const AbiReport *r, const char *memory, char *text, size_t n_bytes);
 #endif

@@ -38,7 +38,8 @@ static bool same_place(const MTLFunctionLog *log, const AbiReport *r, const MTLF
     const AbiReport *o = &log->report;
     return log->function == f && o->access == r->access && o->space == r->space &&
            o->slot == r->slot && o->n_bytes == r->n_bytes && o->line == r->line &&
-           o->column == r->column;
+           o->column == r->column && o->other.line == r->other.line &&
+           o->other.column == r->other.column;
 }
 
 static MTLFunctionLog *new_log(const AbiReport *r, const RtValidated *what) {
@@ -48,7 +49,8 @@ static MTLFunctionLog *new_log(const AbiReport *r, const RtValidated *what) {
     log->function = mtl_retain(what->function);
     log->encoder_label = rt_strdup(what->encoder ? rt_label(&what->encoder->label) : "");
     const MTLBuffer *buffer = NULL;
-    if (what->buffers && r->space == ABI_SPACE_BUFFER) buffer = what->buffers[r->slot];
+    if (what->buffers && r->space == ABI_SPACE_BUFFER && r->slot != UINT32_MAX)
+        buffer = what->buffers[r->slot];
     log->buffer_label = buffer ? rt_strdup(rt_label(&buffer->resource.label)) : NULL;
     return log;
 }
@@ -58,12 +60,16 @@ void rt_report_from_kernel(void *context, void *dispatch, const AbiReport *r) {
     const RtValidated *what = dispatch;
     pthread_mutex_lock(&buffer->queue->lock);
     MTLFunctionLog **at = &buffer->logs;
-    while (*at && !same_place(*at, r, what->function)) at = &(*at)->next;
+    AbiReport turned;
+    bool has_turned = rt_turn_race(r, &turned); // the same pair of lines the other way round
+    while (*at && !same_place(*at, r, what->function) &&
+           !(has_turned && same_place(*at, &turned, what->function)))
+        at = &(*at)->next;
     if (!*at && buffer->n_logs < MAX_REPORTS) {
         *at = new_log(r, what);
         buffer->n_logs += *at != NULL;
     }
-    if (*at) (*at)->count++;
+    if (*at) (*at)->count += r->count ? r->count : 1;
     pthread_mutex_unlock(&buffer->queue->lock);
 }
 
@@ -99,12 +105,20 @@ static void describe_memory(const MTLFunctionLog *log, char *text, size_t n_byte
         if (arg)
             snprintf(text, n_bytes, "threadgroup memory (argument '%s', threadgroup index %u)",
                      name, index);
+        else if (*r->name)
+            snprintf(text, n_bytes, "threadgroup variable '%s'", r->name);
         else
             snprintf(text, n_bytes, "a threadgroup variable");
         return;
     case ABI_SPACE_THREAD: snprintf(text, n_bytes, "an array of the thread"); return;
     case ABI_SPACE_CONSTANT: snprintf(text, n_bytes, "a constant of the program"); return;
     case ABI_SPACE_HANDLE:
+        if (arg) {
+            snprintf(text, n_bytes, "texture argument '%s' (texture index %u)", name, index);
+            return;
+        }
+        snprintf(text, n_bytes, "a texture");
+        return;
     case ABI_SPACE_POINTER: break;
     }
     snprintf(text, n_bytes, "memory");
@@ -126,7 +140,9 @@ static void describe_deed(const MTLFunctionLog *log, char *text, size_t n_bytes)
     const char *deed = deeds[r->access <= ABI_BAD_ATOMIC ? r->access : 0];
     char memory[400];
     describe_memory(log, memory, sizeof memory);
-    if (r->access == ABI_BAD_CALL)
+    if (r->access >= ABI_RACE)
+        rt_describe_watched(r, memory, text, n_bytes);
+    else if (r->access == ABI_BAD_CALL)
         snprintf(text, n_bytes, "call %s",
                  r->offset ? "deeper than max_call_stack_depth"
                            : "of a null function: an empty entry, an index outside the table or a "

@@ -47,9 +47,7 @@ static void read_settings(MTLDevice *device) {
     atomic_init(&device->step_ms, limit && *limit ? 0 : DEFAULT_STEP_MS);
     device->debug_layer = environment_number("MTL_DEBUG_LAYER") != 0;
     device->report_to_stderr = environment_number("MTL_SHADER_VALIDATION_REPORT_TO_STDERR") != 0;
-    const char *state = getenv("MTL_SHADER_VALIDATION_DEFAULT_STATE");
-    device->shader_validation =
-        environment_number("MTL_SHADER_VALIDATION") != 0 && !(state && strcmp(state, "0") == 0);
+    rt_read_checks(device);
     device->sync_specialise = environment_number("INGOT_SYNC_SPECIALISE") != 0;
     unsigned width = environment_number("INGOT_WIDTH");
     device->width = width == 1 || width == 8 || width == 16 || width == 32 ? width : 0;

@@ -48,10 +48,12 @@ struct MTLDevice {
     atomic_uint reach;               // of the longest buffer so far, in rt_reach_bits
     bool debug_layer;       // MTL_DEBUG_LAYER=1: the costlier rules too, messages to stderr
     bool shader_validation; // MTL_SHADER_VALIDATION=1: of pipelines that do not say
+    uint8_t watch;          // MSL_WATCH_*: what else MTL_SHADER_VALIDATION lists
     bool report_to_stderr;  // MTL_SHADER_VALIDATION_REPORT_TO_STDERR=1: also with a callback
     bool sync_specialise;   // INGOT_SYNC_SPECIALISE=1
     uint32_t width;         // INGOT_WIDTH, 0: the compiler chooses
     MslDebug debug;         // MTL_SHADER_DEBUG: what code says about its source
+    uint64_t schedule;      // INGOT_SCHEDULE, mixed; 0: threadgroups and SIMD-groups in their order
     pthread_mutex_t lock;
     MTLDeviceLogCallback log_callback; // under lock
     void *log_context;                 // under lock
@@ -80,6 +82,7 @@ static inline bool rt_device_has(const MTLDevice *d, uint32_t features) {
 static inline unsigned rt_device_reach(const MTLDevice *d) {
     return atomic_load_explicit(&d->reach, memory_order_acquire);
 }
+void rt_read_checks(MTLDevice *device); // checks.c: of a new one, from the environment
 // Memory of so many bytes comes into kernels' reach.
 void rt_device_reaches(MTLDevice *device, size_t n_bytes);
 // The default device if it exists, borrowed; else NULL.

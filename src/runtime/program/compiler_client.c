@@ -410,9 +410,10 @@ static MslKernelRequest to_compiler(const RtKernelRequest *request) {
         .cpu = cpu && *cpu ? cpu : NULL,
         .features =
             request->features || (cpu && *cpu) ? request->features : os_processor_features(),
-        .width = request->width,
+        .width = request->watch ? 0 : request->width, // watched are SIMD-groups
         .math_mode = (MslMathMode)request->library->math_mode,
         .validate = request->validate,
+        .watch = request->watch,
         .reach = request->reach ? request->reach : MSL_REACH,
         .quick = request->quick,
         .debug = request->debug,
@@ -484,6 +485,7 @@ static char *describe(const RtKernelRequest *request) {
         text_printf(&t, "%s%zu linked functions", t.n_bytes ? ", " : "",
                     request->links->n_functions);
     if (request->validate) text_printf(&t, "%svalidation", t.n_bytes ? ", " : "");
+    if (request->watch & MSL_WATCH_RACES) text_printf(&t, ", races");
     if (request->width) text_printf(&t, "%swidth %u", t.n_bytes ? ", " : "", request->width);
     return text_take(&t);
 }

@@ -83,6 +83,7 @@ typedef struct RtKernelRequest { // {0} plus library and function is a valid req
     const char *cpu;                   // LLVM CPU name; NULL: $INGOT_CPU if set, else this machine
     const char *features;              // LLVM feature string; NULL: those of cpu
     bool validate;                     // bounds and null checks in the code
+    uint8_t watch;                     // MSL_WATCH_*
     uint8_t reach;                     // no buffer has 2^reach bytes; 0: MSL_REACH
     bool quick;                        // code that is soon there rather than fast
     MslDebug debug;                    // what it says about its source

@@ -114,6 +114,7 @@ static RtKernelRequest kernel_request(const MTLComputePipelineState *state, cons
                              .width = state->device->width,
                              .debug = state->device->debug,
                              .validate = state->validate,
+                             .watch = rt_watch(state->device, state->validate),
                              .reach = rt_reach_bits[reach],
                              .archives = state->archives,
                              .n_archives = state->n_archives,
@@ -429,7 +430,8 @@ static bool fits_indirect(const MTLComputePipelineState *state) {
 // checked, or of another width.
 static DevCode *make_general(MTLComputePipelineState *state, MTLError **error) {
     bool hurry = !state->record && !state->archives_only && !state->validate &&
-                 !state->device->sync_specialise && !state->device->width;
+                 !state->device->schedule && !state->device->sync_specialise &&
+                 !state->device->width;
     DevCode *code = hurry ? make_code(state, state->required, state->reach, IF_CACHED, NULL) : NULL;
     if (hurry && !code) {
         code = make_code(state, state->required, state->reach, QUICKLY, error);

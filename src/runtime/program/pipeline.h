@@ -104,4 +104,7 @@ static inline const RfLibrary *rt_pipeline_library(const MTLComputePipelineState
 
 // checked_pipelines.c: whether pipelines of this label and with this wish are checked.
 bool rt_wants_validation(const MTLDevice *device, const char *label, MTLShaderValidation wish);
+// MSL_WATCH_* for code of a pipeline that is checked or not; of kernels, or of other stages.
+uint8_t rt_watch(const MTLDevice *device, bool validate);
+uint8_t rt_watch_stage(const MTLDevice *device, bool validate);
 #endif

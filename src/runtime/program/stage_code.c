@@ -39,6 +39,7 @@ static RtKernelRequest stage_request(const MTLDevice *device, const RtStage *sta
                              .width = device->width,
                              .debug = device->debug,
                              .validate = stage->validate,
+                             .watch = rt_watch_stage(device, stage->validate),
                              .reach = rt_reach_bits[RT_N_REACH - 1]};
 }
 
@@ -132,6 +133,7 @@ static bool begin(Work *w, const RtRenderExtra *extra) {
     w->request.constants = stage->constants;
     w->request.n_constants = stage->n_constants;
     w->request.validate = stage->validate;
+    w->request.watch = rt_watch_stage(w->device, stage->validate);
     if (!may_be_quick(w->device, &w->request)) return true;
     RtKernelRequest made = w->request;
     made.cached_only = true;

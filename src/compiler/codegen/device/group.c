@@ -27,6 +27,7 @@ enum {
     ingot_full_suspends = 0,
     ingot_stream_bytes = 0,
     ingot_stride = 0,
+    ingot_shuffles = 0,
     ingot_width = 32,
     ingot_full_width = 32
 };
@@ -41,6 +42,7 @@ extern const u32 ingot_has_full;      // whether there is a `full` version
 extern const u32 ingot_suspends;      // `some` is a coroutine,
 extern const u32 ingot_full_suspends; // and `full` is: not if it runs the whole threadgroup at once
 extern const u64 ingot_stride;        // bytes of a frame
+extern const u32 ingot_shuffles;      // SIMD-groups run in the order of CpuLaunch.schedule
 extern const u32 ingot_stream_bytes;  // bytes a thread stores that nobody reads soon
                                       // (codegen/stream.c); 0: unknown
 #endif
@@ -126,8 +128,43 @@ static inline void run_rows(const CpuLaunch *l, void *memory, const Group *g, u3
         }
 }
 
+// ---- SIMD-groups in another order ----
+
+enum { MAX_STEPS = ABI_MAX_THREADS / 8 };
+
+// The numbers 0 .. n-1 in an order that hangs on the schedule, the threadgroup and the round.
+static inline void shuffle_steps(const CpuLaunch *l, const Group *g, u32 round, u32 n,
+                                 u32 order[MAX_STEPS]) {
+    u64 state = l->schedule + ((u64)g->gx << 40) + ((u64)g->gy << 20) + g->gz +
+                (u64)round * 0x9e3779b97f4a7c15u;
+    for (u32 i = 0; i < n; i++) order[i] = i;
+    for (u32 i = n; i > 1; i--) {
+        u64 z = state += 0x9e3779b97f4a7c15u; // splitmix64
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        u32 k = (u32)((z ^ (z >> 31)) % i), other = order[k];
+        order[k] = order[i - 1];
+        order[i - 1] = other;
+    }
+}
+
+// The version that any threads may run, so that the order is all that differs.
+static inline void run_shuffled(const CpuLaunch *l, void *memory, const Group *g) {
+    u32 order[MAX_STEPS], n = (some_end(g) + ingot_width - 1) / ingot_width;
+    shuffle_steps(l, g, 0, n, order);
+#pragma clang loop unroll(disable)
+    for (u32 i = 0; i < n; i++) {
+        u32 first = order[i] * ingot_width, mask = some_mask(g, first);
+        if (mask) ingot_some(l, memory, g->gx, g->gy, g->gz, g->sx, g->sy, g->sz, first, mask);
+    }
+}
+
 static inline void run_group(const CpuLaunch *l, void *memory, const Group *g) {
     u32 first = 0;
+    if (ingot_shuffles && l->schedule && !ingot_suspends) {
+        run_shuffled(l, memory, g);
+        return;
+    }
     if (is_full(g)) {
         u32 end = g->n - g->n % ingot_full_width;
 #pragma clang loop unroll(disable)
@@ -143,8 +180,36 @@ static inline int is_done(const void *frame) { return !*(void *const *)frame; }
 static inline void resume(void *frame) { (*(void (**)(void *))frame)(frame); }
 
 // SIMD-groups take turns, from barrier to barrier, until all are done. One that returned early just
-// does not take part any more.
+// does not take part any more. Here in another order each round; a start is the first.
+static inline void run_suspending_shuffled(const CpuLaunch *l, void *memory, char *frames,
+                                           const Group *g) {
+    u32 order[MAX_STEPS], n = (some_end(g) + ingot_width - 1) / ingot_width, round = 0, alive;
+    shuffle_steps(l, g, round++, n, order);
+#pragma clang loop unroll(disable)
+    for (u32 i = 0; i < n; i++) {
+        u32 first = order[i] * ingot_width;
+        ingot_some_start(l, memory, g->gx, g->gy, g->gz, g->sx, g->sy, g->sz, first,
+                         some_mask(g, first), frames + order[i] * ingot_stride);
+    }
+    do {
+        alive = 0;
+        shuffle_steps(l, g, round++, n, order);
+#pragma clang loop unroll(disable)
+        for (u32 i = 0; i < n; i++) {
+            void *frame = frames + order[i] * ingot_stride;
+            if (is_done(frame)) continue;
+            resume(frame);
+            alive |= !is_done(frame);
+        }
+    } while (alive);
+}
+
+// The same in their own order.
 static inline void run_suspending(const CpuLaunch *l, void *memory, char *frames, const Group *g) {
+    if (ingot_shuffles && l->schedule) {
+        run_suspending_shuffled(l, memory, frames, g);
+        return;
+    }
     u32 n = 0, alive; // frames in use
     u32 end = ingot_full_suspends && is_full(g) ? g->n - g->n % ingot_full_width : 0;
 #pragma clang loop unroll(disable)
