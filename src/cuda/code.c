@@ -58,13 +58,16 @@ static void one_line(char *text) {
 static void *compile(CudaDevice *d, const char *ptx, size_t n_ptx, size_t *n_bytes, char *why,
                      size_t why_bytes) {
     const CudaDriver *driver = d->driver;
-    enum { LOG = 1024 };
+    enum { LOG = 1024, LONG_PTX = 200000 };
     char log[LOG] = "";
-    int options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-    void *values[] = {log, (void *)(uintptr_t)LOG};
+    // The code of textures is long, and no faster for more care.
+    unsigned level = n_ptx > LONG_PTX ? 1 : 4;
+    int options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+                     CU_JIT_OPTIMIZATION_LEVEL};
+    void *values[] = {log, (void *)(uintptr_t)LOG, (void *)(uintptr_t)level};
     CUlinkState state = NULL;
     void *made = NULL, *copy = NULL;
-    CUresult result = driver->cuLinkCreate_v2(2, options, values, &state);
+    CUresult result = driver->cuLinkCreate_v2(3, options, values, &state);
     if (!result)
         result = driver->cuLinkAddData_v2(state, CU_JIT_INPUT_PTX, (void *)(uintptr_t)ptx, n_ptx,
                                           "kernel", 0, NULL, NULL);

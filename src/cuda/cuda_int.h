@@ -68,6 +68,7 @@ typedef struct CudaFlow {
     uint64_t start_ns;
     CudaUse *uses;
     size_t n_uses, uses_capacity;
+    uint64_t known[16];     // addresses of arguments that were looked at
     bool settled;           // its memory is where it should be
     bool busy;              // there is work since it was last waited for
     bool wrote_zeros;       // of the device: they may not be zeros any more

@@ -121,6 +121,7 @@ bool cuda_run_begin(DevRun *run, DevLimits limits) {
     flow->n_uses = 0;
     flow->settled = flow->busy = false;
     flow->n_kernels = 0;
+    memset(flow->known, 0, sizeof flow->known);
     memcpy(run->part, &flow, sizeof flow);
     return true;
 }
@@ -246,11 +247,13 @@ static bool must_wait(const CudaFlow *flow) { // lock held
     return false;
 }
 
-static void take_part(CudaFlow *flow) {
+static void take_part(CudaFlow *flow, size_t first) {
     CudaDevice *d = flow->device;
     pthread_mutex_lock(&d->lock);
-    while (must_wait(flow) && !atomic_load(&d->is_lost)) pthread_cond_wait(&d->changed, &d->lock);
-    for (size_t i = 0; i < flow->n_uses; i++) {
+    // Who has some already must not wait for more: another may wait for him.
+    while (first == 0 && must_wait(flow) && !atomic_load(&d->is_lost))
+        pthread_cond_wait(&d->changed, &d->lock);
+    for (size_t i = first; i < flow->n_uses; i++) {
         CudaUse *u = &flow->uses[i];
         u->memory->n_users++;
         u->memory->n_writers += u->writes;
@@ -330,22 +333,46 @@ static CUresult wait_for_service(CudaFlow *flow) {
     return result;
 }
 
-bool cuda_settle(CudaFlow *flow) {
-    if (failed(flow->run)) return false;
-    if (flow->settled) return true;
-    put_together(flow);
-    take_part(flow);
+// The uses from `first` on. What was begun outside of runs comes first: memory is zeroed there, and
+// twins are made.
+static bool settle_from(CudaFlow *flow, size_t first) {
+    take_part(flow, first);
     flow->settled = true;
-    CUresult result = CUDA_SUCCESS;
-    for (size_t i = 0; i < flow->n_uses && !result; i++)
+    CUresult result = wait_for_service(flow);
+    for (size_t i = first; i < flow->n_uses && !result; i++)
         if (flow->uses[i].brought) {
             result = bring(flow, &flow->uses[i]);
             flow->busy = true;
         }
     if (!result) result = wait_for_service(flow);
-    for (size_t i = 0; i < flow->n_uses && !result; i++)
+    for (size_t i = first; i < flow->n_uses && !result; i++)
         if (flow->uses[i].brought) result = bring_twin(flow, &flow->uses[i]);
     return cuda_check(flow, result);
+}
+
+bool cuda_settle(CudaFlow *flow) {
+    if (failed(flow->run)) return false;
+    if (flow->settled) return true;
+    put_together(flow);
+    return settle_from(flow, 0);
+}
+
+// Arguments that commands of an indirect command buffer name need not be announced.
+static bool reach(CudaFlow *flow, const CudaCode *code, void *const *args) {
+    for (uint32_t i = 0; i < code->head.n_slots; i++) {
+        uint64_t address = (uintptr_t)args[i], *known = &flow->known[address >> 8 & 15];
+        if (!address || *known == address || !(code->buffer_slots[i / 64] >> i % 64 & 1)) continue;
+        *known = address;
+        CudaMemory *m = cuda_memory_at(args[i]);
+        if (!m || m->storage == DEV_PRIVATE || m->owner != flow->device) continue;
+        size_t n = flow->n_uses, k = 0;
+        while (k < n && flow->uses[k].memory != m) k++;
+        if (k < n) continue;
+        DevMemory all = {.address = (char *)(uintptr_t)m->device, .n_bytes = m->n_bytes, .part = m};
+        cuda_use(flow->run, &all, true);
+        if (failed(flow->run) || !settle_from(flow, n)) return false;
+    }
+    return true;
 }
 
 // ---- Dispatches ----
@@ -421,6 +448,7 @@ static bool dispatch_one(CudaFlow *flow, const DevDispatch *d) {
              launch.shared_bytes > flow->device->max_shared ? DEV_FAULT_NO_MEMORY : DEV_FAULT_SIZE);
         return false;
     }
+    if (!reach(flow, code, d->args)) return false;
     memcpy(room.slots, d->args, n_slots * sizeof *room.slots);
     if (!replace_zeros(flow, code, room.slots)) {
         fail(flow, DEV_FAULT_NO_MEMORY);

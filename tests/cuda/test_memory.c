@@ -163,6 +163,34 @@ static void what_was_not_written_is_not_copied(void **state) {
     cuda_device.close(d);
 }
 
+// Commands of indirect command buffers name memory that nobody announced.
+static void what_was_not_announced_is_found(void **state) {
+    (void)state;
+    void *d = rig_open(NULL);
+    DevCode *code = rig_code(d, "add_one");
+    DevMemory a = rig_memory(d, 4096, DEV_SHARED), b = rig_memory(d, 4096, DEV_SHARED);
+    cuda_device.memory_show(d, &a);
+    cuda_device.memory_show(d, &b);
+    int32_t *x = (int32_t *)(void *)a.host, *y = (int32_t *)(void *)b.host;
+    x[0] = 10, y[0] = 20, y[1] = 5;
+    DevRun run;
+    rig_begin(&run, d, (DevLimits){0});
+    cuda_device.use(&run, &a, true);
+    assert_true(rig_dispatch(&run, code, "add_one", a.address, 1));
+    assert_true(rig_dispatch(&run, code, "add_one", b.address, 1));
+    assert_true(rig_dispatch(&run, code, "add_one", b.address, 1));
+    cuda_device.run_end(&run);
+    assert_int_equal(x[0], 11);
+    assert_int_equal(y[0], 22);
+    assert_int_equal(y[1], 5);
+    assert_int_equal(rig_add_one(d, code, &b, 2), DEV_FAULT_NONE); // nobody holds it
+    assert_int_equal(y[1], 6);
+    cuda_device.memory_free(d, &a);
+    cuda_device.memory_free(d, &b);
+    cuda_device.code_free(code);
+    cuda_device.close(d);
+}
+
 static void only_the_part_that_is_used_is_copied(void **state) {
     (void)state;
     void *d = rig_open(NULL);
@@ -302,6 +330,7 @@ int main(void) {
         cmocka_unit_test(what_is_shown_goes_to_and_fro),
         cmocka_unit_test(both_sides_may_write),
         cmocka_unit_test(what_was_not_written_is_not_copied),
+        cmocka_unit_test(what_was_not_announced_is_found),
         cmocka_unit_test(only_the_part_that_is_used_is_copied),
         cmocka_unit_test(managed_memory_is_copied_when_told),
         cmocka_unit_test(the_programs_memory_is_wrapped),
