@@ -290,7 +290,8 @@ static Went run_pass(CapReplay *r, uint64_t until, const CapWatch *watch, char w
     CapEvent *pass = NULL;
     size_t n = 0, end = 0;
     *why = 0;
-    if (!gather(r, r->at, &pass, &n, &end, watch, why) || !begin(r, why)) {
+    if (!gather(r, r->at, &pass, &n, &end, watch, why) || !begin(r, why) ||
+        !replay_probe(r, pass, n, why)) {
         Went w = command_failed(r, &r->events.events[r->at], why);
         free(pass);
         return w;

@@ -43,6 +43,14 @@ typedef struct CapWatch { // {0}: nothing
 CAP_API bool cap_replay_run(CapReplay *replay, uint64_t until, const CapWatch *watch,
                             char why[CAP_WHY]);
 CAP_API void cap_replay_rewind(CapReplay *replay); // to the beginning
+typedef struct CapTouch {                          // of a pixel by a draw, in samples
+    _Atomic uint64_t covered, passed; // inside of its primitives; those that passed all tests
+} CapTouch;
+// Which draws of the render pass that begins with command `pass` touch a pixel: touches[n], of its
+// first n draws. Of fragments that are discarded neither is counted. The replay begins anew after
+// it. False and a sentence: there is no such pass, or the device's memory is not the host's.
+CAP_API bool cap_replay_pixel(CapReplay *replay, uint64_t pass, uint32_t x, uint32_t y,
+                              CapTouch *touches, size_t n, char why[CAP_WHY]);
 // What was said by CAP_UNKNOWN so far, the first; "": nothing.
 CAP_API const char *cap_replay_unknown(const CapReplay *replay);
 

@@ -64,6 +64,13 @@ struct CapReplay {
     DevRun dev;    // the run on the device
     bool running;  // it has begun
     char unknown[CAP_WHY];
+    struct {               // of cap_replay_pixel
+        CapTouch *touches; // NULL: not asked for
+        uint64_t pass;
+        size_t n;
+        uint32_t x, y;
+        bool done;
+    } probe;
     // What is there.
     Place **places; // by old address
     size_t n_places, places_capacity;
@@ -118,6 +125,9 @@ Program *replay_program(CapReplay *r, uint64_t id, bool load, char why[CAP_WHY])
 bool replay_add_object(CapReplay *r, const CapResource *resource, char why[CAP_WHY]);
 // An argument of a function, old, as the device takes it. False: it is nothing that is known.
 bool replay_argument(const CapReplay *r, uint64_t *value);
+
+// replay_pixel.c: before a pass is run; does nothing unless it was asked for.
+bool replay_probe(CapReplay *r, const CapEvent *pass, size_t n_draws, char why[CAP_WHY]);
 
 // replay_draw.c: draws as the device takes them, in `scratch`; textures of the pass, too.
 bool replay_prepare_pass(CapReplay *r, DevPass *pass, char why[CAP_WHY]);

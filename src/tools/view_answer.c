@@ -292,26 +292,33 @@ static bool answer_history(View *v, const char *query, WebReply *reply, char why
     if (!find_pass(v, command, &first, &n, why)) return false;
     Pixel before[2], now[2];
     if (!read_both(v, first, numbers, x, y, before, why)) return false;
+    uint32_t looked = n < VIEW_MOST_DRAWS ? n : VIEW_MOST_DRAWS;
+    CapTouch *touches = must_alloc(looked, sizeof *touches);
+    v->at = 0;
+    // Where samples cannot be counted every draw is looked at, and those that changed it are told.
+    bool counted = cap_replay_pixel(v->replay, first, x, y, touches, looked, why), ok = true;
     Text *t = &reply->body;
-    text_add(t, "{");
+    text_printf(t, "{\"counted\":%s,", counted ? "true" : "false");
     put_pixel(t, "begin", before);
     text_add(t, ",\"draws\":[");
-    bool any = false;
-    uint32_t looked = n < VIEW_MOST_DRAWS ? n : VIEW_MOST_DRAWS;
-    for (uint32_t i = 1; i <= looked; i++) {
-        if (!read_both(v, first + i, numbers, x, y, now, why)) return false;
-        if (memcmp(now, before, sizeof now)) {
-            text_printf(t, "%s{\"command\":%" PRIu64 ",", any ? "," : "", first + i);
-            put_pixel(t, "before", before);
-            text_add(t, ",");
-            put_pixel(t, "after", now);
-            text_add(t, "}");
-            any = true;
-        }
+    const char *gap = "";
+    for (uint32_t i = 1; ok && i <= looked; i++) {
+        uint64_t covered = touches[i - 1].covered, passed = touches[i - 1].passed;
+        memcpy(now, before, sizeof now);
+        if (!counted || passed) ok = read_both(v, first + i, numbers, x, y, now, why);
+        if (counted ? !covered && !passed : !memcmp(now, before, sizeof now)) continue;
+        text_printf(t, "%s{\"command\":%" PRIu64 ",\"covered\":%" PRIu64 ",\"passed\":%" PRIu64 ",",
+                    gap, first + i, covered, passed);
+        put_pixel(t, "before", before);
+        text_add(t, ",");
+        put_pixel(t, "after", now);
+        text_add(t, "}");
+        gap = ",";
         memcpy(before, now, sizeof now);
     }
     text_printf(t, "],\"looked\":%u,\"of\":%u}", looked, n);
-    return true;
+    free(touches);
+    return ok;
 }
 
 bool view_answer(View *v, const char *path, const char *query, WebReply *reply) {

@@ -182,9 +182,10 @@ def test_history_of_a_pixel(view, index):
     status, data = view.ask(f"api/history?{N + 3},{number},{depth},32,32")
     assert status == 200, data
     history = json.loads(data)
-    assert [(d["command"], d["after"][:3]) for d in history["draws"]] == [(N + 1, [1, 0, 0]), (N + 2, [0, 1, 0])]
-    assert [(d["beforeDepth"], d["afterDepth"]) for d in history["draws"]] == [(1, 0.75), (0.75, 0.25)]
-    assert history["looked"] == history["of"] == 3  # the third is behind: it changes nothing
+    assert [(d["command"], d["covered"], d["passed"], d["after"][:3]) for d in history["draws"]] == [
+        (N + 1, 1, 1, [1, 0, 0]), (N + 2, 1, 1, [0, 1, 0]), (N + 3, 1, 0, [0, 1, 0])]
+    assert [(d["beforeDepth"], d["afterDepth"]) for d in history["draws"]] == [(1, 0.75), (0.75, 0.25), (0.25, 0.25)]
+    assert history["looked"] == history["of"] == 3  # the third is behind: it covers the pixel and fails
 
 
 def test_times(view):
@@ -256,7 +257,8 @@ def test_a_click_on_a_pixel_tells_its_history(page):
     choose(page, N + 3, "Textures")
     page.wait("document.querySelectorAll('.picture[data-ready]').length === 2")
     page.click(".picture canvas.image")
-    page.wait("document.querySelectorAll('#body tbody tr').length === 2")
+    page.wait("document.querySelectorAll('#body tbody tr').length === 3")
+    assert page.js("document.querySelectorAll('#body tbody tr')[2].lastChild.textContent") == "failed the depth or stencil test"
     page.click("#body tbody button")
     page.wait("document.getElementById('place').textContent.startsWith('command 11 ')")
 

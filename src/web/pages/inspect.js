@@ -311,11 +311,12 @@
             const link = el("button", {textContent: `${d.command}: ${at ? at.name : ""}`});
             link.addEventListener("click", () => go(d.command));
             return [link, color(d.before), color(d.after), depth ? `${Ingot.show(+d.beforeDepth.toPrecision(6))} to ${Ingot.show(+d.afterDepth.toPrecision(6))}` : "", s ? `${WORDS.compare[s.depthCompare]}${s.depthWrite ? ", writes" : ""}` : "",
-                b && b[0] ? `${WORDS.factor[b[3]]} ${WORDS.op[b[1]]} ${WORDS.factor[b[4]]}` : "none"];
+                b && b[0] ? `${WORDS.factor[b[3]]} ${WORDS.op[b[1]]} ${WORDS.factor[b[4]]}` : "none",
+                !reply.counted ? "changed it" : d.passed ? `wrote${d.covered > d.passed ? `, ${d.passed} of ${d.covered} samples` : ""}` : "failed the depth or stencil test"];
         });
         return [section(`Pixel (${x}, ${y}) of ${r.what}`, el("p", {}, "At the beginning of the pass: ", color(reply.begin)),
-            rows.length ? table(["draw", "before", "after", "depth", "depth test", "blending"], rows) : el("p", {textContent: "No draw of this pass changed it."})),
-            el("p", {className: "dim", textContent: `${reply.looked} of ${reply.of} draws of the pass were looked at. A draw that wrote the value that was there, or whose fragments failed a test, is not listed.`})];
+            rows.length ? table(["draw", "before", "after", "depth", "depth test", "blending", "result"], rows) : el("p", {textContent: "No draw of this pass touched it."})),
+            el("p", {className: "dim", textContent: `${reply.looked} of ${reply.of} draws of the pass were looked at. ${reply.counted ? "Draws whose fragments were discarded are not listed." : "Draws that changed it are listed."}`})];
     }
 
     // Contents of the same command in two captures, side by side; what differs is marked.
