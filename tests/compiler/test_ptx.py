@@ -18,8 +18,9 @@ PTXAS = shutil.which("ptxas") or shutil.which("/usr/local/cuda/bin/ptxas")
 LONG = os.environ.get("INGOT_TEST_LONG") == "1"
 SAMPLE = ["bench/kernels.metal", "tests/exec/barriers.metal", "tests/exec/simdgroup.metal", "tests/exec/exits.metal",
           "tests/corpus/tensors/linear.metal"]
-EVERY = ["tests/exec/*.metal", "bench/*.metal", "tests/corpus/*/*.metal", "src/tensor/kernels/*.metal"]
-MISSING = re.compile(r"does not have yet|has nothing else yet")
+EVERY = ["tests/exec/*.metal", "bench/*.metal", "examples/*/*.metal", "tests/corpus/*/*.metal", "src/*/kernels/*.metal"]
+# What no GPU does: a kernel is refused for one of these, by name, or it becomes PTX.
+REFUSED = re.compile(r"is not a kernel|uses ray tracing|function constant|no linked function|fatal error|no kernel")
 
 
 def build(path, *words):
@@ -59,14 +60,17 @@ def test_sample(path, target):
 @pytest.mark.skipif(not LONG, reason="minutes")
 @pytest.mark.parametrize("path", [os.path.relpath(p, ROOT) for g in EVERY for p in sorted(glob.glob(os.path.join(ROOT, g)))])
 def test_every(path):
-    names = re.findall(r"kernel '(\w+)'", build(path, "--check", "--target", "sm_90").stderr)
-    listed = re.findall(r"^\s*kernel\s+void\s+(\w+)\s*\(", open(os.path.join(ROOT, path)).read(), re.M)
-    for name in listed:
-        done = build(path, "--emit=ptx", "--function", name)
-        if done.returncode:
-            assert name in names or "function constant" in done.stderr or "no kernel" in done.stderr, done.stderr
-            continue
-        assemble(f"{path}: {name}", kernels_of(done.stdout)[0][1], "sm_90")
+    text = open(os.path.join(ROOT, path)).read()
+    macros = [["-D" + m.split(",")[0] if "(" not in m else "-D" + m for m in line.split()]
+              for line in re.findall(r"^// Macros: (.*)$", text, re.M)] or [[]]
+    for chosen in macros:
+        words = ["-I", os.path.join(ROOT, "src"), "-I", os.path.join(ROOT, "src/base"), *chosen]
+        for name in re.findall(r"^\s*kernel\s+void\s+(\w+)\s*\(", text, re.M):
+            done = build(path, "--emit=ptx", "--target", "sm_90a", "--function", name, *words)
+            if done.returncode:
+                assert REFUSED.search(done.stderr), done.stderr
+                continue
+            assemble(f"{path}: {name}", kernels_of(done.stdout)[0][1], "sm_90a")
 
 
 SOURCE = """#include <metal_stdlib>
@@ -159,6 +163,16 @@ def test_products(tmp_path, target, instruction):
     at = ptx.index("cp.async.wait_group")
     assert "ld.local" not in ptx[at:at + ptx[at:].index("cp.async.wait_group 0")]
     assemble("product", ptx, target)
+
+
+def test_atomics():
+    """Every atomic function has an instruction of its own, with the scope of the device or of the threadgroup."""
+    ptx = build("tests/compiler/atomics.metal", "--emit=ptx", "--target", "sm_80").stdout
+    for word in ("add.f32", "min.u64", "max.u64", "min.s32", "max.u32", "and.b32", "or.b32", "xor.b32", "exch.b32"):
+        assert f"global.{word}" in ptx
+    assert "atom.shared.add.u32" in ptx and "cta.shared.cas.b32" in ptx and "gpu.global.cas.b32" in ptx
+    assert ".sys" not in ptx and "fence.sc.gpu" in ptx
+    assemble("atomics", ptx, "sm_80")
 
 
 def test_checks_and_logs(source):
