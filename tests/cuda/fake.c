@@ -50,8 +50,13 @@ typedef struct Node {
     size_t n_parameters;
     CUdeviceptr to, from;
     size_t n_bytes;
-    int value; // of a fill; -1: a copy
+    int value;     // of a fill; -1: a copy
+    CUstream wait; // not NULL: nothing of the above, but what is in another stream first
 } Node;
+// Streams are as late as they may be: what is in one is done when somebody waits for it.
+struct CUevent_st {
+    CUstream stream; // NULL: not recorded
+};
 struct CUgraph_st {
     Node *first, **last;
 };
@@ -59,6 +64,7 @@ struct CUstream_st {
     struct CUctx_st *context;
     CUgraph capture;
     bool hangs;
+    Node *first, **last; // not done yet
 };
 struct CUgraphExec_st {
     Node *first;
@@ -247,7 +253,8 @@ EXPORT CUresult cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t n_bytes, CU
     return pool && stream ? cuMemAlloc_v2(address, n_bytes) : 1;
 }
 EXPORT CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
-    return stream ? cuMemFree_v2(address) : 1;
+    cuStreamSynchronize(stream); // what is before it
+    return cuMemFree_v2(address);
 }
 
 EXPORT CUresult cuMemHostAlloc(void **address, size_t n_bytes, unsigned flags) {
@@ -327,26 +334,44 @@ static void run_copy(const Node *n) {
     memmove(to, from, n->n_bytes);
 }
 
-// Runs it, or puts it into the graph that is recorded.
-static CUresult enqueue(CUstream stream, const Node *n) {
-    if (stream->capture) {
-        Node *copy = malloc(sizeof *copy);
-        *copy = *n;
-        copy->next = NULL;
-        *stream->capture->last = copy;
-        stream->capture->last = &copy->next;
-        return 0;
+static void do_node(const Node *n, CUstream stream);
+
+static void do_all(CUstream stream) {
+    while (stream->first) {
+        Node *n = stream->first;
+        stream->first = n->next;
+        if (!stream->first) stream->last = &stream->first;
+        do_node(n, stream);
+        free(n);
     }
-    if (n->function) {
+}
+
+static void do_node(const Node *n, CUstream stream) {
+    if (n->wait)
+        do_all(n->wait);
+    else if (n->function)
         run_kernel(n, stream); // its error shows later
-        return 0;
-    }
-    if (n->value < 0)
+    else if (n->value < 0)
         run_copy(n);
     else if (!n->value && n->n_bytes >= LARGE) // without taking the memory
         madvise(bytes_at(n->to, n->n_bytes), n->n_bytes, MADV_DONTNEED);
     else
         memset(bytes_at(n->to, n->n_bytes), n->value, n->n_bytes);
+}
+
+// Into the stream, or into the graph that is recorded. What touches memory of the host's that the
+// driver was not told of is done at once.
+static CUresult enqueue(CUstream stream, const Node *n) {
+    bool at_once = !n->wait && !n->function && n->value < 0 &&
+                   ((!block_at(blocks, n->to) && !block_at(registered, n->to)) ||
+                    (!block_at(blocks, n->from) && !block_at(registered, n->from)));
+    Node *copy = malloc(sizeof *copy);
+    *copy = *n;
+    copy->next = NULL;
+    Node ***last = stream->capture ? &stream->capture->last : &stream->last;
+    **last = copy;
+    *last = &copy->next;
+    if (at_once && !stream->capture) do_all(stream);
     return 0;
 }
 
@@ -482,6 +507,7 @@ EXPORT CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
     if (!depth || stack[depth - 1]->error) return depth ? stack[depth - 1]->error : 201;
     *stream = calloc(1, sizeof **stream);
     (*stream)->context = stack[depth - 1];
+    (*stream)->last = &(*stream)->first;
     return flags == CU_STREAM_NON_BLOCKING ? 0 : 1;
 }
 EXPORT CUresult cuStreamDestroy_v2(CUstream stream) {
@@ -490,20 +516,33 @@ EXPORT CUresult cuStreamDestroy_v2(CUstream stream) {
 }
 EXPORT CUresult cuStreamQuery(CUstream stream) {
     pthread_mutex_lock(&lock);
+    if (!stream->context->error) do_all(stream);
     int result = called(FAKE_QUERY, 0);
     pthread_mutex_unlock(&lock);
     return result ? result : stream->hangs ? CUDA_ERROR_NOT_READY : 0;
 }
-EXPORT CUresult cuStreamSynchronize(CUstream stream) { return stream->context->error; }
+EXPORT CUresult cuStreamSynchronize(CUstream stream) {
+    pthread_mutex_lock(&lock);
+    if (!stream->context->error) do_all(stream);
+    pthread_mutex_unlock(&lock);
+    return stream->context->error;
+}
 EXPORT CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
-    return flags || !event ? 1 : stream->context->error;
+    if (flags || !event || !event->stream) return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&lock);
+    static Node n;
+    n = (Node){.wait = event->stream};
+    CUresult result = stream->context->error ? stream->context->error : enqueue(stream, &n);
+    pthread_mutex_unlock(&lock);
+    return result;
 }
 EXPORT CUresult cuEventCreate(CUevent *event, unsigned flags) {
     (void)flags;
-    *event = malloc(1);
+    *event = calloc(1, sizeof **event);
     return 0;
 }
 EXPORT CUresult cuEventRecord(CUevent event, CUstream stream) {
+    if (event) event->stream = stream;
     return event ? stream->context->error : 1;
 }
 EXPORT CUresult cuEventQuery(CUevent event) { return event ? 0 : 1; }
