@@ -19,7 +19,7 @@ typedef struct Page {
     unsigned char (*hashes)[SHA256_BYTES]; // of the blobs
     size_t n_blobs;
     uint64_t n_bytes, most_bytes;
-    uint64_t left_out; // answers
+    uint64_t left_out; // answers, or commands of long passes
 } Page;
 
 static void base64(Text *t, const unsigned char *p, size_t n) {
@@ -79,9 +79,17 @@ static void keep(Page *p, const char *path, const char *query) {
 
 static void keep_memory(Page *p, uint64_t command, uint64_t address) {
     char query[128];
+    const CapObject *objects;
+    uint64_t n = VIEW_OTHER_BYTES;
     if (!address) return;
-    snprintf(query, sizeof query, "%" PRIu64 ",0x%" PRIx64 ",%d", command, address,
-             (int)VIEW_FIRST_BYTES);
+    for (size_t i = cap_replay_objects(p->v->replay, &objects); i--;) {
+        const CapResource *r = &objects[i].resource;
+        uint64_t at = address - r->address;
+        if (r->kind != CAP_BUFFER || at >= r->n_bytes) continue;
+        n = r->n_bytes - at < VIEW_FIRST_BYTES ? r->n_bytes - at : VIEW_FIRST_BYTES;
+        break;
+    }
+    snprintf(query, sizeof query, "%" PRIu64 ",0x%" PRIx64 ",%" PRIu64, command, address, n);
     keep(p, "bytes", query);
 }
 
@@ -159,13 +167,22 @@ static void keep_command(Page *p, const Handles *h, const CapEvent *e, const Dev
                        e->draw.mesh.n_args, 0);
 }
 
+// What is there after a draw takes a replay of its own: of a long pass some draws are kept, from
+// the first to the last.
+static bool is_kept(const CapEvent *e, const CapEvent *pass) {
+    enum { MOST = 32 };
+    if (e->kind != CAP_DRAW || !pass || pass->render.n_draws <= MOST) return true;
+    uint64_t i = e->command - pass->command, n = pass->render.n_draws;
+    return i == 1 || i * MOST / n != (i - 1) * MOST / n;
+}
+
 static bool keep_run(Page *p, Handles *h, size_t index, char why[CAP_WHY]) {
     CapRun run;
-    const DevPass *pass = NULL;
+    const CapEvent *pass = NULL;
     if (!cap_read_run(p->v->capture, index, &run, why)) return false;
     for (size_t i = 0; i < run.n_events; i++) {
         const CapEvent *e = &run.events[i];
-        if (e->kind == CAP_RENDER) pass = &e->render.dev;
+        if (e->kind == CAP_RENDER) pass = e;
         if (e->kind == CAP_TEXTURE) {
             void *more = realloc(h->items, (h->n + 1) * sizeof *h->items);
             if (!more) break;
@@ -173,7 +190,11 @@ static bool keep_run(Page *p, Handles *h, size_t index, char why[CAP_WHY]) {
             h->items[h->n].id = e->texture.id;
             h->items[h->n++].handle = e->texture.handle;
         }
-        if (cap_is_command(e->kind)) keep_command(p, h, e, pass);
+        if (!cap_is_command(e->kind)) continue;
+        if (is_kept(e, pass))
+            keep_command(p, h, e, pass ? &pass->render.dev : NULL);
+        else
+            p->left_out++;
     }
     cap_run_free(&run);
     return true;
@@ -227,7 +248,9 @@ int view_html(View *v, const char *path, uint64_t most_bytes) {
     else
         printf("%s: %llu commands, %.1f MB%s\n", path,
                (unsigned long long)cap_n_commands(v->capture), (double)p.out.n_bytes / 1e6,
-               p.left_out ? ", contents of later commands are left out (--most MB)" : "");
+               p.left_out ? ", without contents of some commands (more than --most MB, or than 32 "
+                            "draws of a pass)"
+                          : "");
     text_free(&p.out);
     text_free(&p.names);
     free(p.hashes);

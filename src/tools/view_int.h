@@ -18,7 +18,8 @@
 
 enum {
     VIEW_MOST_BYTES = 4 << 20,      // of one answer about memory
-    VIEW_FIRST_BYTES = 64 << 10,    // that the page asks for at first
+    VIEW_FIRST_BYTES = 64 << 10,    // of a buffer, that the page asks for at first
+    VIEW_OTHER_BYTES = 4 << 10,     // the same of other memory: constants
     VIEW_MOST_TEXELS = 1024 * 1024, // of one answer about a texture; more are thinned out
     VIEW_FILE_TEXELS = 400 * 400,   // the same in a file
     VIEW_MOST_DRAWS = 256,          // that a history looks at

@@ -14,7 +14,13 @@
             "1 - blend alpha", "source 1", "1 - source 1", "source 1 alpha", "1 - source 1 alpha"],
         op: ["+", "-", "reverse -", "min", "max"],
     };
-    const FIRST = 65536; // bytes that are asked for at first; a file made with --html has those
+    // Bytes that are asked for at first, of buffers and of other memory; a file made with --html has those.
+    const FIRST = 65536, OTHER = 4096;
+    function first(site, value) {
+        const at = number(value);
+        const r = site.resources.findLast(x => x.kind === 1 && at >= number(x.address) && at - number(x.address) < x.bytes);
+        return r ? Math.min(FIRST, r.bytes - (at - number(r.address))) : OTHER;
+    }
 
     function facts(rows) {
         const list = el("dl", {className: "facts"});
@@ -158,7 +164,7 @@
         for (const {stage, arg, types, type} of list) {
             const title = `${stage} ${arg.name}`.trim();
             try {
-                const reply = await site.ask(pathOf(e.command, arg.value, FIRST));
+                const reply = await site.ask(pathOf(e.command, arg.value, first(site, arg.value)));
                 const n = Math.min(reply.data.length, lengthOf(site, arg, types[type]));
                 out.push(content(title, `${types[type] ? types[type].name + ", " : ""}${bytes(n)}${n < reply.left && resource(site, arg) && resource(site, arg).bytes - (arg.offset || 0) > n ? " of more" : ""} after this command`,
                     reply.data.slice(0, n), types, type));
@@ -201,7 +207,7 @@
             hold.replaceChildren(fresh);
             try {
                 const r = resource(site, s.arg), most = r ? Math.min(4 << 20, r.bytes - (s.arg.offset || 0)) : FIRST;
-                const reply = await site.ask(pathOf(e.command, s.arg.value, most <= FIRST ? FIRST : most)).catch(() => site.ask(pathOf(e.command, s.arg.value, FIRST)));
+                const reply = await site.ask(pathOf(e.command, s.arg.value, most <= FIRST ? first(site, s.arg.value) : most)).catch(() => site.ask(pathOf(e.command, s.arg.value, first(site, s.arg.value))));
                 const view = new DataView(reply.data.buffer, reply.data.byteOffset, reply.data.byteLength), step = Math.max(4, +stride.value);
                 const n = Math.max(0, Math.floor((view.byteLength - +offset.value - 8) / step) + 1), points = new Float32Array(3 * n);
                 for (let i = 0; i < n; i++)
@@ -212,7 +218,7 @@
                 let corners = Array.from({length: Math.min(n, e.vertices)}, (_, i) => i + (e.first || 0)).filter(i => i < n), lost = e.vertices - corners.length;
                 if (e.indices) {
                     const wide = e.indexBytes === 4, need = e.vertices * e.indexBytes;
-                    const x = await site.ask(pathOf(e.command, e.indices.value, need <= FIRST ? FIRST : need)).catch(() => site.ask(pathOf(e.command, e.indices.value, FIRST)));
+                    const x = await site.ask(pathOf(e.command, e.indices.value, need <= FIRST ? first(site, e.indices.value) : need)).catch(() => site.ask(pathOf(e.command, e.indices.value, first(site, e.indices.value))));
                     const iv = new DataView(x.data.buffer, x.data.byteOffset, x.data.byteLength), k = Math.min(e.vertices, Math.floor(iv.byteLength / e.indexBytes));
                     const all = Array.from({length: k}, (_, i) => (wide ? iv.getUint32(4 * i, true) : iv.getUint16(2 * i, true)) + (e.first || 0));
                     corners = all.filter(i => i < n);
@@ -329,7 +335,7 @@
             const twin = theirs.find(t => t.stage === stage && t.arg.name === arg.name);
             if (!twin) continue;
             try {
-                const [a, b] = await Promise.all([site.ask(pathOf(e.command, arg.value, FIRST)), site.other.ask(pathOf(e.command, twin.arg.value, FIRST))]);
+                const [a, b] = await Promise.all([site.ask(pathOf(e.command, arg.value, first(site, arg.value))), site.other.ask(pathOf(e.command, twin.arg.value, first(site.other, twin.arg.value)))]);
                 const n = Math.min(a.data.length, b.data.length, lengthOf(site, arg, types[type])), x = a.data.slice(0, n), y = b.data.slice(0, n);
                 const same = x.every((v, i) => v === y[i]), note = same ? "the same in both" : "differs";
                 out.push(el("div", {className: "sides"}, content(`${stage} ${arg.name}`, note, x, types, type, y), content(`${stage} ${arg.name}`, note, y, types, type, x)));
