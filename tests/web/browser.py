@@ -4,6 +4,7 @@ nothing but the browser is needed. Everything waits for what it expects, up to a
 import base64
 import json
 import os
+import re
 import select
 import shutil
 import subprocess
@@ -12,6 +13,10 @@ import time
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 LIMIT = 60
+
+
+class Gone(Exception):
+    """The page that was asked is being replaced by another."""
 
 
 class Browser:
@@ -66,6 +71,8 @@ class Browser:
         while time.monotonic() < end:
             reply = self.receive(end)
             if reply.get("id") == mine:
+                if "error" in reply and re.search("navigated|context", reply["error"]["message"]):
+                    raise Gone(reply["error"]["message"])
                 assert "error" not in reply, f"{method}: {reply['error']}"
                 return reply["result"]
         raise TimeoutError(method)
@@ -103,7 +110,10 @@ class Browser:
         """Until the expression is true; its value."""
         end = time.monotonic() + limit
         while True:
-            value = self.js(expression)
+            try:
+                value = self.js(expression)
+            except Gone:
+                value = None
             if value:
                 return value
             if time.monotonic() > end:

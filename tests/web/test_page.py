@@ -137,8 +137,8 @@ def test_endless_loops_are_stopped_and_said(cache, browser):
         browser.wait("document.querySelector('#picture').getContext('2d').getImageData(9, 9, 1, 1).data[1] === 255")
         browser.wait("document.getElementById('message').hidden")
     finally:
-        browser.open("about:blank")
         server.close()
+        browser.open("about:blank")
 
 
 def test_a_lesson_is_solved(page):
@@ -174,8 +174,8 @@ def test_saving_writes_a_share_file(cache, browser, tmp_path):
         browser.call("Page.reload")  # what was saved comes back
         browser.wait("document.body?.dataset.ready === '1' && document.querySelector('#u-a-0')?.value === '0.25'")
     finally:
-        browser.open("about:blank")
         server.close()
+        browser.open("about:blank")
 
 
 @pytest.mark.parametrize("size", [(1360, 860), (900, 700), (480, 900)])

@@ -306,8 +306,8 @@ def test_ten_thousand_commands(trace, cache, browser):
         choose(browser, 9999, "Buffers")
         browser.wait("document.querySelector('.content .row')?.children[3].textContent === '10000'")
     finally:
-        browser.open("about:blank")
         server.close()
+        browser.open("about:blank")
 
 
 def test_two_captures_side_by_side(trace, cache, browser):
@@ -324,8 +324,8 @@ def test_two_captures_side_by_side(trace, cache, browser):
         assert browser.js(cells) == ["8", "10"]
         assert browser.errors() == []
     finally:
-        browser.open("about:blank")
         server.close()
+        browser.open("about:blank")
 
 
 @pytest.mark.parametrize("size", [(1360, 860), (560, 800)])
