@@ -73,7 +73,9 @@ Memory *record_add_memory(const DevMemory *memory, uint8_t storage) {
 
 static void drop_hashes(Memory *m) {
     free(m->hashes);
-    m->hashes = NULL;
+    free(m->points);
+    m->hashes = m->points = NULL;
+    m->n_points = m->points_capacity = 0;
     m->announced = false;
 }
 
@@ -296,7 +298,7 @@ static void set_view(void *context, uint64_t id, const AbiTexture *record) {
     h->value = id;
     pthread_mutex_lock(&r->lock);
     drop_view(id);
-    if (!enter(h)) free(h);
+    if (!record->n_levels || !enter(h)) free(h); // none: nothing is there any more
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -372,6 +374,7 @@ static void note_code(const DevCode *code, const DevCodeSource *source) {
     c->node.hash = hash_bytes(&code, sizeof code);
     c->name = strdup(source->function->name);
     c->stage = source->function->stage;
+    c->n_slots = source->function->n_slots;
     c->request = malloc(source->request_bytes + 1);
     c->libraries = calloc(source->n_libraries + 1, sizeof *c->libraries);
     note_writes(c, source->function);

@@ -22,7 +22,8 @@ typedef struct CapHooks { // `buffer` is DevRun.report_context
     bool (*wants)(void *buffer);
     // The run begins, with its events: CAP_BEGIN and CAP_RESOURCE.
     void (*begin)(void *buffer);
-    // The memory that an address of the device's is in, though nobody told of it. False: none.
+    // The memory that an address of the device's is in, or that a handle stands for, though nobody
+    // told of it. False: none.
     bool (*memory_at)(void *buffer, const void *address, DevMemory *memory);
 } CapHooks;
 // 0 or errno; EBUSY: there is one. info: what the file says of the program and its device.

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "capture/codec_int.h"
 #include "capture/record_int.h"
+#include "os/pages.h"
 #include "os/pool.h"
 
 static Record *const r = &cap_record;
@@ -44,6 +45,7 @@ static const char *look(const Memory *m, size_t block, char *room) {
 
 // ---- What has changed ----
 
+enum { MAX_POINTS = 4096 };
 enum { GROUP = 16, LARGE = 64 }; // blocks: that a thread looks at, that all threads look at
 
 typedef struct Search {
@@ -101,6 +103,22 @@ static bool all_zeros(const char *bytes, size_t n) {
     return bytes[0] == 0 && memcmp(bytes, bytes + 1, n - 1) == 0;
 }
 
+// Programs may name resources in buffers and nowhere else. Addresses that we chose cannot be taken
+// for numbers: all that look like one are kept, and what they name is used whenever this is.
+static void find_points(Memory *m, const char *bytes, size_t n) {
+    for (size_t i = 0; i + 8 <= n; i += 8) {
+        uint64_t word;
+        memcpy(&word, bytes + i, sizeof word);
+        if (!os_is_place(word & ABI_HANDLE_ADDRESS) || word >> 62) continue;
+        bool known = false;
+        for (size_t k = m->n_points; k-- && !known;) known = m->points[k] == word;
+        if (known || m->n_points >= MAX_POINTS ||
+            !record_grow(&m->points, &m->points_capacity, m->n_points + 1, sizeof *m->points))
+            continue;
+        m->points[m->n_points++] = word;
+    }
+}
+
 static void written(Memory *m, size_t block, char *room, void *context) {
     (void)context;
     size_t n = block_bytes(m, block);
@@ -109,6 +127,7 @@ static void written(Memory *m, size_t block, char *room, void *context) {
     // A copy: the program may be writing there, and what is hashed is what is stored.
     if (bytes != room) memcpy(room, bytes, n);
     m->hashes[block] = cap_hash(room, n);
+    find_points(m, room, n);
     CapEvent e = {
         .kind = CAP_CONTENTS,
         .contents = {.memory = m->id, .offset = block * CAP_BLOCK, .n_bytes = (uint32_t)n}};
@@ -136,6 +155,7 @@ void contents_touch(Memory *m) {
         cap_put_event(&r->events, &e);
     }
     compare(m, written, NULL);
+    for (size_t i = 0; i < m->n_points; i++) record_reach(m->points[i]);
 }
 
 void contents_again(void) {

@@ -14,8 +14,10 @@ typedef struct Memory {
     char *address, *host; // host NULL: read by the device's copy
     size_t n_bytes;
     uint8_t storage;
-    uint64_t *hashes;  // of its blocks, as the file knows them; NULL: nothing
-    bool announced;    // the file knows of it
+    uint64_t *hashes; // of its blocks, as the file knows them; NULL: nothing
+    bool announced;   // the file knows of it
+    uint64_t *points; // addresses and handles that were found in it
+    size_t n_points, points_capacity;
     bool used, writes; // by the run that is being recorded
     bool dead;         // it went meanwhile
 } Memory;
@@ -50,6 +52,7 @@ typedef struct Code {
     uint64_t id;
     char *name;
     uint8_t stage;
+    uint32_t n_slots; // of the function: buffers of attributes come behind them
     unsigned char *request;
     size_t request_bytes;
     Library **libraries;
@@ -101,6 +104,9 @@ bool record_render(DevRun *run, const DevPass *pass, const DevDraw *draws, size_
 bool record_copy(DevRun *run, void *to, const void *from, size_t n_bytes);
 bool record_fill(DevRun *run, void *to, uint8_t value, size_t n_bytes);
 bool record_move(DevRun *run, const DevMove *move);
+
+// The memory that a word of a buffer names, if it does: it is used, too.
+void record_reach(uint64_t word);
 
 // record_contents.c: what memory holds, into the events of the run.
 void contents_touch(Memory *memory); // once in a run, before its commands reach it

@@ -182,10 +182,33 @@ static bool slot_writes(const Code *c, size_t slot) {
 
 // The memory behind a handle.
 static void reach_handle(const Handle *h, bool writes) {
+    const void *data = h->kind == HANDLE_TENSOR    ? h->copy.tensor.data
+                       : h->kind == HANDLE_TEXTURE ? h->copy.texture.levels[0].data
+                                                   : NULL;
+    DevMemory untold;
+    pthread_mutex_lock(&r->lock);
+    bool known = !data || record_memory_at(data);
+    pthread_mutex_unlock(&r->lock);
+    if (!known &&
+        r->hooks->memory_at(r->run->report_context, (const void *)(uintptr_t)h->value, &untold)) {
+        pthread_mutex_lock(&r->lock);
+        record_add_memory(&untold, untold.storage);
+        pthread_mutex_unlock(&r->lock);
+    }
     if (h->kind == HANDLE_TENSOR) reach(h->copy.tensor.data, writes);
     if (h->kind != HANDLE_TEXTURE) return;
     for (uint32_t i = 0; i < h->copy.texture.n_levels; i++)
         reach(h->copy.texture.levels[i].data, writes);
+}
+
+void record_reach(uint64_t word) {
+    pthread_mutex_lock(&r->lock);
+    const Handle *h = record_handle(word);
+    pthread_mutex_unlock(&r->lock);
+    if (h)
+        reach_handle(h, false);
+    else
+        reach((const void *)(uintptr_t)word, false);
 }
 
 // Every argument is a number, a handle, or an address of memory that the capture holds.
@@ -269,6 +292,13 @@ static void take_function(const DevCode *code, const DevArguments *a, size_t n, 
     *f = (CapFunction){(uint32_t)n, code->threadgroup_bytes};
 }
 
+static size_t vertex_slots(const DevVertexStage *v) {
+    pthread_mutex_lock(&r->lock);
+    const Code *c = record_code(v->code);
+    pthread_mutex_unlock(&r->lock);
+    return c ? c->n_slots + v->info->n_vertex_buffers : 0;
+}
+
 static void put_draw(const DevDraw *draw) {
     CapEvent e = {.kind = CAP_DRAW, .draw = {.dev = *draw}};
     CapDraw *c = &e.draw;
@@ -278,7 +308,7 @@ static void put_draw(const DevDraw *draw) {
     DevTileStage tile;
     if (draw->vertex) {
         vertex = *draw->vertex;
-        size_t n = vertex.code ? vertex.code->n_slots + vertex.info->n_vertex_buffers : 0;
+        size_t n = vertex.code ? vertex_slots(&vertex) : 0;
         take_function(vertex.code, &vertex.arguments, n, &c->vertex);
         vertex.code = as_code(vertex.code);
         c->dev.vertex = &vertex;

@@ -234,11 +234,19 @@ static bool do_event(CapReplay *r, const CapEvent *e, const CapWatch *watch, cha
     }
 }
 
-typedef enum Went { WENT_ON, STOPPED, FAILED } Went;
+typedef enum Went { WENT_ON, STOPPED, FAILED, FAULTED } Went; // FAULTED: as it did then
+
+// The fault that ended the run in the captured program; 0: it came to its end.
+static uint32_t recorded_fault(const CapReplay *r) {
+    for (size_t i = r->events.n_events; i--;)
+        if (r->events.events[i].kind == CAP_END) return r->events.events[i].end.fault;
+    return 0;
+}
 
 static Went command_failed(CapReplay *r, const CapEvent *e, char why[CAP_WHY]) {
     char text[CAP_WHY];
     int fault = r->running ? atomic_load(&r->dev.fault) : 0;
+    if (fault && recorded_fault(r)) return FAULTED;
     memcpy(text, why, sizeof text);
     if (fault)
         replay_say(why, "command %llu (%s) failed: %s", (unsigned long long)e->command,
@@ -279,7 +287,7 @@ static bool gather(CapReplay *r, size_t at, CapEvent **pass, size_t *n_draws, si
 static Went tell(CapReplay *r, const CapEvent *e, const CapWatch *watch, uint64_t start,
                  char why[CAP_WHY]) {
     if (!watch->after) return WENT_ON;
-    if (!finish(r, e->command, why)) return FAILED;
+    if (!finish(r, e->command, why)) return command_failed(r, e, why);
     uint64_t ns = os_now_ns() - start;
     stop(r);
     return watch->after(watch->context, e, ns) ? WENT_ON : STOPPED;
@@ -310,7 +318,7 @@ static Went run_pass(CapReplay *r, uint64_t until, const CapWatch *watch, char w
         if (w == STOPPED && !whole) r->in_pass = true;
     }
     free(pass);
-    if (w == FAILED) return w;
+    if (w == FAILED || w == FAULTED) return w;
     r->next = (whole ? last : until) + 1;
     r->in_pass = r->in_pass || !whole;
     r->at = end;
@@ -370,6 +378,17 @@ bool cap_replay_run(CapReplay *r, uint64_t until, const CapWatch *watch, char wh
         if (w == STOPPED) {
             stop(r);
             return true;
+        }
+        if (w == FAULTED && cap_first_command(r->capture, r->run) <= until) {
+            // What is left of the run was not done, and what it left behind hangs on chance.
+            size_t next = r->run + 1;
+            r->next = next < cap_n_runs(r->capture) ? cap_first_command(r->capture, next)
+                                                    : cap_n_commands(r->capture);
+            if (r->next > until) {
+                stop(r);
+                r->in_pass = true;
+                return true;
+            }
         }
         end_run(r);
         r->run++;

@@ -136,7 +136,7 @@ static bool vertex(CapReplay *r, const CapDraw *draw, DevDraw *to, char why[CAP_
     Program *p = replay_program(r, number(v->code), true, why);
     if (!p) return false;
     if (!same_info(p->code->stage, v->info)) return stage_differs(p, why);
-    if (p->code->n_slots + v->info->n_vertex_buffers != draw->vertex.n_args ||
+    if (p->function->n_slots + v->info->n_vertex_buffers != draw->vertex.n_args ||
         !v->arguments.lengths)
         return wrong_count(p, why);
     v->code = p->code;

@@ -9,10 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "capture/replay_int.h"
-#include "os/zeros.h"
+#include "os/pages.h"
 
 #define BEHIND 65536u // as os/pages.h has them
-#define PLACED(address) ((address) >> 44 == 2)
 #define MAX_MEMORY ((uint64_t)1 << 40)
 
 bool replay_say(char why[CAP_WHY], const char *format, ...) {
@@ -131,7 +130,7 @@ static bool make_place(CapReplay *r, Place *p, char why[CAP_WHY]) {
                           "%llu bytes at address 0x%llx are not to be had in this process: "
                           "try again",
                           (unsigned long long)m->n_bytes, (unsigned long long)m->address);
-    if (PLACED(m->address)) { // zeros behind it that nobody has; not there: so be it
+    if (os_is_place(m->address)) { // zeros behind it that nobody has; not there: so be it
         const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
         uintptr_t end = (m->address + m->n_bytes + page - 1) & ~(page - 1);
         map_range(r, end, BEHIND);

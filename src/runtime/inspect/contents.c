@@ -102,7 +102,8 @@ static void begin(void *context) {
 }
 
 static void take_memory(const RtSpan *span, void *context) {
-    if (!span->kind) rt_memory_behind(span->resource, context);
+    bool memory = !span->kind || span->kind == ABI_LIVE_TEXTURE || span->kind == ABI_LIVE_TENSOR;
+    if (memory) rt_memory_behind(span->resource, context);
 }
 
 static bool memory_at(void *context, const void *address, DevMemory *memory) {

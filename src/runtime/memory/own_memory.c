@@ -44,15 +44,16 @@ bool rt_own_memory(MTLResource *resource, size_t n_bytes) {
 }
 
 size_t rt_slot_bytes(const MTLDevice *device, size_t n_bytes) {
-    bool small = rt_allocator_is_default() && !device->table->memory_make && !device->debug_layer &&
-                 n_bytes <= RT_SLAB_MAX_BYTES;
+    bool small = rt_allocator_is_default() && !dev_has_memory(device->table) &&
+                 !device->debug_layer && n_bytes <= RT_SLAB_MAX_BYTES;
     return small ? rt_slab_slot_bytes(n_bytes) : 0;
 }
 
 bool rt_own_slot(MTLResource *resource, size_t n_bytes, bool zeroed) {
     char *slot = rt_slab_take(n_bytes, zeroed, &resource->slab);
     if (!slot) return false;
-    resource->own = (DevMemory){.address = slot, .host = slot};
+    resource->own =
+        (DevMemory){.address = slot, .host = slot, .n_bytes = rt_slab_slot_bytes(n_bytes)};
     resource->owner = RT_OWNER_SLAB;
     return true;
 }
