@@ -213,6 +213,8 @@ TEST(products_with_edges_and_strides) {
     lay_out(&B, F16, MEMORY, 20, 15, 1, 5, 1);
     lay_out(&C, F32, MEMORY, 35, 30, 0, 2, 2); // rows cut, columns beyond the tile stay
     check_product("edges", 1e-6);
+    make(F16, F16, F32, 64, 128, 32, 1); // two panels
+    check_product("panels", 1e-6);
 }
 TEST(products_from_cooperative_tensors) {
     static const u32 kinds[] = {IN_ORDER, FRAGMENTS, PERMUTED, TILES};

@@ -13,6 +13,7 @@
 #define API static __attribute__((unused))
 #define WARP static __attribute__((unused)) // a test needs some of them
 #define UNROLL
+#define ONCE
 enum { RUBBISH = 0x5a5a5a5a, STACK = 65536, THREADS = 128, SHARED_BYTES = 232448 };
 
 static struct {

@@ -36,6 +36,7 @@ INLINE f32 float_of(u32 bits) {
 // A function of the library: part of the kernel that calls it.
 #define API __attribute__((always_inline, convergent))
 #define UNROLL _Pragma("clang loop unroll(full)")
+#define ONCE _Pragma("clang loop unroll(disable)")
 
 INLINE u32 thread_at(u32 d) {
     return d == 0   ? __nvvm_read_ptx_sreg_tid_x()

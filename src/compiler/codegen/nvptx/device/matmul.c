@@ -333,7 +333,13 @@ API void ingot_tensor_matmul(const void *a, i64 a_row, i64 a_col, i32 a_rows, i3
     i32 row_tiles = (share + 15) / 16, most = MAX_SUMS / 4 / row_tiles & ~1;
     most = most < 2 ? 2 : most;
     i32 col_tiles = (n + 7) / 8;
-    UNROLL for (i32 j = 0; j < col_tiles; j += most) {
+    // Panels of a result in memory are alike; those of registers are registers of their own.
+    _Bool alike = !layout_c && col_tiles % most == 0;
+    ONCE for (i32 j = 0; alike && j < col_tiles; j += most) {
+        Panel p = {j * 8, row_tiles, most};
+        compute_panel(&w, &p, wide);
+    }
+    UNROLL for (i32 j = 0; !alike && j < col_tiles; j += most) {
         Panel p = {j * 8, row_tiles, col_tiles - j < most ? col_tiles - j : most};
         compute_panel(&w, &p, wide);
     }
