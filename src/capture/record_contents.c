@@ -109,7 +109,8 @@ static void find_points(Memory *m, const char *bytes, size_t n) {
     for (size_t i = 0; i + 8 <= n; i += 8) {
         uint64_t word;
         memcpy(&word, bytes + i, sizeof word);
-        if (!os_is_place(word & ABI_HANDLE_ADDRESS) || word >> 62) continue;
+        bool pooled = (word & ~(ABI_VIEW_POOL_SLOTS - 1)) == ABI_TEXTURE_POOLED;
+        if (!pooled && (!os_is_place(word & ABI_HANDLE_ADDRESS) || word >> 62)) continue;
         bool known = false;
         for (size_t k = m->n_points; k-- && !known;) known = m->points[k] == word;
         if (known || m->n_points >= MAX_POINTS ||

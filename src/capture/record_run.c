@@ -180,6 +180,18 @@ static bool slot_writes(const Code *c, size_t slot) {
     return false;
 }
 
+// A view of a pool is known by the texture that it shows. The lock is held.
+static uint64_t shown_by(const Handle *view) {
+    for (size_t b = 0; b < r->handles.n_buckets; b++)
+        for (const HashNode *n = r->handles.buckets[b]; n; n = n->next) {
+            const Handle *h = (const Handle *)n;
+            if (h->kind == HANDLE_TEXTURE && h->record &&
+                h->copy.texture.levels[0].data == view->copy.texture.levels[0].data)
+                return h->value;
+        }
+    return view->value;
+}
+
 // The memory behind a handle.
 static void reach_handle(const Handle *h, bool writes) {
     const void *data = h->kind == HANDLE_TENSOR    ? h->copy.tensor.data
@@ -188,9 +200,10 @@ static void reach_handle(const Handle *h, bool writes) {
     DevMemory untold;
     pthread_mutex_lock(&r->lock);
     bool known = !data || record_memory_at(data);
+    uint64_t value = known || h->record ? h->value : shown_by(h);
     pthread_mutex_unlock(&r->lock);
     if (!known &&
-        r->hooks->memory_at(r->run->report_context, (const void *)(uintptr_t)h->value, &untold)) {
+        r->hooks->memory_at(r->run->report_context, (const void *)(uintptr_t)value, &untold)) {
         pthread_mutex_lock(&r->lock);
         record_add_memory(&untold, untold.storage);
         pthread_mutex_unlock(&r->lock);
