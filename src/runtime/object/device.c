@@ -183,7 +183,11 @@ static unsigned open_all(bool whole) {
     return n;
 }
 
-MTLDevice *rt_device_if_any(void) { return atomic_load(&n_devices) ? atomic_load(&all[0]) : NULL; }
+static atomic_uint default_place; // of the device that INGOT_DEVICE names, once it was asked for
+
+MTLDevice *rt_device_if_any(void) {
+    return atomic_load(&n_devices) ? atomic_load(&all[atomic_load(&default_place)]) : NULL;
+}
 
 // The device of a place in the list, retained; a new one where that is lost. What was there stays
 // until the next one is lost too: somebody may be looking at it.
@@ -233,7 +237,9 @@ MTLDevice *mtl_create_system_default_device(void) {
     if (place < 0 && !atomic_exchange(&told, true))
         fprintf(stderr, "Ingot: INGOT_DEVICE: '%s': there is no such device on this machine\n",
                 name);
-    return place < 0 ? NULL : device_at((size_t)place);
+    if (place < 0) return NULL;
+    atomic_store(&default_place, (unsigned)place);
+    return device_at((size_t)place);
 }
 
 MTLDevice *mtl_create_device_named(const char *name, MTLError **error) {
