@@ -72,6 +72,36 @@ def test_steps_of_training_in_python(ingot):
     assert SAME in ingot("replay", "--check", "x.ingottrace").stdout
 
 
+PYMETAL = """
+import pymetal as pm
+device = pm.create_system_default_device()
+buffer, queue = device.new_buffer(4096, 0), device.new_command_queue()
+d = pm.CaptureDescriptor()
+d.capture_object, d.destination = device, pm.CaptureDestination.GPUTraceDocument
+d.output_url = "p.ingottrace"
+pm.shared_capture_manager().start_capture(d)
+commands = queue.command_buffer()
+encoder = commands.blit_command_encoder()
+encoder.fill_buffer(buffer, pm.Range(0, 4096), 7)
+encoder.end_encoding()
+commands.commit()
+commands.wait_until_completed()
+pm.shared_capture_manager().stop_capture()
+"""
+
+
+def test_capture_manager_of_pymetal(ingot):
+    if not (BUILD / "python" / "pymetal").exists():
+        pytest.skip("built without Python")
+    ingot.write("p.py", PYMETAL)
+    r = run(ingot, sys.executable, "p.py", MTL_CAPTURE_ENABLED="1", PYTHONPATH=str(BUILD / "python"))
+    assert r.returncode == 0, r.stderr
+    assert SAME in ingot("replay", "--check", "p.ingottrace").stdout
+    assert "0: fill 4096 bytes" in ingot("replay", "--list", "p.ingottrace").stdout
+    ingot("replay", "-q", "--save", "buffer 0=b.raw", "p.ingottrace")
+    assert set((ingot.folder / "b.raw").read_bytes()) == {7}
+
+
 MANAGER = r"""
 #include <ingot/metal.h>
 #include <stdio.h>
