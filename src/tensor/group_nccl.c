@@ -11,7 +11,7 @@
 typedef struct NcclId {
     char bytes[128];
 } NcclId;
-enum { POINTER_CONTEXT = 1, STREAM_NON_BLOCKING = 1 };
+enum { POINTER_DEVICE = 9, STREAM_NON_BLOCKING = 1 };
 
 static struct Functions {
     int (*get_id)(NcclId *id);
@@ -24,14 +24,19 @@ static struct Functions {
                           void *stream);
     // The driver's.
     int (*pointer_attribute)(void *to, int attribute, uint64_t address);
+    int (*device_get)(int *device, int ordinal);
+    int (*primary_retain)(void **context, int device);
     int (*context_set)(void *context);
     int (*stream_create)(void **stream, unsigned flags);
     int (*stream_synchronize)(void *stream);
 } nccl;
-static const char *const names[] = {
-    "ncclGetUniqueId", "ncclCommInitRank", "ncclGetErrorString", "ncclAllReduce",
-    "ncclBroadcast",   "ncclAllGather",    "ncclReduceScatter",  "cuPointerGetAttribute",
-    "cuCtxSetCurrent", "cuStreamCreate",   "cuStreamSynchronize"};
+static const char *const names[] = {"ncclGetUniqueId",    "ncclCommInitRank",
+                                    "ncclGetErrorString", "ncclAllReduce",
+                                    "ncclBroadcast",      "ncclAllGather",
+                                    "ncclReduceScatter",  "cuPointerGetAttribute",
+                                    "cuDeviceGet",        "cuDevicePrimaryCtxRetain",
+                                    "cuCtxSetCurrent",    "cuStreamCreate",
+                                    "cuStreamSynchronize"};
 #define N_NAMES (sizeof names / sizeof *names)
 _Static_assert(sizeof nccl == N_NAMES * sizeof(void *), "a name for each function");
 
@@ -81,8 +86,11 @@ bool group_nccl_open(const GroupTransport *others, int rank, int size, uint64_t 
                      char *why) {
     if (comm) return check(nccl.context_set(context), "cuCtxSetCurrent", why);
     NcclId id = {{0}};
-    if (!check(nccl.pointer_attribute(&context, POINTER_CONTEXT, address), "cuPointerGetAttribute",
+    int ordinal = 0, device = 0; // memory of a pool has no context, but a device
+    if (!check(nccl.pointer_attribute(&ordinal, POINTER_DEVICE, address), "cuPointerGetAttribute",
                why) ||
+        !check(nccl.device_get(&device, ordinal), "cuDeviceGet", why) ||
+        !check(nccl.primary_retain(&context, device), "cuDevicePrimaryCtxRetain", why) ||
         !check(nccl.context_set(context), "cuCtxSetCurrent", why) ||
         !check(nccl.stream_create(&stream, STREAM_NON_BLOCKING), "cuStreamCreate", why) ||
         (rank == 0 && !check(nccl.get_id(&id), "ncclGetUniqueId", why)) ||
