@@ -199,6 +199,9 @@ typedef struct MslKernelRequest {
     // NULL: code object; "ll": vectorised IR text; "scalar-ll": before; "asm"; "ptx" for GPUs
     const char *emit;
     const char *dump_after; // NULL or a pass name: IR text after it, appended to log
+    // Not NULL: gets remarks (passes/remarks.c), malloc'd. Of the command line only: protocol.h
+    // does not carry it.
+    char **remarks;
 } MslKernelRequest;
 
 // A function made from a graph of calls. Nodes stand in the order they run: arguments name earlier

@@ -125,10 +125,11 @@ bool build_kernel(const BuildOptions *o, const Metallib *lib, const RfFunction *
         .width = o->width,
         .validate = o->validate || o->races,
         .watch = o->races ? MSL_WATCH_RACES : 0,
-        .debug = o->width == 1 ? o->debug : MSL_DEBUG_NONE,
+        .debug = o->debug == MSL_DEBUG_FULL && o->width != 1 ? MSL_DEBUG_LINES : o->debug,
         .math_mode = (MslMathMode)lib->math_mode,
         .emit = o->emit && strcmp(o->emit, "obj") ? o->emit : NULL,
         .dump_after = o->dump_after,
+        .remarks = o->remarks_to,
     };
     ok = parts && numbers && msl_backend(&request, out);
     free(parts);
@@ -224,6 +225,7 @@ static int build_one(BuildOptions *o) {
         status = 1;
     }
     if (!status && o->check && build_check(o, lib)) status = 1;
+    if (!status && o->remarks) status = build_remarks(o, lib);
     char *output = build_output(o);
     if (!status && o->emit)
         status = emit(o, lib);

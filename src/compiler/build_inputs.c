@@ -113,7 +113,7 @@ static Metallib *compile(const BuildOptions *o, const char *path, const unsigned
     source.links = links;
     source.n_links = o->links.n;
     source.allow_undefined = as_object || o->install_name || o->links.n;
-    source.check_only = !as_object && !o->output && !o->emit && !o->check;
+    source.check_only = !o->remarks && (!as_object && !o->output && !o->emit && !o->check);
     MslLibrary out;
     Blob *bytes = NULL;
     bool ok = driver_library(&source, getcwd(here, sizeof here) ? here : "/", &out, &bytes);

@@ -29,11 +29,13 @@ typedef struct BuildOptions {
     MslMathMode math_mode;
     bool precise_functions; // -fmetal-math-fp32-functions=precise
     bool check, warnings_as_errors, enable_logging, quiet, validate, races;
-    MslDebug debug;                                      // -g
-    bool object;                                         // -c
-    bool preprocess;                                     // -E
-    bool headers;                                        // -H
-    Strings shape_of_text;                               // -P, -C, -CC, -dM
+    MslDebug debug; // -g
+    bool remarks, remarks_json;
+    char **remarks_to;     // while kernels are compiled for their remarks
+    bool object;           // -c
+    bool preprocess;       // -E
+    bool headers;          // -H
+    Strings shape_of_text; // -P, -C, -CC, -dM
     bool rules, user_rules, side_rules, side_user_rules; // -M, -MM, -MD, -MMD
     bool phony_rules;                                    // -MP
     const char *rules_file;                              // -MF
@@ -69,6 +71,7 @@ MslFiles build_files(const MslSource *source);
 
 // build_text.c: -E, -H and the rules for make. Exit status.
 bool build_wants_text(const BuildOptions *o);
+int build_remarks(const BuildOptions *o, const Metallib *lib); // build_remarks.c
 int build_text(const BuildOptions *o);
 
 bool build_has_code(const RfFunction *f); // whether machine code can be made of it

@@ -65,6 +65,17 @@ static int take_debug(const CommandLine *line, const Option *row, void *options,
     return 0;
 }
 
+static int take_remarks(const CommandLine *line, const Option *row, void *options, char *value) {
+    (void)row;
+    BuildOptions *o = options;
+    if (value && strcmp(value, "json"))
+        return options_wrong(line, "--remarks are text, or =json, not '%s'", value);
+    o->remarks = true;
+    o->remarks_json = value != NULL;
+    if (!o->debug) o->debug = MSL_DEBUG_LINES;
+    return 0;
+}
+
 static int warn(const CommandLine *line, void *options, char *arg) {
     (void)options;
     if (!strncmp(arg, "--", 2)) // one of ours, misspelt
@@ -173,6 +184,10 @@ static const Option rows[] = {
      OPT_LIST, AT(links)},
     {"--check", NULL, "make machine code for every kernel and name those that fail", OPT_FLAG,
      AT(check)},
+    {"--remarks", "[=json]",
+     "what keeps the kernels from being fast, at their lines: gathers, ways that\n"
+     "threads take differently, work that is done one thread after the other",
+     OPT_CALL, .take = take_remarks},
     {"--emit", "=WHAT",
      "show the code of the kernels: asm, ll (vectorised LLVM IR),\n"
      "scalar-ll (before vectorising), obj (needs -o and one --function),\n"

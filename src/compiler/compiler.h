@@ -67,6 +67,13 @@ typedef struct MslKernel {
 bool msl_backend(const MslKernelRequest *request, MslKernel *out);
 void msl_kernel_free(MslKernel *k);
 
+// frontend/bridge.cpp: which lines of the source places (offsets) of a code object come from: for
+// each the functions that are inlined there, the innermost first. False: it is no code object.
+typedef void MslNamePlace(void *context, size_t place, const char *function, const char *file,
+                          uint32_t line);
+bool msl_name_places(const void *elf, size_t n_bytes, const uint64_t *places, size_t n,
+                     MslNamePlace *name, void *context);
+
 // codegen/stitch.c: a library of visible functions, one for each graph. Returns out->ok; the log
 // says why not.
 bool msl_stitch(const MslStitchRequest *request, MslLibrary *out);

@@ -40,4 +40,5 @@ int confinement_main(void);
 // `mslc precompile`: makes the precompiled headers of every math mode in the shipped folder, so
 // that the first compile of a user need not. Exit status 0 or 1.
 int precompile_main(void);
+int lines_main(int argc, char **argv); // lines.c
 #endif

@@ -12,6 +12,8 @@ static const char usage[] =
     "  mslc build FILE.metal [options]   compile a file; `mslc build --help` lists the options\n"
     "  mslc serve                        answer libingot's requests (it starts this by itself)\n"
     "  mslc precompile                   precompile the Metal headers (installing does this)\n"
+    "  mslc lines CODE.so                source lines of the hexadecimal offsets in standard "
+    "input\n"
     "  mslc confinement                  what keeps it from the rest of this machine\n"
     "  mslc --version\n";
 
@@ -20,6 +22,7 @@ int main(int argc, char **argv) {
     if (!strcmp(command, "serve")) return serve_main();
     if (!strcmp(command, "build")) return build_main(argc - 1, argv + 1);
     if (!strcmp(command, "precompile")) return precompile_main();
+    if (!strcmp(command, "lines")) return lines_main(argc - 1, argv + 1);
     if (!strcmp(command, "confinement")) return confinement_main();
     if (!strcmp(command, "--version")) {
         printf("mslc " INGOT_VERSION " (%.12s)\n", compiler_id());

@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 #include "cpu/cpu.h"
+#include "cpu/engine.h"
 #include "cpu/raster/raster.h"
 #include "abi/requests.h"
 #include "cpu/texture/view_pool.h"
@@ -83,7 +84,13 @@ static const AbiTexture *view_at(void *context, uint64_t id) {
 
 static DevCode *load_code(void *context, const DevCodeSource *source, char *why, size_t why_bytes) {
     (void)context;
-    return cpu_code_load(source->bytes, source->n_bytes, why, why_bytes);
+    DevCode *code = cpu_code_load(source->bytes, source->n_bytes, why, why_bytes);
+    if (code) cpu_profile_code(code, source);
+    return code;
+}
+
+static void free_code(DevCode *code) {
+    if (!cpu_profiled) cpu_code_free(code); // its places are still to be named
 }
 
 const DevTable cpu_device = {
@@ -94,7 +101,7 @@ const DevTable cpu_device = {
     .view_set = set_view,
     .view_at = view_at,
     .code_load = load_code,
-    .code_free = cpu_code_free,
+    .code_free = free_code,
     .run_begin = cpu_run_begin,
     .run_end = cpu_run_end,
     .dispatch = cpu_dispatch,

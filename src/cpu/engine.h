@@ -80,16 +80,19 @@ typedef struct CpuThread {
     size_t threadgroup_capacity;
     void *frames;
     size_t frames_capacity;
-    void *alt_stack;               // for signals; NULL if the thread had one of its own
-    struct CpuThread *next_worker; // list of workers, for the watchdog
-    struct CpuThread *next;        // list of all, under cpu_threads_lock
+    struct Samples *samples;               // profile.c: of this thread, or NULL
+    const struct CpuContextLaunch *launch; // of the last call of compiled code, while profiled
+    void *alt_stack;                       // for signals; NULL if the thread had one of its own
+    struct CpuThread *next_worker;         // list of workers, for the watchdog
+    struct CpuThread *next;                // list of all, under cpu_threads_lock
 } CpuThread;
 
 // A launch with what its reports belong to: every launch the device makes is the first member of
 // one.
 typedef struct CpuContextLaunch {
     CpuLaunch launch;
-    void *context; // DevDispatch.context
+    void *context;   // DevDispatch.context
+    uint32_t number; // of the draw in its pass, from 1; 0: none
 } CpuContextLaunch;
 // Everything but the arguments and the grid.
 void cpu_launch_init(CpuContextLaunch *launch, DevRun *run, void *context);
@@ -111,6 +114,11 @@ bool cpu_thread_guard(CpuThread *t, DevRun *run, void (*body)(void *argument), v
 typedef void CpuCodeFn(void); // a function of a code object, whatever it takes
 int cpu_stack_call(CpuCodeFn *f, const void *a, uint64_t b, uint64_t c, void *d, void *e);
 _Noreturn void cpu_stack_escape(void);
+// profile.c
+extern bool cpu_profiled;                                                // INGOT_PROFILE
+void cpu_profile_code(const DevCode *code, const DevCodeSource *source); // is loaded
+void cpu_profile_thread(CpuThread *t);                                   // is about to run code
+void cpu_profile_run_ended(void);
 // debug.c
 extern bool cpu_debugged;   // MTL_SHADER_DEBUG=1
 void cpu_debug_enter(void); // one thread at a time runs code then
@@ -124,6 +132,7 @@ static inline void cpu_thread_call(CpuThread *t, CpuCodeFn *f, const void *a, ui
                                    uint64_t c, void *d, void *e) {
     unsigned calls = atomic_load_explicit(&t->calls, memory_order_relaxed);
     atomic_store_explicit(&t->calls, calls + 1, memory_order_relaxed);
+    if (cpu_profiled) t->launch = a;
     if (cpu_debugged) cpu_debug_enter();
     int left = cpu_stack_call(f, a, b, c, d, e);
     if (cpu_debugged) cpu_debug_leave();

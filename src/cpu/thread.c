@@ -195,6 +195,7 @@ bool cpu_thread_guard(CpuThread *t, DevRun *run, void (*body)(void *argument), v
         dev_run_fail(run, DEV_FAULT_NO_MEMORY, 0);
         return false;
     }
+    if (cpu_profiled) cpu_profile_thread(t);
     atomic_store_explicit(&t->step_ms, cpu_run_part(run)->step_ms, memory_order_relaxed);
     atomic_store_explicit(&t->run, run, memory_order_release);
     passed_on = 0;

@@ -123,6 +123,7 @@ bool cpu_run_begin(DevRun *run, DevLimits limits) {
 }
 
 void cpu_run_end(DevRun *run) {
+    if (cpu_profiled) cpu_profile_run_ended();
     const CpuRunPart *part = cpu_run_part(run);
     if (part->has_deadline) os_timer_cancel(&cpu_run_part(run)->deadline);
     if (part->step_ms) atomic_fetch_sub(&n_watched, 1);

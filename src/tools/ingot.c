@@ -28,6 +28,7 @@ static const struct {
     {"replay", cmd_replay, "run a capture again: check it, time it, save what resources hold"},
     {"view", cmd_view, "a page to look at a capture on: commands, buffers, textures, sources"},
     {"diff", cmd_diff, "the first command of two captures whose results differ"},
+    {"profile", cmd_profile, "which lines of a program's Metal functions take the time"},
     {"cache", cmd_cache, "size of the compiler's cache, and clearing it"},
     {"bench", cmd_bench, "quick measurements of this machine; `bench tensors`: the tensor library"},
 };

@@ -26,6 +26,7 @@ int cmd_debug(int argc, char **argv);
 int cmd_capture(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
+int cmd_profile(int argc, char **argv);
 int cmd_implicit(int argc, char **argv);
 int cmd_compress(int argc, char **argv);
 int cmd_denoise(int argc, char **argv);

@@ -207,6 +207,7 @@ static void compile(Cg *cg, MslKernel *out) {
     msl_carry_masks(cg);
     msl_break_chains(cg);
     msl_loosen(cg);
+    if (cg->request->debug == MSL_DEBUG_LINES) msl_finish_lines(cg);
     LLVMMemoryBufferRef object = msl_emit(cg);
     note_time(cg, "emit", now_ms() - start);
     start = now_ms();

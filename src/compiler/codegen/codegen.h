@@ -70,7 +70,8 @@ typedef struct Cg {
     size_t n_dispatches;
     struct CgVariable *variables; // in threadgroup memory, for reports
     size_t n_variables;
-    char *diagnostics; // errors LLVM reported through its handler, or NULL
+    LLVMMetadataRef source; // the kernel's record for debuggers, or NULL
+    char *diagnostics;      // errors LLVM reported through its handler, or NULL
 } Cg;
 
 #define MSL_SOME_SYMBOL "ingot_some" // the version for some threads, as device/group.c calls it
@@ -201,6 +202,7 @@ typedef struct MslSourceNotes {
 MslSourceNotes msl_take_source(LLVMValueRef from);
 void msl_give_source(LLVMValueRef to, MslSourceNotes notes);
 void msl_finish_debug(Cg *cg); // after the reference code is whole
+void msl_finish_lines(Cg *cg); // last: optimised code that knows its lines
 
 // specialise.c
 void msl_specialise(Cg *cg);

@@ -28,6 +28,7 @@ bool msl_context_open(Cg *cg, const MslKernelRequest *request, char **log) {
     memcpy(cx->shape, request->shape, sizeof cx->shape);
     cx->dump_after = request->dump_after;
     cx->log = log;
+    cx->remarks = request->remarks;
     // Parts: the kernel's library, and at most one for each linked function and dynamic library.
     size_t n_parts = 1 + request->n_linked + request->n_dynamic, n = cg->lib->n_constants;
     for (size_t i = 0; i < request->n_linked; i++) {

@@ -33,6 +33,8 @@ static void shield(Cg *cg) {
 
 void msl_begin_debug(Cg *cg) {
     if (!cg->request->debug && !cg->request->validate) LLVMStripModuleDebugInfo(cg->cx.module);
+    cg->cx.lines = cg->request->debug == MSL_DEBUG_LINES;
+    if (cg->cx.lines) bridge_drop_variables(cg->cx.module);
     if (!msl_is_debugged(cg)) return;
     shield(cg);
     msl_run_passes(&cg->cx, NULL, "function(sroa,early-cse,simplifycfg)");
@@ -125,6 +127,47 @@ void msl_finish_debug(Cg *cg) {
     LLVMMetadataRef words =
         LLVMDIBuilderCreateArrayType(n.builder, WORDS * 64, 64, basic(&n, "ulong", 64), &size, 1);
     name_variable(&n, "ingot_debug", "ingot_debug", words);
+    LLVMDIBuilderFinalize(n.builder);
+    LLVMDisposeDIBuilder(n.builder);
+}
+
+// ---- Lines of optimised code ----
+
+// Until the end no function has a record, and places count from the functions of the program
+// (LLVM looks at places only in functions with records): what was made of the kernel may be several
+// functions by then. Each gets a record of its own, in which the kernel is inlined.
+static LLVMMetadataRef place_under(Cg *cg, LLVMMetadataRef place, LLVMMetadataRef root) {
+    LLVMMetadataRef outer = LLVMDILocationGetInlinedAt(place);
+    return LLVMDIBuilderCreateDebugLocation(
+        cg->cx.llvm, LLVMDILocationGetLine(place), LLVMDILocationGetColumn(place),
+        LLVMDILocationGetScope(place), outer ? place_under(cg, outer, root) : root);
+}
+
+static LLVMMetadataRef record_of(const Names *n, LLVMValueRef f) {
+    size_t length;
+    const char *name = LLVMGetValueName2(f, &length);
+    LLVMMetadataRef type = LLVMDIBuilderCreateSubroutineType(n->builder, n->file, NULL, 0, 0);
+    LLVMMetadataRef record =
+        LLVMDIBuilderCreateFunction(n->builder, n->unit, name, length, "", 0, n->file, 0, type, 1,
+                                    1, 0, LLVMDIFlagArtificial, 1);
+    LLVMSetSubprogram(f, record);
+    return LLVMDIBuilderCreateDebugLocation(n->cg->cx.llvm, 0, 0, record, NULL);
+}
+
+void msl_finish_lines(Cg *cg) {
+    if (!cg->source) return; // of a library that knows nothing of its source
+    Names n = {.cg = cg, .file = LLVMDIScopeGetFile(cg->source)};
+    n.builder = bridge_debug_builder(cg->cx.module, cg->source, &n.unit);
+    for (LLVMValueRef f = LLVMGetFirstFunction(cg->cx.module); f; f = LLVMGetNextFunction(f)) {
+        LLVMMetadataRef root = NULL;
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+                LLVMMetadataRef place = LLVMInstructionGetDebugLoc(i);
+                if (!place) continue;
+                if (!root) root = record_of(&n, f);
+                LLVMInstructionSetDebugLoc(i, place_under(cg, place, root));
+            }
+    }
     LLVMDIBuilderFinalize(n.builder);
     LLVMDisposeDIBuilder(n.builder);
 }

@@ -369,7 +369,8 @@ void msl_inline_all(Cg *cg) {
                        ? "always-inline,globaldce"
                        : "globaldce,function(sroa<modify-cfg>,early-cse,simplifycfg),ipsccp,"
                          "function(simplifycfg),globaldce,always-inline,globaldce");
-    if (cg->request->debug) msl_give_source(cg->thread, source);
+    if (msl_is_debugged(cg)) msl_give_source(cg->thread, source);
+    cg->source = source.function;
     msl_resolve_calls(cg);
     msl_resolve_bindings(cg);
     check_calls(cg);

@@ -598,7 +598,7 @@ static void open(Cg *cg) {
 void msl_validate(Cg *cg) {
     MslContext *cx = &cg->cx;
     if (!cg->request->validate) {
-        if (!msl_is_debugged(cg)) LLVMStripModuleDebugInfo(cx->module);
+        if (!cg->request->debug) LLVMStripModuleDebugInfo(cx->module);
         return;
     }
     open(cg);
@@ -621,7 +621,7 @@ void msl_validate(Cg *cg) {
     for (size_t k = 0; k < n; k++) check_block(v, blocks[k]);
     msl_watch_accesses(v);
     lower_places(v);
-    if (!msl_is_debugged(cg)) LLVMStripModuleDebugInfo(cx->module);
+    if (!cg->request->debug) LLVMStripModuleDebugInfo(cx->module);
     LLVMSetCurrentDebugLocation2(cx->builder, NULL); // the last instruction it stood at
     if (cx->nvptx)
         msl_link_gpu_code(cg, MSL_GPU_NOTES);

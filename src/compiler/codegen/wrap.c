@@ -8,6 +8,7 @@
 // knows.
 #include "compiler/codegen/codegen.h"
 #include "abi/cpu_kernel.h"
+#include <llvm-c/DebugInfo.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -257,6 +258,22 @@ static LLVMValueRef vectorise_some(Cg *cg, const Plan *plan, LLVMValueRef slow) 
     return some;
 }
 
+static void remark_step(Cg *cg, const Plan *plan) {
+    unsigned line = cg->source ? LLVMDISubprogramGetLine(cg->source) : 0;
+    const char *why = plan->full_width > cg->cx.width
+                          ? "several SIMD-groups side by side share loads"
+                      : cg->uses.simd ? "it uses SIMD-group functions"
+                      : !plan->shaped ? "the threadgroup's size is not known"
+                                      : "more at a time need more registers than there are";
+    msl_add_remark(&cg->cx, cg->source, line, 1, "step", "'%s' runs %u threads in a step: %s",
+                   cg->fn->name, plan->full_width, why);
+    if (plan->suspends && plan->full_width >= 1 && cg->uses.barrier)
+        msl_add_remark(&cg->cx, cg->source, line, 1, "barrier",
+                       "'%s' is left and entered again at each barrier: a threadgroup is more than "
+                       "one step",
+                       cg->fn->name);
+}
+
 static void vectorise_versions(Cg *cg, Plan *plan, uint32_t n_threads) {
     MslContext *cx = &cg->cx;
     // Quick code has one version: that for any threads runs them all.
@@ -267,6 +284,8 @@ static void vectorise_versions(Cg *cg, Plan *plan, uint32_t n_threads) {
     cx->local = true;
     cx->split = cx->whole = !cg->request->quick && !cg->request->validate;
     if (has_full) plan->full = msl_vectorise(cx, cg->thread, true);
+    char **remarks = cx->remarks;
+    if (has_full) cx->remarks = NULL; // the other versions are for the edges
     LLVMValueRef slow = has_full ? cx->slow : NULL;
     if (has_full && plan->shaped) plan->full_width = choose_step(cg, plan->full, n_threads);
     if (plan->full_width != cx->width) {
@@ -284,6 +303,8 @@ static void vectorise_versions(Cg *cg, Plan *plan, uint32_t n_threads) {
     cx->split = cx->whole = false;
     if (!plan->rows) memcpy(cx->shape, cg->request->shape, sizeof cx->shape);
     plan->some = vectorise_some(cg, plan, slow);
+    cx->remarks = remarks;
+    remark_step(cg, plan);
     memcpy(cx->shape, cg->request->shape, sizeof cx->shape);
     if (has_full) msl_copy_slot_attributes(cg, plan->full);
     msl_copy_slot_attributes(cg, plan->some);

@@ -3,6 +3,7 @@
 // purpose: it turns stock Clang into an MSL compiler (dialect, address-space rules, names), hands
 // the tokens to the C pass and parses what comes back, forwards diagnostics, walks the entry points
 // for reflection, and lends the finished module to C. Interface and types: bridge.h.
+#include "compiler/compiler.h"
 #include "compiler/frontend/bridge.h"
 #include "clang/AST/ASTConsumer.h"
 #include "clang/AST/ASTContext.h"
@@ -27,11 +28,13 @@
 #include "clang/Sema/Lookup.h"
 #include "clang/Sema/Sema.h"
 #include "lld/Common/Driver.h"
+#include "llvm/DebugInfo/DWARF/DWARFContext.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm-c/DebugInfo.h"
 #include "llvm/IR/DIBuilder.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -1332,6 +1335,33 @@ struct LLVMOpaqueDIBuilder *bridge_debug_builder(struct LLVMOpaqueModule *module
     auto *at = llvm::cast<llvm::DISubprogram>(llvm::unwrap(subprogram));
     *unit = llvm::wrap(at->getUnit());
     return llvm::wrap(new llvm::DIBuilder(*llvm::unwrap(module), true, at->getUnit()));
+}
+
+bool msl_name_places(const void *elf, size_t n_bytes, const uint64_t *places, size_t n,
+                     MslNamePlace *name, void *context) {
+    llvm::MemoryBufferRef bytes(llvm::StringRef((const char *)elf, n_bytes), "code");
+    auto object = llvm::object::ObjectFile::createObjectFile(bytes);
+    if (!object) {
+        llvm::consumeError(object.takeError());
+        return false;
+    }
+    auto dwarf = llvm::DWARFContext::create(**object);
+    llvm::DILineInfoSpecifier how(llvm::DILineInfoSpecifier::FileLineInfoKind::AbsoluteFilePath,
+                                  llvm::DILineInfoSpecifier::FunctionNameKind::ShortName);
+    for (size_t i = 0; i < n; i++) {
+        llvm::DIInliningInfo all = dwarf->getInliningInfoForAddress({places[i]}, how);
+        for (uint32_t k = 0; k < all.getNumberOfFrames(); k++) {
+            const llvm::DILineInfo &at = all.getFrame(k);
+            name(context, i, at.FunctionName.c_str(), at.FileName.c_str(), at.Line);
+        }
+    }
+    return true;
+}
+
+void bridge_drop_variables(struct LLVMOpaqueModule *module) {
+    for (llvm::Function &f : *llvm::unwrap(module))
+        for (llvm::BasicBlock &b : f)
+            for (llvm::Instruction &i : b) i.dropDbgRecords();
 }
 
 void bridge_forget_headers(struct LLVMOpaqueModule *module, const char *folder) {

@@ -217,6 +217,9 @@ bool bridge_function_is_extern(BridgeJob *job, const char *symbol);
 // code is then that of the line which calls them.
 void bridge_forget_headers(struct LLVMOpaqueModule *module, const char *folder);
 
+void bridge_drop_variables(
+    struct LLVMOpaqueModule *module); // of its notes for debuggers: lines stay
+
 struct LLVMOpaqueMetadata;
 // What adds to the notes for debuggers of the compile unit that a function is of (LLVM-C makes new
 // units only).

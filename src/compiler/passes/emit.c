@@ -34,6 +34,7 @@ Value msl_intrinsic(Vec *x, const char *name, Type *overloads, unsigned n_overlo
 Value msl_entry_alloca(Vec *x, Type t, unsigned align) {
     Block here = LLVMGetInsertBlock(x->b), entry = LLVMGetEntryBasicBlock(x->f);
     Value first = LLVMGetFirstInstruction(entry);
+    LLVMMetadataRef line = LLVMGetCurrentDebugLocation2(x->b); // a new place has its own
     if (first)
         LLVMPositionBuilderBefore(x->b, first);
     else
@@ -41,6 +42,7 @@ Value msl_entry_alloca(Vec *x, Type t, unsigned align) {
     Value a = LLVMBuildAlloca(x->b, t, "");
     LLVMSetAlignment(a, align);
     LLVMPositionBuilderAtEnd(x->b, here);
+    LLVMSetCurrentDebugLocation2(x->b, line);
     return a;
 }
 

@@ -151,6 +151,7 @@ static void find_leads(Vec *x) {
 }
 
 static void emit_terminator(Vec *x, int b) {
+    msl_at_line_of(x, LLVMGetBasicBlockTerminator(x->blocks[b].old));
     Blk *bl = x->blocks, *k = &bl[b];
     Value t = LLVMGetBasicBlockTerminator(k->old);
     if (k->n_succ == 0) {

@@ -438,6 +438,7 @@ static void emit_packed(Vec *x, Value i, Val *o) {
 }
 
 void msl_emit_instruction(Vec *x, Value i) {
+    msl_at_line_of(x, i);
     LLVMOpcode op = LLVMGetInstructionOpcode(i);
     Val *o = msl_val(x, i);
     msl_set_part(x, 0);
@@ -476,6 +477,7 @@ void msl_emit_instruction(Vec *x, Value i) {
 }
 
 void msl_emit_part(Vec *x, Value i, unsigned p) {
+    msl_at_line_of(x, i);
     LLVMOpcode op = LLVMGetInstructionOpcode(i);
     Val *o = msl_val(x, i);
     Builtin which = op == LLVMCall ? msl_builtin_of(i) : (Builtin){OP_NONE, false, false};

@@ -48,11 +48,18 @@ typedef struct MslContext {
     // Such a copy for one SIMD-group that the next function, of several, falls back on instead of
     // one of its own. NULL: its own.
     LLVMValueRef fallback;
+    bool lines;     // instructions say which source line they are of, and what is made of them too
+    char **remarks; // remarks.c; NULL: nobody wants any, or of another copy
     const char *dump_after;
     char **log;
     jmp_buf fail;
     char error[2048];
 } MslContext;
+
+// A remark for the author of the kernel, if any are wanted (remarks.c).
+void msl_add_remark(MslContext *cx, LLVMMetadataRef scope, unsigned line, unsigned column,
+                    const char *kind, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
 
 _Noreturn void msl_fail(MslContext *cx, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

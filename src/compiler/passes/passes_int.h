@@ -12,6 +12,7 @@
 #define INGOT_PASSES_INT_H
 #include "compiler/passes/map.h"
 #include "compiler/passes/passes.h"
+#include <llvm-c/DebugInfo.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -339,6 +340,11 @@ Value msl_entry_alloca(Vec *x, Type t, unsigned align);
 Block msl_new_block(Vec *x, const char *name);
 
 // emit_inst.c
+void msl_remark_all(const Vec *x); // remarks.c
+// What is built next is of the line that i is of.
+static inline void msl_at_line_of(const Vec *x, Value i) {
+    if (x->cx->lines) LLVMSetCurrentDebugLocation2(x->b, LLVMInstructionGetDebugLoc(i));
+}
 void msl_emit_instruction(Vec *x, Value i);
 void msl_emit_part(Vec *x, Value i, unsigned part); // a varying instruction, one part of it
 bool msl_is_elementwise(const char *name);

@@ -162,11 +162,13 @@ static Value vectorise(Vec *x) {
     x->cx->slow = NULL;
     x->assume = false;
     x->entry_ok = (Map){0};
+    if (!versions) msl_remark_all(x);
     if (!versions) return emit(x, ".simd", x->cx->whole);
     Value fallback = x->cx->fallback,
           slow = x->cx->slow = fallback ? fallback : emit(x, ".simd.slow", false);
     x->assume = true;
     msl_analyse(x);
+    msl_remark_all(x);
     Value fast = emit(x, ".simd.fast", x->cx->whole);
     Value f = begin_function(x, ".simd");
     Block entry = msl_new_block(x, ""), yes = msl_new_block(x, "fast"),

@@ -171,6 +171,7 @@ bool raster_draw_info(Pass *p, size_t draw) {
     if (!add_viewports(p, d)) return false;
     set_launch(p, &vertex->arguments, &d->vertex);
     if (d->fragment_info) set_launch(p, &fragment->arguments, &d->fragment);
+    d->vertex.number = d->fragment.number = (uint32_t)draw + 1;
     d->run_vertex = vertex->code ? cpu_code_vertex(vertex->code) : NULL;
     d->vertex_flags = vertex->info->flags;
     for (uint32_t v = 0; v < DEV_MAX_VIEWS && v < d->draw->amplification; v++) {

@@ -51,6 +51,8 @@ static void read_settings(MTLDevice *device) {
     device->sync_specialise = environment_number("INGOT_SYNC_SPECIALISE") != 0;
     unsigned width = environment_number("INGOT_WIDTH");
     device->width = width == 1 || width == 8 || width == 16 || width == 32 ? width : 0;
+    const char *profile = getenv("INGOT_PROFILE");
+    if (profile && *profile) device->debug = MSL_DEBUG_LINES;
     if (environment_number("MTL_SHADER_DEBUG") != 0) {
         device->debug = MSL_DEBUG_FULL;
         device->width = 1;

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// cmd_profile.c: `ingot profile PROGRAM ARGS...`: runs a program and says which lines of its Metal
+// functions take the time. The library in the program takes the samples (INGOT_PROFILE); what is
+// left to do here is to start it and to report.
+#include "base/files.h"
+#include "tools/profile.h"
+#include "tools/tools.h"
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+typedef struct Job {
+    const char *svg, *json, *folder;
+    uint32_t top;
+    bool quiet;
+    char **program; // and its arguments
+} Job;
+
+static const Option rows[] = {
+    {"--svg", "FILE", "write a flame graph", OPT_TEXT, OPT_AT(Job, svg)},
+    {"--json", "FILE", "write all numbers", OPT_TEXT, OPT_AT(Job, json)},
+    {"--top", "N", "rows of each table", OPT_WHOLE, OPT_AT(Job, top), 1, 1e6, .initial = "15"},
+    {"--keep", "FOLDER", "keep the code objects and samples here", OPT_TEXT, OPT_AT(Job, folder)},
+    {"-q", NULL, "no tables", OPT_FLAG, OPT_AT(Job, quiet)},
+};
+static const CommandLine line = {
+    .program = "ingot profile",
+    .usage = "[options] PROGRAM ARGS...",
+    .about = "Runs a program and samples what its Metal functions do, on the CPU device, every "
+             "millisecond: time\n"
+             "by function of the pipeline, by draw, by function and by line of the source. The "
+             "program need not be\n"
+             "recompiled; libraries in .metallib files know their lines if they were built with "
+             "-g. The exit\n"
+             "status is the program's (128 + N if signal N ended it).",
+    OPT_ROWS(rows),
+    .rest = offsetof(Job, program) + 1,
+    .tail = "Why a line is slow: `ingot build --remarks FILE.metal`.",
+};
+
+static pid_t child;
+
+static void pass_on(int signal_number) {
+    if (child > 0) kill(child, signal_number);
+}
+
+static int start(char **argv) {
+    posix_spawnattr_t attributes;
+    sigset_t defaults;
+    sigemptyset(&defaults);
+    sigaddset(&defaults, SIGINT);
+    sigaddset(&defaults, SIGQUIT);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigdefault(&attributes, &defaults);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    signal(SIGINT, SIG_IGN); // reaches the program by itself
+    signal(SIGQUIT, SIG_IGN);
+    signal(SIGTERM, pass_on);
+    signal(SIGHUP, pass_on);
+    int e = posix_spawnp(&child, argv[0], NULL, &attributes, argv, environ);
+    posix_spawnattr_destroy(&attributes);
+    return e;
+}
+
+static void remove_folder(const char *folder) {
+    DIR *dir = opendir(folder);
+    for (struct dirent *e; dir && (e = readdir(dir));)
+        if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..")) unlinkat(dirfd(dir), e->d_name, 0);
+    if (dir) closedir(dir);
+    rmdir(folder);
+}
+
+static int write_file(const Profile *p, const char *path, void (*make)(const Profile *, Text *)) {
+    Text t = {0};
+    if (!path) return EXIT_FINE;
+    make(p, &t);
+    bool ok = !t.failed && file_write_atomic(path, t.data, t.n_bytes, false);
+    int e = errno;
+    text_free(&t);
+    return ok ? EXIT_FINE
+              : complain(EXIT_INPUT, "profile", "cannot write '%s': %s", path, strerror(e));
+}
+
+static int report(const Job *job, const char *folder) {
+    Profile p;
+    int status = EXIT_FINE;
+    if (!profile_read(&p, folder))
+        complain(0, "profile",
+                 "%s ran no Metal function on the CPU device: there is nothing to show",
+                 job->program[0]);
+    else if (!p.total)
+        complain(0, "profile", "no samples: the Metal functions took less than some milliseconds");
+    else if (!job->quiet)
+        profile_print(&p, job->top);
+    status = write_file(&p, job->svg, profile_svg);
+    if (!status) status = write_file(&p, job->json, profile_json);
+    profile_free(&p);
+    return status;
+}
+
+int cmd_profile(int argc, char **argv) {
+    Job job = {0};
+    int status = options_read(&line, &job, argc, argv);
+    if (status != OPTIONS_GO_ON) return status;
+    if (!job.program) return options_wrong(&line, "which program? (`ingot profile --help`)");
+    char own[] = "/tmp/ingot-profile-XXXXXX";
+    char *folder = job.folder ? (make_dirs(job.folder, 0700) ? realpath(job.folder, NULL) : NULL)
+                              : mkdtemp(own);
+    if (!folder)
+        return complain(EXIT_INPUT, "profile", "no folder for the samples: %s", strerror(errno));
+    setenv("INGOT_PROFILE", folder, 1);
+    int e = start(job.program), how = 0;
+    if (e) {
+        status = complain(e == ENOENT ? 127 : 126, "profile", "cannot start '%s': %s",
+                          job.program[0], strerror(e));
+    } else {
+        while (waitpid(child, &how, 0) < 0 && errno == EINTR) {
+        }
+        unsetenv("INGOT_PROFILE");
+        status = WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
+        int wrong = report(&job, folder);
+        if (!status) status = wrong;
+    }
+    if (!job.folder) remove_folder(folder);
+    if (job.folder) free(folder);
+    return status;
+}
