@@ -71,7 +71,10 @@ static const Attempt attempts[] = {
     {"declare void @ingot_report(ptr)\n" PLAIN, "a built-in function that does not exist"},
     {"declare ptr @memcpy(ptr, ptr, i64)\n" KERNEL("  store ptr @memcpy, ptr %out\n"),
      "a function of the host ('memcpy')"},
-    {"declare ptr @__tls_get_addr(ptr)\n" PLAIN, "a function of the host"},
+    {"declare ptr @memset(ptr, i32, i64)\n" PLAIN, "a function of the host"},
+    {"declare ptr @__tls_get_addr(ptr)\n" KERNEL(
+         "  %r = call ptr @__tls_get_addr(ptr %out)\n  store i32 %g, ptr %r\n"),
+     "'__tls_get_addr', which"},
     {"declare i32 @system(ptr)\n" KERNEL("  %r = call i32 @system(ptr %out)\n"), "'system', which"},
     {"declare i32 @system(ptr)\n" KERNEL("  store ptr @system, ptr %out\n"), "'system', which"},
     {"@environ = external global ptr\n" KERNEL("  %e = load ptr, ptr @environ\n  store ptr %e, ptr "
