@@ -702,8 +702,8 @@ TEST(test_trace) {
     NEEDS_RESULTS();
     Bench b = open_bench();
     MTLBuffer *x = resident_buffer(&b, 256, "X");
-    char path[] = "/tmp/ingot-metal4-XXXXXX", text[16384];
-    int file = mkstemp(path);
+    char path[] = "/tmp/ingot-metal4-XXXXXX.json", text[16384]; // .json: a timeline
+    int file = mkstemps(path, 5);
     assert_true(file >= 0);
     close(file);
     unlink(path);

@@ -673,6 +673,15 @@ void reflect_stage_values(ReflectBuilder *b, BridgeJob *job, RfFunction *f,
     f->outputs = out.values, f->n_outputs = out.n, f->output_rows = out.rows;
 }
 
+// A structure without a member that is none itself; what it is derived from counts as one.
+static bool is_empty(const ReflectBuilder *b, uint32_t type) {
+    const RfType *t = &b->lib->types[type];
+    if (b->infos[type].kind != BRIDGE_TYPE_RECORD) return false;
+    for (uint32_t i = 0; i < t->n_members; i++)
+        if (!is_empty(b, t->members[i].type)) return false;
+    return true;
+}
+
 // Attributes of a kernel; how they lie in buffers is said by the pipeline's descriptor.
 void reflect_kernel_inputs(ReflectBuilder *b, BridgeJob *job, RfFunction *f,
                            const BridgeFunction *from) {
@@ -681,9 +690,10 @@ void reflect_kernel_inputs(ReflectBuilder *b, BridgeJob *job, RfFunction *f,
     for (uint32_t i = 0; i < from->n_params; i++) {
         if (!reflect_is_stage_input(b, f, &from->params[i])) continue;
         if (!in.values && !open_side(&in)) return;
-        uint32_t before = in.n;
+        const uint32_t before = in.n;
         add_parameter(&in, &from->params[i], i, &stage_ins);
-        if (in.n == before)
+        if (in.n == before &&
+            is_empty(b, from->params[i].type)) // of others it was said what is wrong
             reflect_report(job, from->params[i].location,
                            "the stage_in structure of kernel '%s' has no members", f->name);
     }
