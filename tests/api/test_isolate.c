@@ -5,6 +5,7 @@
 #include "api_test.h"
 #include <dirent.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -242,6 +243,13 @@ static void without_an_end(void **state) {
     rig_free(&r);
 }
 
+// All its threads stand still when this returns, and not only have been told to.
+static void stop(pid_t process) {
+    siginfo_t info;
+    assert_int_equal(kill(process, SIGSTOP), 0);
+    assert_int_equal(waitid(P_PID, (id_t)process, &info, WSTOPPED | WNOWAIT), 0);
+}
+
 // The child stands still: nobody there looks at the time.
 static void a_child_that_sleeps(void **state) {
     (void)state;
@@ -249,7 +257,7 @@ static void a_child_that_sleeps(void **state) {
     MTLBuffer *x = counted(&r);
     mtl_device_set_timeout(r.device, 100);
     assert_int_equal(add(&r, x, 1), 0);
-    assert_int_equal(kill(child(), SIGSTOP), 0);
+    stop(child());
     uint32_t one = 1;
     assert_int_equal(outcome(launch(&r, ADD, x, &one, sizeof one, 256)),
                      MTLCommandBufferErrorTimeout);
