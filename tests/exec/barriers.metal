@@ -133,3 +133,35 @@ kernel void dynamic_memory(device uint *a [[buffer(0)]], threadgroup uint *t [[t
     threadgroup_barrier(mem_flags::mem_threadgroup);
     a[i] = t[63 - l] * 2 + s[63 - l];
 }
+
+// The last step of the threadgroup has four threads: another version of the code, which with checks is so much longer that
+// it was cut at another place. All must wait at the same barriers. Four runs: each kind of checked code has its turn.
+// run: versions_of_a_step_wait_together grid=100 group=100
+// arg 0 = iota(1600, u32)
+// arg 1 = np.zeros(1600, u32)
+// expect 1 = (a0.reshape(-1, 16) + (99 - li)[:, None]).T
+// run: versions_of_a_step_wait_together grid=200 group=100
+// arg 0 = iota(3200, u32)
+// arg 1 = np.zeros(3200, u32)
+// expect 1 = (a0.reshape(-1, 16) + (99 - li)[:, None]).T
+// run: versions_of_a_step_wait_together grid=300 group=100
+// arg 0 = iota(4800, u32)
+// arg 1 = np.zeros(4800, u32)
+// expect 1 = (a0.reshape(-1, 16) + (99 - li)[:, None]).T
+// run: versions_of_a_step_wait_together grid=400 group=100
+// arg 0 = iota(6400, u32)
+// arg 1 = np.zeros(6400, u32)
+// expect 1 = (a0.reshape(-1, 16) + (99 - li)[:, None]).T
+kernel void versions_of_a_step_wait_together(device const uint *a [[buffer(0)]], device uint *out [[buffer(1)]],
+                                             uint i [[thread_position_in_grid]], uint grid [[threads_per_grid]],
+                                             uint l [[thread_index_in_threadgroup]], uint n [[threads_per_threadgroup]]) {
+    threadgroup uint t[128];
+    t[l] = l;
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    uint v = t[n - 1 - l];
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    t[l] = 1000 + l;
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+#pragma unroll
+    for (uint k = 0; k < 16; k++) out[k * grid + i] = v + a[16 * i + k];
+}

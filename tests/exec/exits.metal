@@ -198,3 +198,55 @@ kernel void behind_the_loop(device uint *out [[buffer(0)]], uint i [[thread_posi
     }
     out[i] = s;
 }
+
+// Who returned in a loop decides behind it.
+// run: returned_or_not grid=128 group=64
+// arg 0 = ints(128, 1, 6).astype(u32)
+// arg 1 = np.zeros(128, u32)
+// arg 2 = u32(0)
+// expect 1 = [30 * sum(a0[t // 32 * 32:][:32] == 3) if v == 3 else 0 for t, v in enumerate(a0)]
+// run: returned_or_not grid=128 group=64
+// arg 0 = ints(128, 1, 6).astype(u32)
+// arg 1 = np.full(128, 9999, u32)
+// arg 2 = u32(1)
+// expect 1 = [1000 + sum(a0[t // 32 * 32:][:32] == 3) if v == 3 else 0 for t, v in enumerate(a0)]
+kernel void returned_or_not(device const uint *in [[buffer(0)]], device uint *out [[buffer(1)]], constant uint &leave [[buffer(2)]],
+                            uint i [[thread_position_in_grid]]) {
+    uint s = 0, k = 0, n = in[i];
+    do {
+        if (k++ == 20) break;
+        if (n == 3) {
+            if (leave) {
+                out[i] = 1000 + simd_sum(1u);
+                return;
+            }
+            s += simd_sum(10u);
+        }
+    } while (k < n);
+    out[i] = s;
+}
+
+// The same, with a loop behind it.
+// run: returned_or_looped grid=128 group=64
+// arg 0 = ints(128, 1, 6).astype(u32)
+// arg 1 = np.full(128, 9999, u32)
+// arg 2 = u32(1)
+// expect 1 = [1000 + sum(a0[t // 32 * 32:][:32] == 3) if v == 3 else sum(a0[:v]) for t, v in enumerate(a0)]
+kernel void returned_or_looped(device const uint *in [[buffer(0)]], device uint *out [[buffer(1)]], constant uint &leave [[buffer(2)]],
+                               uint i [[thread_position_in_grid]]) {
+    uint s = 0, k = 0, n = in[i];
+    do {
+        if (k++ == 20) break;
+        if (n == 3) {
+            if (leave) {
+                out[i] = 1000 + simd_sum(1u);
+                return;
+            }
+            s += simd_sum(10u);
+        }
+    } while (k < n);
+    k = 0;
+    do s += in[k];
+    while (++k < n);
+    out[i] = s;
+}

@@ -99,6 +99,25 @@ kernel void mma(device const float *a [[buffer(0)]], device const float *b [[buf
     simdgroup_store(md, d);
 }
 
+// Beside matrices each lane keeps what it left a loop with.
+// run: loop_beside_mma grid=32 group=32
+// arg 0 = rand(64, 1)
+// arg 1 = np.zeros(64, f32)
+// arg 2 = np.zeros(32, u32)
+// close 1 = a0.reshape(8, 8) @ a0.reshape(8, 8)
+// expect 2 = [next(v for k in range(9) for v in [3 ** k + l * (3 ** k // 2)] if k and v >= 100) for l in range(32)]
+kernel void loop_beside_mma(device const float *a [[buffer(0)]], device float *b [[buffer(1)]], device uint *out [[buffer(2)]],
+                            uint i [[thread_position_in_grid]]) {
+    simdgroup_float8x8 m, square;
+    simdgroup_load(m, a);
+    simdgroup_multiply(square, m, m);
+    simdgroup_store(square, b);
+    uint v = 1;
+    do v = v * 3 + i;
+    while (v < 100);
+    out[i] = v;
+}
+
 // Two levels: SIMD-groups reduce, the first one finishes after a barrier.
 // run: two_level_sum grid=3000 group=1000
 // arg 0 = ints(3000, 0, 100).astype(u32)

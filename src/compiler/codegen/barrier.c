@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAME_ALIGN = 128, LARGE = 1000 }; // LARGE: instructions
+enum { FRAME_ALIGN = 128, LARGE = 1000, LARGE_QUICK = 100 }; // LARGE: instructions
 
 static LLVMValueRef call_intrinsic(Cg *cg, const char *name, LLVMTypeRef *overload,
                                    size_t n_overload, LLVMValueRef *args, unsigned n) {
@@ -249,28 +249,30 @@ static bool freeze_across(Cg *cg, Coroutine *co) {
     return ok;
 }
 
-void msl_make_coroutine(Cg *cg, LLVMValueRef f) {
-    MslContext *cx = &cg->cx;
-    if (!cg->frame_bytes) {
-        cg->frame_bytes = LLVMAddGlobal(cx->module, msl_int(cx, 64), "ingot_frame_bytes");
-        LLVMSetInitializer(cg->frame_bytes, msl_const(cx, 64, 0));
-        LLVMSetLinkage(cg->frame_bytes, LLVMInternalLinkage);
-    }
-    // Cleaned up here: after the split LLVM sees each part of the kernel only on its own.
-    msl_run_passes(cx, f,
+// Cleaned up here: after the split LLVM sees each part of the kernel only on its own.
+static unsigned clean_up(Cg *cg, LLVMValueRef f) {
+    msl_run_passes(&cg->cx, f,
                    "sroa,early-cse<memssa>," INSTCOMBINE
                    ",simplifycfg,loop-mssa(licm),gvn," INSTCOMBINE ",simplifycfg,adce");
-    unsigned n = 2, size = 0;
+    unsigned size = 0;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) size++;
+    return size;
+}
+
+static void make_coroutine(Cg *cg, LLVMValueRef f, bool at_once) {
+    MslContext *cx = &cg->cx;
+    unsigned n = 2;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
-            n += is_barrier(i), size++;
+            n += is_barrier(i);
     Coroutine co = {.f = f};
     co.suspends = calloc(n, sizeof *co.suspends);
     co.resumes = calloc(n, sizeof *co.resumes);
     bool ok = co.suspends && co.resumes;
     if (ok) {
         begin(cg, &co);
-        if (size > LARGE) suspend_at_once(cg, &co);
+        if (at_once) suspend_at_once(cg, &co);
         build_exits(cg, &co);
         add_suspends(cg, &co);
         ok = freeze_across(cg, &co);
@@ -279,6 +281,19 @@ void msl_make_coroutine(Cg *cg, LLVMValueRef f) {
     free(co.resumes);
     if (!ok) msl_fail(cx, "out of memory");
     msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, "presplitcoroutine", 0);
+}
+
+void msl_make_coroutines(Cg *cg, LLVMValueRef *versions, unsigned n) {
+    MslContext *cx = &cg->cx;
+    cg->frame_bytes = LLVMAddGlobal(cx->module, msl_int(cx, 64), "ingot_frame_bytes");
+    LLVMSetInitializer(cg->frame_bytes, msl_const(cx, 64, 0));
+    LLVMSetLinkage(cg->frame_bytes, LLVMInternalLinkage);
+    // One threadgroup may have steps of both versions, and they are resumed in turn: where one
+    // stops, so must the other.
+    unsigned most = cg->request->quick ? LARGE_QUICK : LARGE;
+    bool large = false;
+    for (unsigned k = 0; k < n; k++) large |= clean_up(cg, versions[k]) > most;
+    for (unsigned k = 0; k < n; k++) make_coroutine(cg, versions[k], large);
 }
 
 // The size coro-split wrote into each coroutine; the larger one decides. An even multiple of 128

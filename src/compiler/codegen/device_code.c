@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // device_code.c: device/*.c inside mslc, for each architecture: as bitcode; support.c, and group.c
-// once more, as objects; and nvptx/device/*.c. The build compiles those files with the Clang of the
-// same LLVM into the folder MSL_DEVICE.
+// twice more, as objects; and nvptx/device/*.c. The build compiles those files with the Clang of
+// the same LLVM into the folder MSL_DEVICE.
 #include "compiler/codegen/codegen.h"
 
 #define EMBED(name, file)                                                                          \
@@ -14,6 +14,7 @@
     EMBED(device_stage_##architecture, #architecture "/stage.bc")                                  \
     EMBED(device_validate_##architecture, #architecture "/validate.bc")                            \
     EMBED(device_loop_##architecture, #architecture "/group.o")                                    \
+    EMBED(device_waiting_##architecture, #architecture "/waiting.o")                               \
     EMBED(device_support_##architecture, #architecture "/support.o")
 EMBED_FOR(x86_64)
 EMBED_FOR(aarch64)
@@ -34,6 +35,7 @@ EMBED(gpu_texel, "nvptx/texel.ptx")
      [MSL_DEVICE_STAGE] = PART(stage, architecture),                                               \
      [MSL_DEVICE_VALIDATE] = PART(validate, architecture),                                         \
      [MSL_DEVICE_LOOP] = PART(loop, architecture),                                                 \
+     [MSL_DEVICE_WAITING] = PART(waiting, architecture),                                           \
      [MSL_DEVICE_SUPPORT] = PART(support, architecture)}
 
 typedef struct Span {

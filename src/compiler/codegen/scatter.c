@@ -1,29 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// scatter.c: scatters that the CPU has no instruction for become calls of one function.
+// scatter.c: scatters and gathers that the CPU has no instruction for become calls of one function.
 //   purpose   LLVM writes such a scatter (halves and bytes; without AVX-512 all) as a test, a
 //             branch and a store for each lane. A product of matrices of halves has four hundred:
 //             ten thousand blocks, a megabyte of code, and five times the time to compile it.
+//             A gather of halves is an extracted pointer, a load and an insertion for each lane.
 //   requires  the last optimisation has run; preserves everything else
 // Kernels with a few of them keep the lanes in line, where they are to be fast: a call saves what
-// is in the vector registers.
+// is in the vector registers. Gathers are shared in code that is to be short alone.
 #include "compiler/codegen/codegen.h"
 #include <stdio.h>
 #include <string.h>
 
 enum { A_FEW = 24, MAX_LANES = 64 };
 
-static bool is_slow_scatter(const Cg *cg, LLVMValueRef i) {
-    if (!msl_starts(msl_callee(i), "llvm.masked.scatter.")) return false;
-    LLVMTypeRef type = LLVMTypeOf(LLVMGetOperand(i, 0)), element = LLVMGetElementType(type);
-    bool scalar = !cg->cx.avx512 || LLVMABISizeOfType(cg->cx.layout, element) < 4;
+static bool is_gather(LLVMValueRef i) { return msl_starts(msl_callee(i), "llvm.masked.gather."); }
+
+// Of a scatter (values, pointers, mask) or gather (pointers, mask, what the other lanes get).
+static LLVMValueRef pointers_of(LLVMValueRef i) { return LLVMGetOperand(i, is_gather(i) ? 0 : 1); }
+static LLVMValueRef mask_of(LLVMValueRef i) { return LLVMGetOperand(i, is_gather(i) ? 1 : 2); }
+static LLVMValueRef values_of(LLVMValueRef i) { return LLVMGetOperand(i, is_gather(i) ? 2 : 0); }
+
+static bool is_slow(const Cg *cg, LLVMValueRef i, bool gathers) {
+    bool gather = is_gather(i);
+    if (gather ? !gathers : !msl_starts(msl_callee(i), "llvm.masked.scatter.")) return false;
+    LLVMTypeRef type = LLVMTypeOf(values_of(i)), element = LLVMGetElementType(type);
+    bool narrow = LLVMABISizeOfType(cg->cx.layout, element) < 4;
     unsigned n = LLVMGetVectorSize(type);
-    return scalar && n > 1 && n <= MAX_LANES && !LLVMIsConstant(LLVMGetOperand(i, 2));
+    return (narrow || (!gather && !cg->cx.avx512)) && n > 1 && n <= MAX_LANES &&
+           !LLVMIsConstant(mask_of(i));
 }
 
-// void f(values, pointers, bits of the mask): a loop over the bits. The vectors lie in memory,
-// where a lane is found by its number. (A vector of bits as a parameter would be put together one
-// by one.)
-static LLVMValueRef build_scatter(Cg *cg, LLVMTypeRef function, const char *name) {
+// f(values, pointers, bits of the mask): a loop over the bits; of a gather, the values with those
+// of the lanes that are on. The vectors lie in memory, where a lane is found by its number. (A
+// vector of bits as a parameter would be put together one by one.)
+static LLVMValueRef build_routine(Cg *cg, LLVMTypeRef function, const char *name, bool gather) {
     MslContext *cx = &cg->cx;
     LLVMBuilderRef b = cx->builder;
     LLVMTypeRef types[3];
@@ -57,45 +67,52 @@ static LLVMValueRef build_scatter(Cg *cg, LLVMTypeRef function, const char *name
     number = n == 64 ? number : LLVMBuildZExt(b, number, msl_int(cx, 64), "");
     LLVMValueRef from = LLVMBuildGEP2(b, element, at[0], &number, 1, "");
     LLVMValueRef to = LLVMBuildGEP2(b, msl_ptr(cx), at[1], &number, 1, "");
-    LLVMValueRef store = LLVMBuildStore(b, LLVMBuildLoad2(b, element, from, ""),
-                                        LLVMBuildLoad2(b, msl_ptr(cx), to, ""));
-    LLVMSetAlignment(store, 1);
+    LLVMValueRef place = LLVMBuildLoad2(b, msl_ptr(cx), to, "");
+    LLVMValueRef v = LLVMBuildLoad2(b, element, gather ? place : from, "");
+    LLVMSetAlignment(v, gather ? 1 : LLVMGetAlignment(v));
+    LLVMValueRef store = LLVMBuildStore(b, v, gather ? from : place);
+    LLVMSetAlignment(store, gather ? LLVMGetAlignment(store) : 1);
     LLVMValueRef rest =
         LLVMBuildAnd(b, left, LLVMBuildSub(b, left, LLVMConstInt(bits, 1, 0), ""), "rest");
     LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntEQ, rest, zero, ""), end, lane);
     LLVMAddIncoming(left, (LLVMValueRef[]){all, rest}, (LLVMBasicBlockRef[]){entry, lane}, 2);
 
     LLVMPositionBuilderAtEnd(b, end);
-    LLVMBuildRetVoid(b);
+    if (gather)
+        LLVMBuildRet(b, LLVMBuildLoad2(b, types[0], at[0], ""));
+    else
+        LLVMBuildRetVoid(b);
     return f;
 }
 
-static void replace(Cg *cg, LLVMValueRef scatter) {
+static void replace(Cg *cg, LLVMValueRef i) {
     MslContext *cx = &cg->cx;
-    LLVMValueRef args[3];
-    LLVMTypeRef types[3];
-    for (unsigned k = 0; k < 3; k++) args[k] = LLVMGetOperand(scatter, k);
-    LLVMPositionBuilderBefore(cx->builder, scatter);
-    args[2] = LLVMBuildBitCast(cx->builder, args[2],
-                               msl_int(cx, LLVMGetVectorSize(LLVMTypeOf(args[0]))), "");
+    bool gather = is_gather(i);
+    LLVMValueRef args[3] = {values_of(i), pointers_of(i), mask_of(i)};
+    LLVMTypeRef types[3], values = LLVMTypeOf(args[0]);
+    LLVMPositionBuilderBefore(cx->builder, i);
+    if (LLVMIsPoison(args[0])) args[0] = LLVMConstNull(values);
+    args[2] = LLVMBuildBitCast(cx->builder, args[2], msl_int(cx, LLVMGetVectorSize(values)), "");
     for (unsigned k = 0; k < 3; k++) types[k] = LLVMTypeOf(args[k]);
     char name[96]; // one for each type of the intrinsic
-    snprintf(name, sizeof name, "ingot.%s", msl_callee(scatter) + strlen("llvm.masked."));
-    LLVMTypeRef function = LLVMFunctionType(LLVMVoidTypeInContext(cx->llvm), types, 3, 0);
+    snprintf(name, sizeof name, "ingot.%s", msl_callee(i) + strlen("llvm.masked."));
+    LLVMTypeRef function =
+        LLVMFunctionType(gather ? values : LLVMVoidTypeInContext(cx->llvm), types, 3, 0);
     LLVMValueRef f = LLVMGetNamedFunction(cx->module, name);
-    if (!f) f = build_scatter(cg, function, name);
-    LLVMPositionBuilderBefore(cx->builder, scatter);
-    LLVMBuildCall2(cx->builder, function, f, args, 3, "");
-    LLVMInstructionEraseFromParent(scatter);
+    if (!f) f = build_routine(cg, function, name, gather);
+    LLVMPositionBuilderBefore(cx->builder, i);
+    LLVMValueRef call = LLVMBuildCall2(cx->builder, function, f, args, 3, "");
+    if (gather) LLVMReplaceAllUsesWith(i, call);
+    LLVMInstructionEraseFromParent(i);
 }
 
-// Calls `each` for every scatter of a function; returns how many there are.
-static unsigned visit(Cg *cg, LLVMValueRef f, void (*each)(Cg *, LLVMValueRef)) {
+// Calls `each` for all of a function; returns how many there are.
+static unsigned visit(Cg *cg, LLVMValueRef f, bool gathers, void (*each)(Cg *, LLVMValueRef)) {
     unsigned n = 0;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
             next = LLVMGetNextInstruction(i);
-            if (!is_slow_scatter(cg, i)) continue;
+            if (!is_slow(cg, i, gathers)) continue;
             n++;
             if (each) each(cg, i);
         }
@@ -105,8 +122,10 @@ static unsigned visit(Cg *cg, LLVMValueRef f, void (*each)(Cg *, LLVMValueRef)) 
 void msl_share_scatters(Cg *cg) {
     unsigned all = 0, shared = 0;
     LLVMValueRef first = LLVMGetFirstFunction(cg->cx.module), f;
-    for (f = first; f; f = LLVMGetNextFunction(f)) all += visit(cg, f, NULL);
-    for (f = first; f; f = LLVMGetNextFunction(f))
-        if (all > A_FEW || msl_is_to_be_short(cg, f)) shared += visit(cg, f, replace);
+    for (f = first; f; f = LLVMGetNextFunction(f)) all += visit(cg, f, false, NULL);
+    for (f = first; f; f = LLVMGetNextFunction(f)) {
+        bool terse = msl_is_to_be_short(cg, f);
+        if (all > A_FEW || terse) shared += visit(cg, f, terse, replace);
+    }
     if (shared) msl_set_target_attributes(cg);
 }

@@ -252,9 +252,12 @@ static LLVMValueRef vectorise_some(Cg *cg, const Plan *plan, LLVMValueRef slow) 
         msl_add_text_attribute(cx, slow, MSL_EDGES, "");
         return slow;
     }
+    // Else it runs the rest of every threadgroup.
+    bool edges = plan->full && cx->shape[0] * cx->shape[1] * cx->shape[2] % cx->width == 0;
     cx->unversioned = plan->full != NULL;
+    cx->terse |= edges;
     LLVMValueRef some = msl_vectorise(cx, cg->thread, plan->loose || plan->rows);
-    cx->unversioned = false;
+    cx->unversioned = cx->terse = false;
     return some;
 }
 
@@ -282,7 +285,8 @@ static void vectorise_versions(Cg *cg, Plan *plan, uint32_t n_threads) {
     if (!plan->shaped) cx->shape[1] = cx->shape[2] = 1; // lines: x runs with the lanes
     plan->full_width = cx->width;
     cx->local = true;
-    cx->split = cx->whole = !cg->request->quick && !cg->request->validate;
+    cx->whole = !cg->request->quick;
+    cx->split = cx->whole && !cg->request->validate;
     if (has_full) plan->full = msl_vectorise(cx, cg->thread, true);
     char **remarks = cx->remarks;
     if (has_full) cx->remarks = NULL; // the other versions are for the edges
@@ -314,17 +318,23 @@ static void vectorise_versions(Cg *cg, Plan *plan, uint32_t n_threads) {
     msl_verify(cx, "vectorise");
 }
 
+static void tell_loop(Cg *cg, const char *name, LLVMValueRef value) {
+    LLVMValueRef g = LLVMAddGlobal(cg->cx.module, LLVMTypeOf(value), name);
+    LLVMSetInitializer(g, value);
+    LLVMSetGlobalConstant(g, 1);
+    LLVMSetVisibility(g, LLVMHiddenVisibility);
+}
+
 // What the object of group.c asks of the code.
 static void declare_for_loop(Cg *cg, const Plan *plan) {
     MslContext *cx = &cg->cx;
-    LLVMTypeRef types[10] = {msl_ptr(cx), msl_ptr(cx)};
+    LLVMTypeRef types[11] = {msl_ptr(cx), msl_ptr(cx)};
     for (int i = 2; i < 10; i++) types[i] = msl_int(cx, 32);
-    LLVMAddFunction(cx->module, MSL_SOME_SYMBOL,
-                    LLVMFunctionType(LLVMVoidTypeInContext(cx->llvm), types, 10, 0));
-    LLVMValueRef rows = LLVMAddGlobal(cx->module, msl_int(cx, 32), "ingot_rows");
-    LLVMSetInitializer(rows, msl_const(cx, 32, plan->rows));
-    LLVMSetGlobalConstant(rows, 1);
-    LLVMSetVisibility(rows, LLVMHiddenVisibility);
+    types[10] = msl_ptr(cx);
+    LLVMAddFunction(
+        cx->module, plan->suspends ? MSL_SOME_START_SYMBOL : MSL_SOME_SYMBOL,
+        LLVMFunctionType(LLVMVoidTypeInContext(cx->llvm), types, plan->suspends ? 11 : 10, 0));
+    if (!plan->suspends) tell_loop(cg, "ingot_rows", msl_const(cx, 32, plan->rows));
 }
 
 static void link_group_loop(Cg *cg, const Plan *plan) {
@@ -365,8 +375,8 @@ void msl_wrap(Cg *cg) {
     plan.rows = !plan.shaped && !uses->group && !uses->barrier && !uses->packing && !ordered;
     plan.loose = plan.shaped && !uses->packing && !ordered;
     plan.stream_bytes = msl_stream_bytes(cg);
-    plan.prebuilt = cg->prebuilt_loop = cg->request->quick && !ordered && !plan.shaped &&
-                                        !uses->barrier && cx->width == ABI_SIMD_WIDTH;
+    plan.prebuilt = cg->prebuilt_loop =
+        cg->request->quick && !ordered && !plan.shaped && cx->width == ABI_SIMD_WIDTH;
     msl_redirect_logs(cg);
     msl_vectorise_callees(cg);
     vectorise_versions(cg, &plan, n_threads);
@@ -379,8 +389,12 @@ void msl_wrap(Cg *cg) {
     if (plan.full)
         plan.full = define_version(cg, plan.full_suspends ? "ingot_full_start" : "ingot_full",
                                    plan.full, false);
-    plan.some =
-        define_version(cg, plan.suspends ? "ingot_some_start" : MSL_SOME_SYMBOL, plan.some, true);
+    plan.some = define_version(cg, plan.suspends ? MSL_SOME_START_SYMBOL : MSL_SOME_SYMBOL,
+                               plan.some, true);
+    if (plan.prebuilt) {
+        LLVMSetLinkage(plan.some, LLVMExternalLinkage);
+        LLVMSetVisibility(plan.some, LLVMHiddenVisibility);
+    }
     if (plan.full) msl_add_text_attribute(cx, plan.some, MSL_EDGES, "");
     if (uses->barrier || plan.stream_bytes) msl_run_passes(cx, NULL, "always-inline");
     if (plan.stream_bytes && plan.full) {
@@ -390,17 +404,16 @@ void msl_wrap(Cg *cg) {
     }
     if (uses->barrier && plan.full && !plan.full_suspends) erase_barriers(cg, plan.full);
     if (uses->barrier && !plan.suspends) erase_barriers(cg, plan.some);
-    if (plan.full_suspends) msl_make_coroutine(cg, plan.full);
     if (plan.suspends) {
-        msl_make_coroutine(cg, plan.some);
+        LLVMValueRef versions[2] = {plan.some, plan.full};
+        msl_make_coroutines(cg, versions, plan.full_suspends ? 2 : 1);
         msl_split_coroutines(cg);
     }
-    if (plan.prebuilt) {
-        LLVMSetLinkage(plan.some, LLVMExternalLinkage);
-        LLVMSetVisibility(plan.some, LLVMHiddenVisibility);
-    } else {
-        set_constant(cg, "ingot_stride", msl_const(cx, 64, cg->frame_stride));
-    }
+    LLVMValueRef stride = msl_const(cx, 64, cg->frame_stride);
+    if (!plan.prebuilt)
+        set_constant(cg, "ingot_stride", stride);
+    else if (plan.suspends)
+        tell_loop(cg, "ingot_stride", stride);
 }
 
 void msl_finish_info(Cg *cg) {

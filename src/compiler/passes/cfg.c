@@ -3,7 +3,8 @@
 // Purpose: what LLVM-C does not offer. Requires: terminators are br and ret.
 // Dominators: Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm", 2001.
 // msl_cfg_analyse further requires the shape prepare.c makes (one return, loops with one entry
-// whose only exit is at the latch) and fails otherwise: a wrong shape must never become wrong code.
+// whose only exit is at the latch, values that leave a loop through phis of the exit) and fails
+// otherwise: a wrong shape must never become wrong code.
 #include "compiler/passes/passes_int.h"
 
 int msl_block_ix(const Vec *x, Block b) { return msl_map_get(&x->block_ix, b); }
@@ -216,6 +217,29 @@ static void add_loop(Vec *x, int header, int latch, int *stack) {
     bl[header].header = bl[latch].latch = bl[loop->exit].exit = l;
 }
 
+// Whether `user` reads i within the loop l, or as a phi behind it on the way out.
+static bool reads_in_loop(const Vec *x, int l, Value i, Value user) {
+    int b = msl_block_ix(x, LLVMGetInstructionParent(user));
+    if (b < 0) return true; // nothing leads there
+    if (!LLVMIsAPHINode(user)) return msl_in_loop(x, l, b);
+    for (unsigned k = 0; k < LLVMCountIncoming(user); k++)
+        if (LLVMGetIncomingValue(user, k) == i &&
+            !msl_in_loop(x, l, msl_block_ix(x, LLVMGetIncomingBlock(user, k))))
+            return false;
+    return true;
+}
+
+static void check_ways_out(Vec *x) {
+    for (int b = 0; b < x->n_blocks; b++) {
+        int l = x->blocks[b].loop;
+        if (l < 0) continue;
+        for (Value i = LLVMGetFirstInstruction(x->blocks[b].old); i; i = LLVMGetNextInstruction(i))
+            for (LLVMUseRef u = LLVMGetFirstUse(i); u; u = LLVMGetNextUse(u))
+                if (!reads_in_loop(x, l, i, LLVMGetUser(u)))
+                    msl_fail_at(x, "used behind its loop", i);
+    }
+}
+
 void msl_cfg_analyse(Vec *x, Value f) {
     msl_cfg_build(x, f);
     int last = -1, edges = 0;
@@ -237,6 +261,7 @@ void msl_cfg_analyse(Vec *x, Value f) {
     for (int h = 0; h < x->n_blocks; h++)
         for (int p = 0; p < x->blocks[h].n_pred; p++)
             if (x->blocks[h].pred[p] >= h) add_loop(x, h, x->blocks[h].pred[p], stack);
+    check_ways_out(x);
 }
 
 int msl_taken_side(Vec *x, int b) {

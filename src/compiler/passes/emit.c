@@ -333,7 +333,7 @@ void msl_end_lanes(Vec *x, const Lanes *l) {
 
 // A vector as the loop over lanes reads it: from memory, written once. LLVM writes a register of
 // 512 bits to the stack in every turn. Bits have no place of their own there.
-static Value to_read_by_lane(Vec *x, Value v, unsigned slot) {
+Value msl_to_read_by_lane(Vec *x, Value v, unsigned slot) {
     Type t = LLVMTypeOf(v);
     unsigned bits = (unsigned)LLVMSizeOfTypeInBits(x->dl, LLVMGetElementType(t));
     if (LLVMIsConstant(v) || bits < 8 || bits > 64 || slot >= MAX_SLOTS) return v;
@@ -346,7 +346,7 @@ static Value to_read_by_lane(Vec *x, Value v, unsigned slot) {
     return at;
 }
 
-static Value of_lane(Vec *x, Value from, Type t, Value lane) {
+Value msl_of_lane(Vec *x, Value from, Type t, Value lane) {
     if (is_vector(LLVMTypeOf(from))) return LLVMBuildExtractElement(x->b, from, lane, "");
     Value i = LLVMBuildIntCast2(x->b, lane, x->i64, 0, "");
     return LLVMBuildLoad2(x->b, t, LLVMBuildGEP2(x->b, t, from, &i, 1, ""), "");
@@ -364,7 +364,7 @@ void msl_lane_loop(Vec *x, Value i, Val *o) {
         int leaves = msl_leaves(LLVMTypeOf(v));
         ops[k] = vec_alloc(x, (size_t)leaves, sizeof **ops);
         for (int c = 0; c < leaves; c++)
-            ops[k][c] = to_read_by_lane(x, msl_vector(x, v, c), slot++);
+            ops[k][c] = msl_to_read_by_lane(x, msl_vector(x, v, c), slot++);
     }
     Value *in = vec_alloc(x, (size_t)n + 1, sizeof *in);
     Lanes l = msl_begin_lanes(x);
@@ -376,8 +376,8 @@ void msl_lane_loop(Vec *x, Value i, Val *o) {
         if (LLVMValueIsBasicBlock(v)) continue;
         Value s = ops[k] ? LLVMGetPoison(LLVMTypeOf(v)) : msl_scalar(x, v); // uniform
         for (int c = 0; ops[k] && c < msl_leaves(LLVMTypeOf(v)); c++)
-            s = msl_insert_leaf(x, s, of_lane(x, ops[k][c], msl_leaf_type(LLVMTypeOf(v), c), lane),
-                                c);
+            s = msl_insert_leaf(
+                x, s, msl_of_lane(x, ops[k][c], msl_leaf_type(LLVMTypeOf(v), c), lane), c);
         LLVMSetOperand(copy, (unsigned)k, s);
     }
     LLVMInsertIntoBuilder(x->b, copy);

@@ -65,11 +65,23 @@ static Value block_mask(Vec *x, int b, unsigned p) {
 static void keep_live_outs(Vec *x, const Loop *l, Value leave) { // of this part
     for (int i = l->first_out; i < l->first_out + l->n_out; i++) {
         LiveOut *out = &x->outs[i];
-        Val *o = msl_val(x, out->phi);
         for (int c = 0; c < out->n; c++) {
             int at = (int)x->part * out->n + c;
             Value v = msl_vector(x, LLVMGetIncomingValue(out->phi, 0), c);
-            o->all[at] = out->next[at] = LLVMBuildSelect(x->b, leave, v, out->acc[at], "");
+            out->next[at] = LLVMBuildSelect(x->b, leave, v, out->acc[at], "");
+        }
+    }
+}
+
+// At the exit. A phi here too: all that is used behind a loop, masks as well, passes through its
+// exit, where split.c lets the other copy of the loop in.
+static void take_live_outs(Vec *x, const Loop *l) {
+    for (int i = l->first_out; i < l->first_out + l->n_out; i++) {
+        const LiveOut *out = &x->outs[i];
+        Val *o = msl_val(x, out->phi);
+        for (int c = 0; c < out->n * (int)x->parts; c++) {
+            o->all[c] = LLVMBuildPhi(x->b, LLVMTypeOf(out->next[c]), "");
+            LLVMAddIncoming(o->all[c], &out->next[c], &x->blocks[l->latch].last, 1);
         }
     }
 }
@@ -394,12 +406,14 @@ void msl_emit_body(Vec *x) {
                 Type t = msl_leaf_type(LLVMTypeOf(x->outs[i].phi), c % x->outs[i].n);
                 x->outs[i].acc[c] = LLVMBuildPhi(x->b, msl_vector_type(x, t), "out");
             }
+        if (k->exit >= 0) take_live_outs(x, &x->loops[k->exit]);
         Value end = LLVMGetBasicBlockTerminator(k->old);
         bool by_part = part_by_part(x, b);
         if (by_part) emit_part_by_part(x, k);
         for (Value i = LLVMGetFirstInstruction(k->old); !by_part && i != end;
              i = LLVMGetNextInstruction(i))
             if (msl_map_get(&x->out_ix, i) < 0 && !msl_is_late(x, i)) msl_emit_instruction(x, i);
+        msl_emit_count(x, k);
         emit_terminator(x, b);
         k->last = LLVMGetInsertBlock(x->b);
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // emit_observe.c: void __ingot_observe(i32 site, value) of watched code (codegen/watch.c): what
 // each thread that comes by has in hand, an address or a number, told to the device once for all
-// lanes of a step (abi/cpu_watch.h). A line is its base and its stride, anything else an array.
+// lanes of a step (abi/cpu_watch.h). A line is its base and its stride, addresses that are lines in
+// segments (rows of a threadgroup that is 16 wide) are one for each; anything else is an array.
 // Requires: one part, of 32 lanes.
 #include "abi/cpu_kernel.h"
 #include "compiler/passes/passes_int.h"
@@ -35,10 +36,19 @@ void msl_emit_observe(Vec *x, Value i) {
     if (x->covered)
         on = LLVMBuildAnd(x->b, on, x->covered, ""); // pixels that only help do not count
     Value args[6] = {x->launch, operand(i, 0), x->first, msl_mask_bits(x, on)};
-    if (c.kind == LINEAR && !c.segmented) {
-        args[4] = as_word(x, msl_scalar(x, value), x->i64);
-        args[5] = const_int(x->i64, c.stride);
-        call(x, offsetof(CpuWatch, line), args, 6);
+    if (c.kind == LINEAR && (!c.segmented || is_pointer(LLVMTypeOf(value)))) {
+        unsigned n = c.segmented ? x->n_segments : 1;
+        Value all = args[3];
+        for (unsigned g = 0; g < n; g++) {
+            uint64_t lanes = (UINT64_C(1) << x->width / n) - 1;
+            int64_t behind = (int64_t)(g * x->segment) * c.stride; // the base is that of lane 0
+            args[3] = LLVMBuildAnd(x->b, all,
+                                   LLVMConstInt(LLVMTypeOf(all), lanes << g * x->segment, 0), "");
+            args[4] = LLVMBuildSub(x->b, as_word(x, msl_scalar_of(x, value, g), x->i64),
+                                   const_int(x->i64, behind), "");
+            args[5] = const_int(x->i64, c.stride);
+            call(x, offsetof(CpuWatch, line), args, 6);
+        }
         return;
     }
     Type vector = msl_vector_type(x, x->i64);

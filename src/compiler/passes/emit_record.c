@@ -9,6 +9,7 @@
 //             which has no masks, elements of any size
 // With a full mask that is a plain access for each lane, or one for all. Otherwise a loop over the
 // lanes that are on copies through memory on the stack; split.c sees to it that this is seldom.
+// Where code is to be short the loop is the only way of what would be an access for each lane.
 #include "compiler/passes/passes_int.h"
 
 // Elements of a record of n that is accessed whole; 0: it is not. Three elements that are aligned
@@ -36,15 +37,19 @@ typedef struct Ways {
     unsigned bytes, align;
 } Ways;
 
-static Ways begin(Vec *x, Type element, unsigned n, unsigned align) {
-    Ways w = {.full = msl_new_block(x, "full"),
-              .some = msl_new_block(x, "some"),
-              .join = msl_new_block(x, "both"),
-              .lane = n > 1 ? LLVMVectorType(element, n) : element,
+static Ways by_loop(Vec *x, Type element, unsigned n, unsigned align) {
+    Ways w = {.lane = n > 1 ? LLVMVectorType(element, n) : element,
               .all = LLVMVectorType(element, n * x->width),
               .bytes = (unsigned)LLVMABISizeOfType(x->dl, element) * n,
               .align = align};
     w.buffer = msl_entry_alloca(x, w.all, 64);
+    return w;
+}
+
+static Ways begin(Vec *x, Type element, unsigned n, unsigned align) {
+    Ways w = by_loop(x, element, n, align);
+    w.full = msl_new_block(x, "full"), w.some = msl_new_block(x, "some");
+    w.join = msl_new_block(x, "both");
     Value full = msl_is_full(x, &x->mask, 1);
     if (LLVMIsAInstruction(full)) msl_map_put(x->cx, &x->arena, &x->full_tests, full, 1);
     LLVMBuildCondBr(x->b, full, w.full, w.some);
@@ -86,9 +91,8 @@ static Value place_of(Vec *x, const Places *s, unsigned lane) {
     return behind(x, s->p, const_int(x->i64, o));
 }
 
-// The same for a lane that is not a constant.
+// The same for a lane that is not a constant, of places that are no vector.
 static Value place_at(Vec *x, const Places *s, Value lane) {
-    if (is_vector(LLVMTypeOf(s->p))) return LLVMBuildExtractElement(x->b, s->p, lane, "");
     if (s->c.kind != SHAPED) return behind(x, s->p, times(x, lane, s->c.stride));
     Value of_step = LLVMBuildAdd(x->b, LLVMBuildZExt(x->b, lane, x->i64, ""),
                                  const_int(x->i64, x->part * x->width), "");
@@ -97,13 +101,26 @@ static Value place_at(Vec *x, const Places *s, Value lane) {
 
 // For each lane that is on: from memory to the buffer, or back.
 static void copy_lanes(Vec *x, const Ways *w, const Places *s, bool load) {
+    Value listed = is_vector(LLVMTypeOf(s->p)) ? msl_to_read_by_lane(x, s->p, 0) : NULL;
     Lanes l = msl_begin_lanes(x);
     Value lane = msl_lane_number(x, &l), place = behind(x, w->buffer, times(x, lane, w->bytes));
-    Value at = place_at(x, s, lane);
+    Value at = listed ? msl_of_lane(x, listed, x->ptr, lane) : place_at(x, s, lane);
     Value v = LLVMBuildLoad2(x->b, w->lane, load ? at : place, "");
     LLVMSetAlignment(v, load ? w->align : 1);
     LLVMSetAlignment(LLVMBuildStore(x->b, v, load ? place : at), load ? 1 : w->align);
     msl_end_lanes(x, &l);
+}
+
+static Value load_by_loop(Vec *x, const Ways *w, const Places *s) {
+    copy_lanes(x, w, s, true);
+    Value v = LLVMBuildLoad2(x->b, w->all, w->buffer, "");
+    LLVMSetAlignment(v, 64);
+    return v;
+}
+
+static void store_by_loop(Vec *x, const Ways *w, Value v, const Places *s) {
+    LLVMSetAlignment(LLVMBuildStore(x->b, v, w->buffer), 64);
+    copy_lanes(x, w, s, false);
 }
 
 // The way of some lanes, and the end of both. `full`: what the other way loaded, in its last block.
@@ -111,9 +128,7 @@ static Value end_load(Vec *x, const Ways *w, Value full, const Places *s) {
     Block last = LLVMGetInsertBlock(x->b);
     LLVMBuildBr(x->b, w->join);
     LLVMPositionBuilderAtEnd(x->b, w->some);
-    copy_lanes(x, w, s, true);
-    Value some = LLVMBuildLoad2(x->b, w->all, w->buffer, "");
-    LLVMSetAlignment(some, 64);
+    Value some = load_by_loop(x, w, s);
     Block other = LLVMGetInsertBlock(x->b);
     LLVMBuildBr(x->b, w->join);
     LLVMPositionBuilderAtEnd(x->b, w->join);
@@ -125,8 +140,7 @@ static Value end_load(Vec *x, const Ways *w, Value full, const Places *s) {
 static void end_store(Vec *x, const Ways *w, Value v, const Places *s) {
     LLVMBuildBr(x->b, w->join);
     LLVMPositionBuilderAtEnd(x->b, w->some);
-    LLVMSetAlignment(LLVMBuildStore(x->b, v, w->buffer), 64);
-    copy_lanes(x, w, s, false);
+    store_by_loop(x, w, v, s);
     LLVMBuildBr(x->b, w->join);
     LLVMPositionBuilderAtEnd(x->b, w->join);
 }
@@ -217,6 +231,10 @@ Value msl_load_records(Vec *x, Value p, Type element, unsigned n, unsigned align
     if (!find_order(x, &s, bytes, &o)) {
         if (bytes == 4 && (s.c.kind != SHAPED || x->cx->avx512))
             return gather_words(x, p, element, n, align);
+        if (x->cx->terse) {
+            Ways w = by_loop(x, element, n, align);
+            return load_by_loop(x, &w, &s);
+        }
         o = lane_by_lane(x);
     }
     Ways w = begin(x, element, n, align);
@@ -227,9 +245,18 @@ Value msl_load_records(Vec *x, Value p, Type element, unsigned n, unsigned align
 // Where lanes share a place the last one's value stays: lane by lane.
 void msl_store_records(Vec *x, Value packed, Value p, unsigned n, unsigned align) {
     Places s = places(x, p);
-    Ways w = begin(x, LLVMGetElementType(LLVMTypeOf(packed)), n, align);
+    Type element = LLVMGetElementType(LLVMTypeOf(packed));
     Order o;
-    if (!find_order(x, &s, w.bytes, &o) || o.n < x->width) o = lane_by_lane(x);
+    if (!find_order(x, &s, (int64_t)n * (int64_t)LLVMABISizeOfType(x->dl, element), &o) ||
+        o.n < x->width) {
+        if (x->cx->terse) {
+            Ways w = by_loop(x, element, n, align);
+            store_by_loop(x, &w, packed, &s);
+            return;
+        }
+        o = lane_by_lane(x);
+    }
+    Ways w = begin(x, element, n, align);
     LLVMPositionBuilderAtEnd(x->b, w.full);
     int ix[MAX_WIDE];
     for (unsigned i = 0; i < x->width * n; i++) ix[i] = (int)(o.lane[i / n] * n + i % n);

@@ -321,5 +321,5 @@ void msl_gather_fragments(Vec *x) {
     for (int k = 0; k < g.n; k++) name_operands(&g, k);
     fill_phis(&g);
     give_lanes(&g);
-    msl_run_passes(x->cx, x->thread, "instsimplify,dce");
+    msl_run_passes(x->cx, x->thread, "instsimplify,dce,lcssa"); // the first drops phis of exits
 }

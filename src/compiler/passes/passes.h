@@ -14,6 +14,7 @@
 //     void __ingot_dispatch_<n>(i32 id, ...)        calls of a vectorised function (emit_call.c)
 #ifndef INGOT_PASSES_H
 #define INGOT_PASSES_H
+#include "base/text.h"
 #include <llvm-c/Core.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
@@ -37,10 +38,14 @@ typedef struct MslContext {
     bool local;        // the thread function's last parameter is the threadgroup's memory
     bool split;        // where masks may be full, code for that as well (split.c)
     bool whole;        // every thread of a step is there; not where clamps do something (slow)
+    bool terse;        // soon compiled rather than fast: quick code, edges
     unsigned reach;    // no buffer has 2^reach bytes: what uint indices may be taken for
     // Fragment functions: where the last parameter holds the mask of the lanes that count. The
     // others run along, on addresses that may lie nowhere: they read 0. 0: all lanes count.
     uint32_t covered_offset;
+    // Vertex and fragment functions: pointers that are read from the last parameter are to rows of
+    // all lanes, which no other thread of the machine sees.
+    bool rows;
     bool unversioned; // the next function gets no fast copy for indices that meet no clamp
     // Of the last function: its copy for all indices, which the fast one falls back on. NULL: it
     // has no copies.
@@ -50,11 +55,17 @@ typedef struct MslContext {
     LLVMValueRef fallback;
     bool lines;     // instructions say which source line they are of, and what is made of them too
     char **remarks; // remarks.c; NULL: nobody wants any, or of another copy
+    bool counted;   // emit_count.c: blocks tell how many lanes they have, and
+    Text counts;    // what they do
+    unsigned n_counts;
     const char *dump_after;
     char **log;
     jmp_buf fail;
     char error[2048];
 } MslContext;
+
+// The table of counted code, until it is whole (codegen/tables.c).
+#define MSL_COUNTS_LATER "ingot.counts"
 
 // A remark for the author of the kernel, if any are wanted (remarks.c).
 void msl_add_remark(MslContext *cx, LLVMMetadataRef scope, unsigned line, unsigned column,

@@ -3,7 +3,8 @@
 // other. Reading order: vectorise.c (the pipeline), prepare.c, join.c, merge.c, cfg.c, private.c,
 // divergence.c, shape.c, bits.c, position.c, emit.c, emit_inst.c, emit_packed.c, emit_memory.c,
 // emit_record.c, emit_helper.c, emit_atomic.c, emit_simd.c, emit_texture.c, emit_tensor.c,
-// fragment.c, emit_fragment.c, emit_control.c, split.c, version.c. lane_masks.c stands beside them.
+// emit_count.c, fragment.c, emit_fragment.c, emit_control.c, split.c, version.c. lane_masks.c
+// stands beside them.
 //
 // The invariant everything rests on: the vector CFG is the structured scalar CFG (same blocks, same
 // edges), and a block runs only while at least one lane is active. So dominance never changes, and
@@ -129,7 +130,7 @@ typedef struct Vec {
     Map late;     // addresses emitted with their check (emit_check.c)
     Map sunk;     // extensions cloned next to their access, as prepare.c explains: -> the bits by
                   // which a step of the index shifts the address
-    Map soa;      // pointers into private memory laid out by element -> element bytes
+    Map soa;      // pointers into private memory laid out by cells (private.c)
     LiveOut *outs;
     int n_outs;
     Map out_ix;
@@ -207,7 +208,12 @@ bool msl_merge_loads(Vec *x); // merge.c: whether it changed anything; needs cla
 
 // private.c
 void msl_analyse_private(Vec *x);
+// Loads and stores of variables that are mostly words are of words, before anything is analysed.
+void msl_unify_private(Vec *x);
 bool msl_is_soa(const Vec *x, Value p);
+int msl_soa_cell(const Vec *x, Value p);         // bytes, of a pointer that is
+int msl_soa_rest(const Vec *x, Value p);         // of them before it
+int64_t msl_soa_end(const Vec *x, Value alloca); // where a cell that nobody reads lies in it
 int64_t msl_private_stride(const Vec *x, Value alloca);
 Value msl_emit_alloca(Vec *x, Value alloca);
 // The private array that p is made from by indices that are not all constant, so that it may lie
@@ -329,6 +335,9 @@ Value msl_last_lane(Vec *x, Value mask);
 Value msl_clone(Vec *x, Value i, bool strip, unsigned segment);
 void msl_copy_flags(Value from, Value to);
 void msl_lane_loop(Vec *x, Value i, Val *o);
+// A vector that such a loop, which knows a lane by its number, reads; and an element of it there.
+Value msl_to_read_by_lane(Vec *x, Value v, unsigned slot);
+Value msl_of_lane(Vec *x, Value from, Type t, Value lane);
 typedef struct Lanes { // a loop over the active lanes of the part, one block
     Block before, loop, done;
     Value on, bits;
@@ -341,6 +350,9 @@ Block msl_new_block(Vec *x, const char *name);
 
 // emit_inst.c
 void msl_remark_all(const Vec *x); // remarks.c
+// Whether each lane of an access has its own address: no order between them, or far apart.
+bool msl_is_gathered(const Vec *x, Value pointer, int64_t bytes);
+void msl_emit_count(Vec *x, const Blk *block); // emit_count.c: at its end, before it is left
 // What is built next is of the line that i is of.
 static inline void msl_at_line_of(const Vec *x, Value i) {
     if (x->cx->lines) LLVMSetCurrentDebugLocation2(x->b, LLVMInstructionGetDebugLoc(i));

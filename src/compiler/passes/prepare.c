@@ -282,6 +282,7 @@ void msl_prepare(Vec *x) {
     msl_prepare_memory(x);
     unreachable_to_return(x);
     msl_run_passes(x->cx, x->thread, "sroa,early-cse,scalarizer,dce,simplifycfg,lower-switch");
+    msl_unify_private(x);
     msl_join_elements(x);
     give_endless_loops_an_exit(x);
     msl_cfg_build(x, x->thread);

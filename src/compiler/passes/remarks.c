@@ -102,6 +102,18 @@ static void say_why(const Vec *x, Value v, int depth, char *text, size_t room) {
 
 // ---- What is remarked ----
 
+enum { FAR = 16 }; // elements: up to there neighbours come with one vector and a shuffle
+
+static bool is_apart(Class c, int64_t bytes) {
+    return c.kind == LINEAR && c.stride != 0 && llabs(c.stride) > FAR * bytes;
+}
+
+bool msl_is_gathered(const Vec *x, Value p, int64_t bytes) {
+    if (msl_uniform(x, p) || msl_is_soa(x, p)) return false;
+    Class c = msl_class(x, p);
+    return is_apart(c, bytes) || (c.kind != LINEAR && c.kind != SHAPED);
+}
+
 static void remark_access(const Vec *x, Value i, bool store) {
     Value p = operand(i, store);
     Type t = LLVMTypeOf(store ? operand(i, 0) : i);
@@ -109,9 +121,8 @@ static void remark_access(const Vec *x, Value i, bool store) {
     Class c = msl_class(x, p);
     const char *what = store ? "store" : "load", *kind = store ? "scatter" : "gather";
     char why[256];
-    enum { FAR = 16 }; // elements: up to there neighbours come with one vector and a shuffle
-    if (msl_uniform(x, p) || msl_is_soa(x, p)) return;
-    if (c.kind == LINEAR && c.stride != 0 && llabs(c.stride) > FAR * bytes)
+    if (!msl_is_gathered(x, p, bytes)) return;
+    if (is_apart(c, bytes))
         REMARK(x, i, kind,
                "%s of %lld bytes becomes a %s: neighbouring threads are %lld bytes apart", what,
                (long long)bytes, kind, (long long)llabs(c.stride));

@@ -172,34 +172,6 @@ static void add_edge(Region *r, Block b, Block old, Block from) {
             }
 }
 
-// Values of a loop that are used behind it: either copy's. The exit was entered from the latch
-// alone, so that it is in front of all such uses.
-static void join_values(Region *r, Block latch, Block from) {
-    Vec *x = r->x;
-    for (int k = 0; k < r->n; k++)
-        for (Value i = LLVMGetFirstInstruction(r->old[k]); i; i = LLVMGetNextInstruction(i)) {
-            Value join = NULL;
-            for (LLVMUseRef u = LLVMGetFirstUse(i), next; u; u = next) {
-                next = LLVMGetNextUse(u);
-                Value user = LLVMGetUser(u);
-                Block in = LLVMGetInstructionParent(user);
-                if (inside(r, in) || user == join || (in == r->end && LLVMIsAPHINode(user)))
-                    continue;
-                bool copied = false;
-                for (int c = 0; c < r->n && !copied; c++) copied = r->copy[c] == in;
-                if (copied) continue;
-                if (!join) {
-                    LLVMPositionBuilderBefore(x->b, LLVMGetFirstInstruction(r->end));
-                    join = LLVMBuildPhi(x->b, LLVMTypeOf(i), "");
-                    LLVMAddIncoming(join, (Value[]){i, copy_of(r, i)}, (Block[]){latch, from}, 2);
-                }
-                for (int o = 0; o < LLVMGetNumOperands(user); o++)
-                    if (operand(user, o) == i) LLVMSetOperand(user, (unsigned)o, join);
-                next = LLVMGetFirstUse(i); // the list has changed
-            }
-        }
-}
-
 static bool split_loop(Vec *x, const Loop *l) {
     Blk *head = &x->blocks[l->header], *latch = &x->blocks[l->latch];
     Block pre = x->blocks[l->preheader].last, end = x->blocks[l->exit].first;
@@ -224,7 +196,6 @@ static bool split_loop(Vec *x, const Loop *l) {
         add_edge(&r, head->first, latch->last, from);
     }
     add_edge(&r, end, latch->last, from);
-    join_values(&r, latch->last, from);
     return true;
 }
 

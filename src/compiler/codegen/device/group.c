@@ -17,16 +17,20 @@
 typedef uint32_t u32;
 typedef uint64_t u64;
 
-#ifdef INGOT_PREBUILT // as an object, for quick code: one version, for any shape, no barriers
-extern const u32 ingot_rows;
+#ifdef INGOT_PREBUILT // as objects, for quick code: one version, for any shape
 static const u32 ingot_shape[3];
+#ifdef INGOT_WAITS // one for kernels with barriers
+extern const u64 ingot_stride;
+enum { ingot_suspends = 1, ingot_rows = 0 };
+#else
+extern const u32 ingot_rows;
+enum { ingot_suspends, ingot_stride = 0 };
+#endif
 enum {
     ingot_loose,
     ingot_has_full = 0,
-    ingot_suspends = 0,
     ingot_full_suspends = 0,
     ingot_stream_bytes = 0,
-    ingot_stride = 0,
     ingot_shuffles = 0,
     ingot_width = 32,
     ingot_full_width = 32

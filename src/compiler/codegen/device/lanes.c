@@ -171,9 +171,10 @@ static void run_lane(Lane *lane) {
 // The threadgroup, for ingot_gdb.py: see there.
 u64 ingot_debug[8];
 
-// The thread that a debugger asks for: whether there is one, and its position in the grid. Where
-// its turn begins and ends these functions are called, for breakpoints: those in the code would
-// stop at every thread.
+// The thread that a debugger asks for: what it is one of, and its position in the grid, its pixel
+// or its vertex_id. Where its turn begins and ends these functions are called, for breakpoints:
+// those in the code would stop at every thread.
+enum { WANTED_NONE, WANTED_THREAD, WANTED_PIXEL, WANTED_VERTEX };
 u32 ingot_wanted[4];
 static u32 wanted_runs;
 #define EMPTY __attribute__((noinline)) void
@@ -191,23 +192,29 @@ static void note_thread(const Lane *l) {
     const Group *g = l->group;
     ingot_debug[5] = (u64)l;
     u32 quad = l->index / 4, x = quad % 4 * 2 + l->index % 2, y = quad / 4 * 2 + l->index / 2 % 2;
-    if (g->stage == RF_VERTEX) {
-        const CpuVertexStep *s = g->memory;
-        ingot_at_vertex_id[0] = s->vertices[l->index];
-        ingot_at_instance_id[0] = s->instance;
-    } else if (g->stage == RF_FRAGMENT) {
-        const CpuFragmentStep *s = g->memory;
-        ingot_at_pixel_position[0] = (u32)s->x + x, ingot_at_pixel_position[1] = (u32)s->y + y;
-    }
+    u32 kind = WANTED_THREAD, at[3] = {0, 0, 0};
     for (u32 d = 0; d < 3; d++) {
         ingot_at_thread_position_in_grid[d] =
             g->position[d] * g->launch->group_size[d] + l->position[d];
         ingot_at_thread_position_in_threadgroup[d] = l->position[d];
         ingot_at_threadgroup_position_in_grid[d] = g->position[d];
     }
-    u32 wanted = ingot_wanted[0] && g->stage != RF_VERTEX && g->stage != RF_FRAGMENT;
-    for (u32 d = 0; d < 3; d++)
-        wanted &= ingot_at_thread_position_in_grid[d] == ingot_wanted[d + 1];
+    for (u32 d = 0; d < 3; d++) at[d] = ingot_at_thread_position_in_grid[d];
+    if (g->stage == RF_VERTEX) {
+        const CpuVertexStep *s = g->memory;
+        kind = WANTED_VERTEX;
+        at[0] = ingot_at_vertex_id[0] = s->vertices[l->index];
+        at[1] = at[2] = 0;
+        ingot_at_instance_id[0] = s->instance;
+    } else if (g->stage == RF_FRAGMENT) {
+        const CpuFragmentStep *s = g->memory;
+        kind = s->covered >> l->index & 1 ? WANTED_PIXEL : WANTED_NONE; // not one that only helps
+        at[0] = ingot_at_pixel_position[0] = (u32)s->x + x;
+        at[1] = ingot_at_pixel_position[1] = (u32)s->y + y;
+        at[2] = 0;
+    }
+    u32 wanted = kind && ingot_wanted[0] == kind;
+    for (u32 d = 0; d < 3; d++) wanted &= at[d] == ingot_wanted[d + 1];
     if (wanted && !wanted_runs) ingot_thread_wanted();
     if (!wanted && wanted_runs) ingot_thread_left();
     wanted_runs = wanted;
