@@ -8,7 +8,7 @@
 #include "abi/cpu_kernel.h"
 
 #define CUDA_KERNEL_SYMBOL "ingot_kernel"
-#define CUDA_KERNEL_MAGIC "ingotptx"
+#define CUDA_KERNEL_MAGIC "ingotpt2"
 #define CUDA_LEAST_TARGET 80 // sm_80: what the device library is written for
 
 enum { // CudaKernelInfo.flags
@@ -20,6 +20,7 @@ enum { // CudaKernelInfo.flags
     // bits, the address of a CudaSurroundings.
     CUDA_KERNEL_SURROUNDINGS = 2,
 };
+enum { CUDA_MAX_CONSTANTS = 32, CUDA_CONSTANT_SLOTS = 32, CUDA_CONSTANT_BYTES = 256 };
 typedef struct CudaKernelInfo {
     char magic[8];
     uint32_t abi, flags;
@@ -29,6 +30,11 @@ typedef struct CudaKernelInfo {
     // Shared memory that the device library uses, before the threadgroup memory: a launch needs
     // both and what the threadgroup arguments take.
     uint32_t library_bytes;
+    // Words of constants that are parameters, behind the words of the grid: of which slot (the
+    // upper eight bits), and which (of 4 bytes).
+    uint32_t n_constants;
+    uint16_t constants[CUDA_MAX_CONSTANTS];
+    uint32_t only_constants; // a bit for each slot of which nothing else is read
 } CudaKernelInfo;
 
 // Behind the slots (64 bits each: an address, an offset into the threadgroup memory, a handle) the
@@ -42,13 +48,15 @@ enum {
     CUDA_GRID_ORIGIN = 12,
     CUDA_GRID_REGION = 15,
     CUDA_GRID_WHOLE = 18,
-    CUDA_GRID_WORDS = 19
+    CUDA_GRID_GIVEN = 19,
+    CUDA_GRID_WORDS = 20
 };
 typedef struct CudaGrid {
     uint32_t threads[3], groups[3], first[3]; // as dispatched
     uint32_t size[3];                         // of a threadgroup that nothing cuts
     uint32_t origin[3], region[3];            // of stage inputs
     uint32_t whole;                           // 1: the grid's edge cuts no threadgroup
+    uint32_t given; // a bit for each slot: its words of constants are the parameters
 } CudaGrid;
 
 // What kernels log and report, for the host to read when they are done: notes one behind the other,

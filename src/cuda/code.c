@@ -22,6 +22,10 @@ static bool check_info(const DevCodeSource *source, CudaKernelInfo *info, char *
         snprintf(why, why_bytes, "it is not code for a GPU, or of another version");
         return false;
     }
+    if (info->n_constants > CUDA_MAX_CONSTANTS) {
+        snprintf(why, why_bytes, "it has %u words of constants", info->n_constants);
+        return false;
+    }
     if (info->n_slots > CUDA_MAX_SLOTS) {
         snprintf(why, why_bytes, "it has %u arguments", info->n_slots);
         return false;
@@ -141,6 +145,9 @@ DevCode *cuda_code_load(void *context, const DevCodeSource *source, char *why, s
     code->head.n_slots = info.n_slots;
     code->head.threadgroup_bytes = info.threadgroup_bytes;
     code->library_bytes = info.library_bytes;
+    code->n_constants = info.n_constants;
+    memcpy(code->constants, info.constants, sizeof code->constants);
+    code->only_constants = info.only_constants;
     code->max_threads = (int)ABI_MAX_THREADS;
     bool ok = make_module(code, source, why, why_bytes);
     if (ok) {

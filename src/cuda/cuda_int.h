@@ -8,10 +8,12 @@
 //               over what it uses, and when it is finished what it changed goes back, byte by byte:
 //               what the program wrote meanwhile in other bytes stays (merge.c). Where the
 //               system tells which pages were written (watch.c), only those are brought
-// Of managed memory both count, and the program says when they are to be made equal.
+// Of managed memory both count, and the program says when they are to be made equal. Memory that
+// another library made (PyTorch's, in the same primary context) is adopted as managed memory.
 #ifndef INGOT_CUDA_CUDA_INT_H
 #define INGOT_CUDA_CUDA_INT_H
 #include <pthread.h>
+#include "abi/cuda_kernel.h"
 #include "cuda/driver.h"
 #include "device/device.h"
 
@@ -24,9 +26,17 @@ typedef struct CudaRecords {
     size_t n_free, capacity, n_places;
 } CudaRecords;
 
+// Pinned memory that is given out in pieces of `step` bytes.
+typedef struct CudaSlab {
+    struct CudaSlab *next;
+    char *host;
+    size_t n_bytes, step;
+} CudaSlab;
+
 enum {
     CUDA_MAX_SLOTS = 256, // of a kernel's arguments
     CUDA_ZEROS_BYTES = 65536,
+    CUDA_CONSTANTS_BYTES = 1 << 18, // that a run copies; what is more is read where it is
 };
 
 typedef struct CudaMemory {
@@ -36,6 +46,8 @@ typedef struct CudaMemory {
     size_t n_bytes;
     DevStorage storage;
     bool wrapped;      // the host's side is the program's
+    bool adopted;      // the device's side is of another library
+    bool overlaps;     // with other memory in the table: under its lock
     atomic_bool shown; // changes under the device's lock, once
     // Under the device's lock:
     bool pinned;                 // kernels find the host's side at `host`, too
@@ -68,14 +80,23 @@ typedef struct CudaFlow {
     uint64_t start_ns;
     CudaUse *uses;
     size_t n_uses, uses_capacity;
-    uint64_t known[16];     // addresses of arguments that were looked at
+    uint64_t known[16]; // addresses of arguments that were looked at
+    // Constants: pieces of the host's that this run has copied, the last ones, and where to.
+    struct {
+        const char *piece;
+        CUdeviceptr copy;
+    } brought[4];
+    unsigned n_brought;
+    CUdeviceptr copies;     // CUDA_CONSTANTS_BYTES for them; 0: none yet
+    size_t n_copied;        // bytes taken
     bool settled;           // its memory is where it should be
     bool busy;              // there is work since it was last waited for
     bool wrote_zeros;       // of the device: they may not be zeros any more
     uint64_t seen_service;  // CudaDevice.n_service that the stream has waited for
     const char *kernels[8]; // names, of those since it was last waited for
     unsigned n_kernels;
-    CudaBytes log; // commands since then (graph.c)
+    CudaBytes log;       // commands since then (graph.c)
+    CudaBytes constants; // of these
     size_t n_logged;
     bool holding;            // they are not with the driver yet
     struct CudaNotes *notes; // of kernels that log or check (surroundings.c)
@@ -103,6 +124,7 @@ struct CudaDevice {
     _Atomic uint64_t n_service; // things started there that runs must wait for
     CudaFlow *flows;            // spare; under lock
     void *free_pinned[8];       // pieces of slabs, by size; under lock. The slabs stay
+    CudaSlab *_Atomic slabs;    // newest first; grows under lock
     CudaRecords records[CUDA_RECORD_CLASSES];
     _Atomic uint64_t n_records; // that were ever made
     CUdeviceptr zeros;          // what arguments that are not bound point to
@@ -124,6 +146,9 @@ typedef struct CudaCode {
     uint32_t library_bytes;                     // of shared memory, in front of the threadgroup's
     int max_threads;                            // of a block: registers may not suffice for more
     uint64_t buffer_slots[CUDA_MAX_SLOTS / 64]; // bits: slots that hold addresses of buffers
+    uint32_t n_constants;                       // words that are parameters: CudaKernelInfo
+    uint16_t constants[CUDA_MAX_CONSTANTS];
+    uint32_t only_constants;
 } CudaCode;
 
 // ---- device.c ----
@@ -142,6 +167,8 @@ const char *cuda_lost_for_good(void); // a sentence for who asks a lost device
 
 bool cuda_memory_make(void *context, size_t n_bytes, DevStorage storage, DevMemory *memory);
 bool cuda_memory_wrap(void *context, DevMemory *memory);
+bool cuda_memory_adopt(void *context, DevMemory *memory);
+bool cuda_wait_for_others(void *context);
 void cuda_memory_free(void *context, DevMemory *memory);
 void cuda_memory_show(void *context, const DevMemory *memory);
 void cuda_memory_modified(void *context, const DevMemory *memory, size_t from, size_t n_bytes);
@@ -152,6 +179,10 @@ void cuda_release(CudaDevice *device, CUdeviceptr address);
 // Small memory that both sides find at one address; zeroed. NULL: none.
 void *cuda_pinned_take(CudaDevice *device, size_t n_bytes);
 void cuda_pinned_give(CudaDevice *device, void *memory, size_t n_bytes);
+// The piece of such memory that an address lies in; NULL: it is not such memory.
+const char *cuda_pinned_piece(CudaDevice *device, uint64_t address, size_t *n_bytes);
+// How many bytes of it there are from an address on; 0: it is not such memory.
+size_t cuda_pinned_from(const CudaDevice *device, uint64_t address);
 // Outside of runs; done when it returns.
 bool cuda_copy_outside(void *to, const void *from, size_t n_bytes);
 bool cuda_fill_outside(void *to, uint8_t value, size_t n_bytes);
@@ -230,6 +261,7 @@ void cuda_notes_free(CudaFlow *flow);
 typedef struct CudaLaunch {
     CUfunction function;
     uint32_t grid[3], block[3], shared_bytes, n_bytes; // of parameters
+    uint32_t n_constants;                              // words, the last of the parameters
 } CudaLaunch;
 
 CUresult cuda_launch(CudaFlow *flow, const CudaLaunch *launch, const void *parameters);

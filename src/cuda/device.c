@@ -56,7 +56,7 @@ static bool read_facts(CudaDevice *d, DevFacts *facts, char *why, size_t why_byt
                         .memory_bytes = n_bytes,
                         .max_buffer_bytes = n_bytes,
                         .max_threads = (uint32_t)threads,
-                        .max_threadgroup_bytes = 32768, // what Metal's programs count on
+                        .max_threadgroup_bytes = (uint32_t)shared,
                         .n_workers = (uint32_t)units};
     snprintf(facts->name, sizeof facts->name, "%s", name);
     snprintf(facts->architecture, sizeof facts->architecture, "nvidia_sm_%d", d->sm);
@@ -106,11 +106,17 @@ static void close_cuda(void *context) {
         if (d->merge_module) driver->cuModuleUnload(d->merge_module);
         for (CudaFlow *flow = d->flows, *next; flow; flow = next) {
             next = flow->next;
+            cuda_release(d, flow->copies);
             driver->cuStreamDestroy_v2(flow->stream);
             cuda_notes_free(flow);
             free(flow->uses);
             free(flow->log.data);
+            free(flow->constants.data);
             free(flow);
+        }
+        for (CudaSlab *s = atomic_load(&d->slabs), *next; s; s = next) {
+            next = s->next;
+            free(s);
         }
         driver->cuEventDestroy_v2(d->served);
         driver->cuStreamDestroy_v2(d->service);
@@ -230,6 +236,8 @@ const DevTable cuda_device = {
     .memory_make = cuda_memory_make,
     .memory_free = cuda_memory_free,
     .memory_wrap = cuda_memory_wrap,
+    .memory_adopt = cuda_memory_adopt,
+    .wait_for_others = cuda_wait_for_others,
     .memory_show = cuda_memory_show,
     .memory_modified = cuda_memory_modified,
     .texture_make = cuda_texture_make,

@@ -18,6 +18,12 @@ typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
 typedef struct CUgraph_st *CUgraph;
 typedef struct CUgraphExec_st *CUgraphExec;
+typedef struct CUgraphNode_st *CUgraphNode;
+typedef struct CUkernelNode { // CUDA_KERNEL_NODE_PARAMS, its first version
+    CUfunction function;
+    unsigned grid[3], block[3], shared_bytes;
+    void **parameters, **extra;
+} CUkernelNode;
 typedef struct CUlinkState_st *CUlinkState;
 typedef struct CUmemPoolHandle_st *CUmemoryPool;
 typedef struct CUmemPoolProps {
@@ -60,6 +66,8 @@ enum { // CUresult
     CUDA_ERROR_INVALID_ADDRESS_SPACE = 717,
     CUDA_ERROR_INVALID_PC = 718,
     CUDA_ERROR_LAUNCH_FAILED = 719,
+    CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900, // and those behind it, for other reasons
+    CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD = 908,
     CUDA_ERROR_UNKNOWN = 999,
 };
 enum { // CUdevice_attribute
@@ -72,6 +80,8 @@ enum { // CUdevice_attribute
     CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97,
     CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED = 115,
 };
+// The stream of those who name none.
+#define CU_STREAM_LEGACY ((CUstream)(uintptr_t)1)
 enum { // flags and other enumerations
     CU_MEMORYTYPE_UNIFIED = 4,
     CU_STREAM_NON_BLOCKING = 1,
@@ -150,6 +160,10 @@ enum { // flags and other enumerations
     F(cuStreamEndCapture, (CUstream stream, CUgraph * graph))                                      \
     F(cuGraphInstantiateWithFlags, (CUgraphExec * exec, CUgraph graph, unsigned long long flags))  \
     F(cuGraphDestroy, (CUgraph graph))                                                             \
+    F(cuGraphGetRootNodes, (CUgraph graph, CUgraphNode * nodes, size_t *n))                        \
+    F(cuGraphNodeGetDependentNodes, (CUgraphNode node, CUgraphNode * nodes, size_t *n))            \
+    F(cuGraphExecKernelNodeSetParams,                                                              \
+      (CUgraphExec exec, CUgraphNode node, const CUkernelNode *parameters))                        \
     F(cuGraphExecDestroy, (CUgraphExec exec))                                                      \
     F(cuGraphLaunch, (CUgraphExec exec, CUstream stream))
 

@@ -4,7 +4,8 @@
 // command buffers, indirect command buffers, steps of a training) need not say so: the commands of
 // a run are written down as bytes, and a sequence that comes the second time becomes a graph. From
 // then on, a run that begins like a graph is held back while it goes on like it, and is one launch
-// if it ends like it.
+// if it ends like it. Constants may be others each time: they are written down apart, and the nodes
+// of the graph whose constants changed are told so.
 #include "cuda/cuda_int.h"
 #include <stdlib.h>
 #include <string.h>
@@ -18,14 +19,16 @@ enum {
 
 typedef struct CudaGraph {
     struct CudaGraph *next;
-    char *log;
-    size_t n_bytes;
+    char *log, *constants;
+    size_t n_bytes, n_constant_bytes;
+    CUgraph graph;
     CUgraphExec exec;
+    CUgraphNode *nodes; // a command each; NULL: not known
 } CudaGraph;
 
 typedef enum Kind { LAUNCH, COPY, FILL } Kind;
-typedef struct Command { // and then the parameters of a launch, up to a multiple of 8
-    uint64_t kind;
+typedef struct Command {      // and then the parameters of a launch, up to a multiple of 8
+    uint32_t kind, constants; // where its constants begin among all
     union {
         CudaLaunch launch;
         struct {
@@ -51,6 +54,15 @@ static CUresult fill(const CudaDriver *driver, const Command *c, CUstream stream
                : driver->cuMemsetD8Async(c->copy.to, (unsigned char)value, c->copy.n_bytes, stream);
 }
 
+// The parameters of a launch with its constants, in `room`.
+static void *with_constants(const Command *c, const char *constants, char *room) {
+    size_t n_bytes = c->launch.n_constants * sizeof(uint32_t);
+    memcpy(room, c + 1, c->launch.n_bytes);
+    if (n_bytes) memcpy(room + c->launch.n_bytes - n_bytes, constants + c->constants, n_bytes);
+    return room;
+}
+enum { MAX_PARAMETER_BYTES = (CUDA_MAX_SLOTS + CUDA_GRID_WORDS + CUDA_MAX_CONSTANTS + 2) * 8 };
+
 static CUresult issue(const CudaFlow *flow, const Command *c) {
     const CudaDriver *driver = flow->device->driver;
     if (c->kind == COPY)
@@ -58,7 +70,9 @@ static CUresult issue(const CudaFlow *flow, const Command *c) {
     if (c->kind == FILL) return fill(driver, c, flow->stream);
     const CudaLaunch *l = &c->launch;
     size_t n_bytes = l->n_bytes;
-    void *extra[] = {(void *)1, (void *)(uintptr_t)(c + 1), (void *)2, &n_bytes, NULL};
+    char room[MAX_PARAMETER_BYTES];
+    void *extra[] = {(void *)1, with_constants(c, flow->constants.data, room), (void *)2, &n_bytes,
+                     NULL};
     return driver->cuLaunchKernel(l->function, l->grid[0], l->grid[1], l->grid[2], l->block[0],
                                   l->block[1], l->block[2], l->shared_bytes, flow->stream, NULL,
                                   extra);
@@ -84,25 +98,29 @@ static CudaGraph *find(const CudaDevice *d, const CudaBytes *log) {
     return NULL;
 }
 
-// Room for a command; NULL: none.
-static Command *append(CudaFlow *flow, size_t n_bytes) {
-    CudaBytes *log = &flow->log;
-    if (log->n_bytes + n_bytes > log->capacity) {
-        size_t capacity = 2 * log->capacity + n_bytes + 4096;
-        char *more = realloc(log->data, capacity);
+// Room for more bytes; NULL: none.
+static char *grow(CudaBytes *b, size_t n_bytes) {
+    if (b->n_bytes + n_bytes > b->capacity) {
+        size_t capacity = 2 * b->capacity + n_bytes + 4096;
+        char *more = realloc(b->data, capacity);
         if (!more) return NULL;
-        log->data = more;
-        log->capacity = capacity;
+        b->data = more;
+        b->capacity = capacity;
     }
-    Command *c = (Command *)(void *)(log->data + log->n_bytes);
+    b->n_bytes += n_bytes;
+    return b->data + b->n_bytes - n_bytes;
+}
+
+static Command *append(CudaFlow *flow, size_t n_bytes) {
+    Command *c = (Command *)(void *)grow(&flow->log, n_bytes);
+    if (!c) return NULL;
     memset(c, 0, n_bytes);
-    log->n_bytes += n_bytes;
     flow->n_logged++;
     return c;
 }
 
 static void start_over(CudaFlow *flow) {
-    flow->log.n_bytes = 0;
+    flow->log.n_bytes = flow->constants.n_bytes = 0;
     flow->n_logged = 0;
     flow->holding = false;
     flow->match = NULL;
@@ -137,9 +155,14 @@ static CUresult go_on(CudaFlow *flow, const Command *c) {
 CUresult cuda_launch(CudaFlow *flow, const CudaLaunch *launch, const void *parameters) {
     Command *c = append(flow, sizeof *c + ((launch->n_bytes + 7u) & ~7u));
     if (!c) return CUDA_ERROR_OUT_OF_MEMORY;
+    size_t n_bytes = launch->n_constants * sizeof(uint32_t), fixed = launch->n_bytes - n_bytes;
     c->kind = LAUNCH;
+    c->constants = (uint32_t)flow->constants.n_bytes;
     c->launch = *launch;
-    memcpy(c + 1, parameters, launch->n_bytes);
+    memcpy(c + 1, parameters, fixed);
+    char *constants = n_bytes ? grow(&flow->constants, n_bytes) : NULL;
+    if (n_bytes && !constants) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (n_bytes) memcpy(constants, (const char *)parameters + fixed, n_bytes);
     return go_on(flow, c);
 }
 
@@ -159,15 +182,45 @@ CUresult cuda_enqueue_fill(CudaFlow *flow, CUdeviceptr to, uint8_t value, size_t
     return enqueue(flow, FILL, &(Command){.copy = {.to = to, .n_bytes = n_bytes, .value = value}});
 }
 
+static bool has_constants(const CudaGraph *g, const CudaFlow *flow) {
+    return !g->n_constant_bytes || !memcmp(g->constants, flow->constants.data, g->n_constant_bytes);
+}
+
+// The graph with the constants of these commands. Launches of it that are under way keep theirs.
+static CUresult tell_constants(const CudaFlow *flow, CudaGraph *g) {
+    const char *now = flow->constants.data;
+    CUresult result = CUDA_SUCCESS;
+    size_t n = 0;
+    for (size_t at = 0; at < g->n_bytes && !result; n++) {
+        const Command *c = (const Command *)(const void *)(g->log + at);
+        const CudaLaunch *l = &c->launch;
+        at += command_bytes(c);
+        size_t n_bytes = c->kind == LAUNCH ? l->n_constants * sizeof(uint32_t) : 0;
+        if (!n_bytes || !memcmp(g->constants + c->constants, now + c->constants, n_bytes)) continue;
+        char room[MAX_PARAMETER_BYTES];
+        size_t n_parameters = l->n_bytes;
+        void *extra[] = {(void *)1, with_constants(c, now, room), (void *)2, &n_parameters, NULL};
+        CUkernelNode node = {.function = l->function,
+                             .grid = {l->grid[0], l->grid[1], l->grid[2]},
+                             .block = {l->block[0], l->block[1], l->block[2]},
+                             .shared_bytes = l->shared_bytes,
+                             .extra = extra};
+        result = flow->device->driver->cuGraphExecKernelNodeSetParams(g->exec, g->nodes[n], &node);
+        if (!result) memcpy(g->constants + c->constants, now + c->constants, n_bytes);
+    }
+    return result;
+}
+
 CUresult cuda_flush(CudaFlow *flow) {
     CudaDevice *d = flow->device;
     if (!flow->holding) return CUDA_SUCCESS;
     flow->holding = false;
     pthread_mutex_lock(&d->graph_lock);
-    const CudaGraph *g = find(d, &flow->log);
-    bool whole = g && g->n_bytes == flow->log.n_bytes;
+    CudaGraph *g = find(d, &flow->log);
+    bool whole = g && g->n_bytes == flow->log.n_bytes && (g->nodes || has_constants(g, flow));
     // The lock is held: nobody frees the graph meanwhile.
-    CUresult result = whole ? d->driver->cuGraphLaunch(g->exec, flow->stream) : CUDA_SUCCESS;
+    CUresult result = whole && !has_constants(g, flow) ? tell_constants(flow, g) : CUDA_SUCCESS;
+    if (whole && !result) result = d->driver->cuGraphLaunch(g->exec, flow->stream);
     pthread_mutex_unlock(&d->graph_lock);
     if (!whole) return issue_all(flow);
     start_over(flow);
@@ -196,25 +249,49 @@ static bool came_before(CudaDevice *d, uint64_t h) { // graph_lock held
 static void free_graph(CudaDevice *d, CudaGraph *g) { // graph_lock held
     d->graph_time++;
     d->driver->cuGraphExecDestroy(g->exec);
+    d->driver->cuGraphDestroy(g->graph);
+    free(g->nodes);
+    free(g->constants);
     free(g->log);
     free(g);
+}
+
+// Commands of a stream are a chain: a node each, if all is as it should be.
+static CUgraphNode *nodes_of(const CudaDriver *driver, CUgraph graph, size_t n) {
+    CUgraphNode *nodes = malloc(n * sizeof *nodes);
+    size_t one = 1, none = 0;
+    bool ok = nodes && !driver->cuGraphGetRootNodes(graph, nodes, &one) && one == 1;
+    for (size_t i = 1; ok && i < n; i++, one = 1)
+        ok = !driver->cuGraphNodeGetDependentNodes(nodes[i - 1], &nodes[i], &one) && one == 1;
+    ok = ok && !driver->cuGraphNodeGetDependentNodes(nodes[n - 1], NULL, &none) && none == 0;
+    if (ok) return nodes;
+    free(nodes);
+    return NULL;
 }
 
 static CudaGraph *make(CudaFlow *flow) {
     const CudaDriver *driver = flow->device->driver;
     CudaGraph *g = calloc(1, sizeof *g);
-    CUgraph recorded = NULL;
-    if (!g || !(g->log = malloc(flow->log.n_bytes))) goto fail;
+    if (!g || !(g->log = malloc(flow->log.n_bytes)) ||
+        !(g->constants = malloc(flow->constants.n_bytes + 1)))
+        goto fail;
     memcpy(g->log, flow->log.data, g->n_bytes = flow->log.n_bytes);
+    g->n_constant_bytes = flow->constants.n_bytes;
+    if (g->n_constant_bytes) memcpy(g->constants, flow->constants.data, g->n_constant_bytes);
     if (driver->cuStreamBeginCapture_v2(flow->stream, CU_STREAM_CAPTURE_MODE_RELAXED)) goto fail;
     CUresult result = issue_all(flow);
-    CUresult ended = driver->cuStreamEndCapture(flow->stream, &recorded);
+    CUresult ended = driver->cuStreamEndCapture(flow->stream, &g->graph);
     if (!result) result = ended;
-    if (!result) result = driver->cuGraphInstantiateWithFlags(&g->exec, recorded, 0);
-    if (recorded) driver->cuGraphDestroy(recorded);
+    if (!result && g->n_constant_bytes) g->nodes = nodes_of(driver, g->graph, flow->n_logged);
+    if (!result) result = driver->cuGraphInstantiateWithFlags(&g->exec, g->graph, 0);
     if (!result) return g;
 fail:
-    if (g) free(g->log);
+    if (g && g->graph) driver->cuGraphDestroy(g->graph);
+    if (g) {
+        free(g->nodes);
+        free(g->constants);
+        free(g->log);
+    }
     free(g);
     return NULL;
 }

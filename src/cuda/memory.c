@@ -12,6 +12,7 @@
 static pthread_rwlock_t table_lock = PTHREAD_RWLOCK_INITIALIZER;
 static CudaMemory **table; // by address; under table_lock, as all here
 static size_t n_table, table_capacity;
+static size_t n_overlaps; // memory that was adopted may lie in other memory, or be there twice
 
 static size_t first_above(CUdeviceptr address) { // the first that begins behind it
     size_t low = 0, high = n_table;
@@ -29,16 +30,24 @@ static size_t first_above(CUdeviceptr address) { // the first that begins behind
 static void forget_lost(void) {
     size_t n = 0;
     for (size_t i = 0; i < n_table; i++)
-        if (!atomic_load(&table[i]->owner->is_lost)) table[n++] = table[i];
+        if (!atomic_load(&table[i]->owner->is_lost))
+            table[n++] = table[i];
+        else
+            n_overlaps -= table[i]->overlaps;
     n_table = n;
+}
+
+static bool overlaps(const CudaMemory *m) {
+    for (size_t i = first_above(m->device + m->n_bytes - 1); i-- > 0;) {
+        if (table[i]->device + table[i]->n_bytes > m->device) return true;
+        if (!n_overlaps) break; // those before end even earlier
+    }
+    return false;
 }
 
 static bool table_add(CudaMemory *m) {
     pthread_rwlock_wrlock(&table_lock);
-    size_t before = first_above(m->device);
-    if ((before && table[before - 1]->device + table[before - 1]->n_bytes > m->device) ||
-        (before < n_table && table[before]->device < m->device + m->n_bytes))
-        forget_lost();
+    if (overlaps(m)) forget_lost();
     bool ok = true;
     if (n_table == table_capacity) {
         size_t capacity = table_capacity ? 2 * table_capacity : 64;
@@ -48,6 +57,7 @@ static bool table_add(CudaMemory *m) {
     }
     if (ok) {
         size_t at = first_above(m->device);
+        n_overlaps += m->overlaps = overlaps(m);
         memmove(table + at + 1, table + at, (n_table - at) * sizeof(CudaMemory *));
         table[at] = m;
         n_table++;
@@ -62,6 +72,7 @@ static void table_remove(const CudaMemory *m) {
         if (table[at] == m) {
             memmove(table + at, table + at + 1, (n_table - at - 1) * sizeof(CudaMemory *));
             n_table--;
+            n_overlaps -= m->overlaps;
             break;
         }
     pthread_rwlock_unlock(&table_lock);
@@ -70,9 +81,11 @@ static void table_remove(const CudaMemory *m) {
 CudaMemory *cuda_memory_at(const void *address) {
     CUdeviceptr at = (uintptr_t)address;
     pthread_rwlock_rdlock(&table_lock);
-    size_t behind = first_above(at);
-    CudaMemory *m = behind ? table[behind - 1] : NULL;
-    if (m && at - m->device >= m->n_bytes) m = NULL;
+    CudaMemory *m = NULL;
+    for (size_t i = first_above(at); !m && i-- > 0;) {
+        if (at - table[i]->device < table[i]->n_bytes) m = table[i];
+        if (!n_overlaps) break;
+    }
     pthread_rwlock_unlock(&table_lock);
     return m;
 }
@@ -164,9 +177,17 @@ static unsigned size_class(size_t n_bytes) {
 static bool add_slab(CudaDevice *d, unsigned i) { // lock held
     char *slab = map(SLAB_BYTES);
     size_t step = (size_t)PAGE << i;
-    if (slab && !pin(d, slab, SLAB_BYTES)) {
+    CudaSlab *s = calloc(1, sizeof *s);
+    if (slab && (!s || !pin(d, slab, SLAB_BYTES))) {
         munmap(slab, SLAB_BYTES);
         slab = NULL;
+    }
+    if (slab) {
+        s->host = slab, s->n_bytes = SLAB_BYTES, s->step = step;
+        s->next = atomic_load(&d->slabs);
+        atomic_store(&d->slabs, s);
+    } else {
+        free(s);
     }
     for (size_t at = SLAB_BYTES; slab && at >= step; at -= step) {
         void **piece = (void **)(void *)(slab + at - step);
@@ -174,6 +195,12 @@ static bool add_slab(CudaDevice *d, unsigned i) { // lock held
         d->free_pinned[i] = piece;
     }
     return slab != NULL;
+}
+
+size_t cuda_pinned_from(const CudaDevice *d, uint64_t address) {
+    const CudaSlab *s = atomic_load(&d->slabs);
+    while (s && address - (uintptr_t)s->host >= s->n_bytes) s = s->next;
+    return s ? (uintptr_t)s->host + s->n_bytes - address : 0;
 }
 
 void *cuda_pinned_take(CudaDevice *d, size_t n_bytes) {
@@ -192,6 +219,14 @@ void *cuda_pinned_take(CudaDevice *d, size_t n_bytes) {
     pthread_mutex_unlock(&d->lock);
     if (piece) memset(piece, 0, n_bytes);
     return piece;
+}
+
+const char *cuda_pinned_piece(CudaDevice *d, uint64_t address, size_t *n_bytes) {
+    CudaSlab *s = atomic_load(&d->slabs);
+    while (s && address - (uintptr_t)s->host >= s->n_bytes) s = s->next;
+    if (!s) return NULL;
+    *n_bytes = s->step;
+    return s->host + ((address - (uintptr_t)s->host) & ~(s->step - 1));
 }
 
 void cuda_pinned_give(CudaDevice *d, void *memory, size_t n_bytes) {
@@ -235,7 +270,7 @@ static void drop(CudaMemory *m) {
     bool alive = cuda_enter(d);
     give_host(m, alive);
     if (alive) {
-        cuda_release(d, m->device);
+        if (!m->adopted) cuda_release(d, m->device);
         cuda_release(d, m->twin);
         cuda_leave(d);
     }
@@ -279,6 +314,53 @@ bool cuda_memory_make(void *context, size_t n_bytes, DevStorage storage, DevMemo
 
 bool cuda_memory_wrap(void *context, DevMemory *memory) {
     return make(context, DEV_SHARED, memory->host, memory);
+}
+
+bool cuda_memory_adopt(void *context, DevMemory *memory) {
+    CudaDevice *d = context;
+    CudaMemory *m = calloc(1, sizeof *m);
+    if (!m || !cuda_enter(d)) {
+        free(m);
+        return false;
+    }
+    *m = (CudaMemory){.owner = d,
+                      .device = (uintptr_t)memory->address,
+                      .n_bytes = memory->n_bytes,
+                      .storage = DEV_MANAGED,
+                      .adopted = true};
+    atomic_init(&m->touched, true);
+    // Others use the primary context: in one of our own its addresses mean nothing.
+    bool ok = !d->own_context && take_host(m) && table_add(m);
+    cuda_leave(d);
+    if (!ok) {
+        drop(m);
+        return false;
+    }
+    memory->host = m->host;
+    memory->part = m;
+    return true;
+}
+
+// The default stream takes its turn behind all streams that did not ask to be left out, as ours
+// did: no kernel of ours, and so none without an end, is waited for.
+bool cuda_wait_for_others(void *context) {
+    CudaDevice *d = context;
+    CUevent event = NULL;
+    if (!cuda_enter(d)) return false;
+    CUresult result = d->driver->cuEventCreate(&event, CU_EVENT_DISABLE_TIMING);
+    if (!result) result = d->driver->cuEventRecord(event, CU_STREAM_LEGACY);
+    while (!result && (result = d->driver->cuEventQuery(event)) == CUDA_ERROR_NOT_READY) {
+        result = CUDA_SUCCESS;
+        if (atomic_load(&d->is_lost)) break;
+        sched_yield();
+    }
+    if (event) d->driver->cuEventDestroy_v2(event);
+    // While somebody records a graph in that stream, nobody may wait for it.
+    bool recording = result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED &&
+                     result <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
+    if (!recording && cuda_is_fatal(result)) cuda_lose(d, result);
+    cuda_leave(d);
+    return !result && !atomic_load(&d->is_lost);
 }
 
 void cuda_memory_free(void *context, DevMemory *memory) {

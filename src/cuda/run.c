@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include "abi/cuda_kernel.h"
 #include "os/clock.h"
@@ -56,14 +57,24 @@ bool cuda_check(CudaFlow *flow, CUresult result) {
     return false;
 }
 
-// Short waits spin: a wake-up costs more than a small command buffer.
-#define SPIN_NS 200000u
+// Short waits spin, as the driver's own do: a wake-up costs more than a small command buffer.
+// Longer ones sleep for a part of what they have waited already.
+#define SPIN_NS 1000000u
+#define MAX_PAUSE_NS 200000u
 
 // Time that a run has left; a GPU does not tell how long its threadgroups take, so the limit for
 // one of them holds for what is waited for.
 static uint64_t deadline(const CudaFlow *flow, uint64_t now) {
     if (flow->limits.run_ms) return flow->start_ns + (uint64_t)flow->limits.run_ms * 1000000u;
     return flow->limits.step_ms ? now + (uint64_t)flow->limits.step_ms * 1000000u : UINT64_MAX;
+}
+
+// Linux makes sleeps 50 us longer than asked for, unless the thread says otherwise.
+static void sleep_ns(uint64_t ns) {
+    int slack = prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
+    prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0);
+    nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL);
+    if (slack > 0) prctl(PR_SET_TIMERSLACK, (unsigned long)slack, 0, 0, 0);
 }
 
 bool cuda_wait(CudaFlow *flow) {
@@ -81,8 +92,8 @@ bool cuda_wait(CudaFlow *flow) {
             return false;
         }
         if (now - start > SPIN_NS) {
-            long pause = now - start > 10000000u ? 200000 : 20000;
-            nanosleep(&(struct timespec){.tv_nsec = pause}, NULL);
+            uint64_t pause = (now - start) / 32;
+            sleep_ns(pause < MAX_PAUSE_NS ? pause : MAX_PAUSE_NS);
         }
     }
 }
@@ -121,7 +132,9 @@ bool cuda_run_begin(DevRun *run, DevLimits limits) {
     flow->n_uses = 0;
     flow->settled = flow->busy = false;
     flow->n_kernels = 0;
+    flow->n_copied = flow->n_brought = 0;
     memset(flow->known, 0, sizeof flow->known);
+    memset(flow->brought, 0, sizeof flow->brought);
     memcpy(run->part, &flow, sizeof flow);
     return true;
 }
@@ -402,6 +415,38 @@ static bool replace_zeros(CudaFlow *flow, const CudaCode *code, uint64_t *slots)
     return true;
 }
 
+// Constants lie in memory of the host's, which a GPU reads across the bus: a microsecond for every
+// kernel, and again for every block. So what a run needs of it is copied to the device first. The
+// copies are not among the commands that may become a graph, but before them, and their places are
+// the flow's, one after the other: so commands are the same when only the host's pieces are others.
+static CUdeviceptr place_for(CudaFlow *flow, const char *piece, size_t n_bytes) {
+    enum { MAX = sizeof flow->brought / sizeof *flow->brought };
+    for (unsigned k = 0; k < MAX; k++)
+        if (flow->brought[k].piece == piece) return flow->brought[k].copy;
+    if (!flow->copies) flow->copies = cuda_alloc(flow->device, CUDA_CONSTANTS_BYTES, false);
+    if (!flow->copies || n_bytes > CUDA_CONSTANTS_BYTES - flow->n_copied) return 0;
+    CUdeviceptr copy = flow->copies + flow->n_copied;
+    if (wait_for_service(flow) ||
+        flow->device->driver->cuMemcpyAsync(copy, (uintptr_t)piece, n_bytes, flow->stream))
+        return 0;
+    flow->busy = true;
+    flow->n_copied += n_bytes;
+    flow->brought[flow->n_brought].piece = piece;
+    flow->brought[flow->n_brought].copy = copy;
+    flow->n_brought = (flow->n_brought + 1) % MAX;
+    return copy;
+}
+
+static void bring_constants(CudaFlow *flow, const CudaCode *code, uint64_t *slots) {
+    for (uint32_t i = 0; i < code->head.n_slots; i++) {
+        if (!(code->buffer_slots[i / 64] >> i % 64 & 1)) continue;
+        size_t n_bytes;
+        const char *piece = cuda_pinned_piece(flow->device, slots[i], &n_bytes);
+        CUdeviceptr copy = piece ? place_for(flow, piece, n_bytes) : 0;
+        if (copy) slots[i] = copy + (slots[i] - (uintptr_t)piece);
+    }
+}
+
 // The driver takes 2^31 - 1 blocks in x and 65,535 in y and z: larger grids go in pieces.
 static CUresult launch_pieces(CudaFlow *flow, CudaLaunch *launch, char *parameters, size_t at,
                               CudaGrid *grid) {
@@ -423,6 +468,27 @@ static CUresult launch_pieces(CudaFlow *flow, CudaLaunch *launch, char *paramete
     return result;
 }
 
+// Constants that came with the command, as words behind those of the grid. Where they lie is then
+// of no interest: commands are the same with others, elsewhere.
+static void give_constants(const CudaDevice *d, const CudaCode *code, uint64_t *slots,
+                           CudaGrid *grid, uint32_t *words) {
+    uint32_t slot = UINT32_MAX;
+    size_t n_bytes = 0;
+    for (uint32_t i = 0; i < code->n_constants; i++) {
+        size_t at = (code->constants[i] & 255) * sizeof *words;
+        if (code->constants[i] >> 8 != slot) {
+            slot = code->constants[i] >> 8;
+            n_bytes = slot < code->head.n_slots ? cuda_pinned_from(d, slots[slot]) : 0;
+            if (n_bytes >= CUDA_CONSTANT_BYTES) grid->given |= 1u << slot;
+        }
+        words[i] = 0;
+        if (n_bytes >= CUDA_CONSTANT_BYTES)
+            memcpy(&words[i], (const char *)(uintptr_t)slots[slot] + at, sizeof *words);
+    }
+    for (uint32_t all = grid->given & code->only_constants; all; all &= all - 1)
+        slots[__builtin_ctz(all)] = 0;
+}
+
 static bool dispatch_one(CudaFlow *flow, const DevDispatch *d) {
     DevCode *better = d->better ? atomic_load(d->better) : NULL;
     bool fits = better && better->threadgroup_bytes == d->code->threadgroup_bytes;
@@ -430,6 +496,7 @@ static bool dispatch_one(CudaFlow *flow, const DevDispatch *d) {
     struct {
         uint64_t slots[CUDA_MAX_SLOTS];
         CudaGrid grid;
+        uint32_t constants[CUDA_MAX_CONSTANTS];
         uint64_t surroundings; // or, with fewer slots, before
     } room;
     uint32_t n_slots = code->head.n_slots;
@@ -438,7 +505,8 @@ static bool dispatch_one(CudaFlow *flow, const DevDispatch *d) {
     CudaLaunch launch = {.function = code->function,
                          .block = {d->group_size[0], d->group_size[1], d->group_size[2]},
                          .shared_bytes = code->library_bytes + d->threadgroup_bytes,
-                         .n_bytes = (uint32_t)(n_slots * sizeof *room.slots + sizeof room.grid)};
+                         .n_bytes = (uint32_t)(n_slots * sizeof *room.slots + sizeof room.grid),
+                         .n_constants = code->n_constants};
     if (line) launch.block[0] = (uint32_t)threads, launch.block[1] = launch.block[2] = 1;
     note_kernel(flow, atomic_load_explicit(&flow->run->kernel, memory_order_relaxed));
     // A block has at most 64 threads in z, and a kernel with many registers fewer in all.
@@ -450,23 +518,29 @@ static bool dispatch_one(CudaFlow *flow, const DevDispatch *d) {
     }
     if (!reach(flow, code, d->args)) return false;
     memcpy(room.slots, d->args, n_slots * sizeof *room.slots);
+    CudaGrid grid = {.whole = 1};
+    if (code->n_constants) {
+        uint32_t words[CUDA_MAX_CONSTANTS];
+        give_constants(flow->device, code, room.slots, &grid, words);
+        memcpy((char *)&room + launch.n_bytes, words, code->n_constants * sizeof *words);
+        launch.n_bytes += code->n_constants * (uint32_t)sizeof *words;
+    }
     if (!replace_zeros(flow, code, room.slots)) {
         fail(flow, DEV_FAULT_NO_MEMORY);
         return false;
     }
-    CudaGrid grid;
+    bring_constants(flow, code, room.slots);
     memcpy(grid.threads, d->threads_per_grid, sizeof grid.threads);
     memcpy(grid.groups, d->groups_per_grid, sizeof grid.groups);
     memcpy(grid.size, d->group_size, sizeof grid.size);
     memcpy(grid.origin, d->grid_origin, sizeof grid.origin);
     memcpy(grid.region, d->grid_size, sizeof grid.region);
-    grid.whole = 1;
     for (int i = 0; i < 3; i++)
         grid.whole &= (uint64_t)d->groups_per_grid[i] * d->group_size[i] == d->threads_per_grid[i];
     size_t at = n_slots * sizeof *room.slots;
     if (code->flags & CUDA_KERNEL_SURROUNDINGS) {
         uint64_t address = cuda_surroundings(flow, d, room.slots, n_slots);
-        size_t behind = (at + sizeof grid + 7) & ~(size_t)7;
+        size_t behind = (launch.n_bytes + 7) & ~(size_t)7;
         if (!address) {
             fail(flow, DEV_FAULT_NO_MEMORY);
             return false;

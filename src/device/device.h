@@ -78,6 +78,13 @@ typedef struct DevTable {
     // the device's to fill in; memory_free undoes it. NULL: its code finds it where the host does.
     // False: it cannot.
     bool (*memory_wrap)(void *context, DevMemory *memory);
+    // Memory of the device's that another library made: address and n_bytes are given, the rest is
+    // filled in, and its storage is managed; memory_free undoes it and leaves that memory alone.
+    // NULL, or false: it cannot.
+    bool (*memory_adopt)(void *context, DevMemory *memory);
+    // Waits for what other libraries have started on the device, in its default stream. False: it
+    // is lost. NULL: there is nobody.
+    bool (*wait_for_others)(void *context);
     // The program asks where the host finds it: from now on it may read and write there between
     // commands, and says nothing of it. Until then only the functions of this table do. NULL: it
     // makes no difference.
@@ -131,6 +138,9 @@ typedef struct DevTable {
     bool (*mipmaps)(DevRun *run, const AbiTexture *record); // all levels from the first
     // The program wants to see managed memory as the device has it. NULL: it does.
     bool (*synchronize)(DevRun *run, const DevMemory *memory);
+    // For profiles: what was counted since the last mark is of command number `command` of a
+    // capture. Between runs. NULL: it counts nothing.
+    void (*mark)(void *context, uint64_t command);
 } DevTable;
 
 // Has it memory of its own, which is not the host's?

@@ -90,6 +90,11 @@ kernel void traced(primitive_acceleration_structure s [[buffer(0)]], device floa
     intersector<> i;
     c[0] = i.intersect(ray(float3(0), float3(1)), s).distance;
 }
+struct Scale { uint n; float2 by; char rest[8]; };
+kernel void scaled(constant Scale &s [[buffer(0)]], constant float *w [[buffer(1)]], device float *c [[buffer(2)]],
+                   uint i [[thread_position_in_grid]]) {
+    if (i < s.n) c[i] = c[i] * s.by.x + s.by.y * w[0] + w[5];
+}
 vertex float4 corner(uint i [[vertex_id]]) { return float4(i); }
 kernel void add(device atomic_uint *a [[buffer(0)]], threadgroup uint *b [[threadgroup(0)]],
                 uint i [[thread_position_in_grid]], uint lane [[thread_index_in_simdgroup]]) {
@@ -186,6 +191,15 @@ def test_checks_and_logs(source):
     logs = build(source, "--emit=ptx", "--function", "logs", "-fmetal-enable-logging")
     assert logs.returncode == 0 and "ingot_log" in logs.stdout, logs.stderr
     assemble("logs", logs.stdout, "sm_90")
+
+
+def test_constants(source):
+    """Words of a constant that is one object are parameters; arrays are read where they lie."""
+    ptx = build(source, "--emit=ptx", "--function", "scaled", "--target", "sm_80").stdout
+    words = len(re.findall(r"\.param \.u32 ingot_kernel_param", ptx)) - 20  # those of the grid
+    assert words == 3 and len(re.findall(r"@p ld\.global\.nc\.b32", ptx)) == 3
+    assert len(re.findall(r"\tld\.global\.nc", ptx)) == 2
+    assemble("scaled", ptx, "sm_80")
 
 
 def test_scopes_and_masks(source):

@@ -11,9 +11,11 @@
 #include <stdio.h>
 
 static CudaGrid grid;
-static _Bool line;
+static _Bool line, bands;
 u32 ingot_grid(u32 word) { return ((const u32 *)&grid)[word]; }
 _Bool ingot_in_line(void) { return line; }
+u32 ingot_constant(u32 parameter) { return parameter + 100; }
+_Bool ingot_in_bands(void) { return bands; }
 
 // ---- functions of SIMD-groups ----
 
@@ -321,6 +323,27 @@ TEST(positions_in_a_block) { // of 32 x 1 threads of a group of 48 x 2, the seco
         assert_true(places[l][RF_THREAD_INDEX_IN_THREADGROUP][0] == 40 + 16 + l);
     }
     memset(warp.thread, 0, sizeof warp.thread);
+}
+TEST(positions_in_bands) { // every threadgroup once, and those of a band before the next
+    enum { W = 25, H = 37 };
+    static u32 seen[H][W];
+    memset(seen, 0, sizeof seen);
+    bands = 1;
+    for (u32 y = 0; y < H; y++)
+        for (u32 x = 0; x < W; x++) {
+            grid = (CudaGrid){.first = {0, 100, 0}}; // a piece of a larger grid
+            warp.blocks[0] = W, warp.blocks[1] = H;
+            memcpy(warp.block, (u32[3]){x, y, 0}, sizeof warp.block);
+            u32 column = group_at(0), row = group_at(1) - 100;
+            assert_true(column < W && row < H && row / 16 == (y * W + x) / (16 * W));
+            seen[row][column]++;
+        }
+    for (u32 y = 0; y < H; y++)
+        for (u32 x = 0; x < W; x++) assert_true(seen[y][x] == 1);
+    warp.blocks[0] = 0x7fffffff, warp.block[0] = 0x7ffffffe; // too many for that: as they are
+    assert_true(group_at(0) == 0x7ffffffe && group_at(1) == 100 + H - 1);
+    memset(warp.block, 0, sizeof warp.block);
+    bands = 0;
 }
 
 // ---- matrices ----

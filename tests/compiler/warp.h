@@ -14,6 +14,7 @@
 #define WARP static __attribute__((unused)) // a test needs some of them
 #define UNROLL
 #define ONCE
+#define FOUR_TIMES
 enum { RUBBISH = 0x5a5a5a5a, STACK = 65536, THREADS = 128, SHARED_BYTES = 232448 };
 
 static struct {
@@ -23,7 +24,7 @@ static struct {
     u32 arrived[THREADS], turn[THREADS]; // of the mask whose first lane it is
     u32 n_arrived, n_turns;              // at the block's barrier
     u32 words[THREADS][6];
-    u32 block[3], thread[3]; // of lane 0; threads lie in a line
+    u32 block[3], blocks[2], thread[3]; // of lane 0; threads lie in a line
     _Alignas(1024) unsigned char shared[SHARED_BYTES];
 } warp;
 
@@ -31,6 +32,8 @@ WARP u32 lane(void) { return warp.self % 32; }
 static u32 *words_of(u32 l) { return warp.words[(warp.self & ~31u) + l % 32]; }
 WARP u32 thread_at(u32 d) { return d ? warp.thread[d] : warp.thread[0] + warp.self; }
 WARP u32 block_at(u32 d) { return warp.block[d]; }
+WARP u32 word_or(u32 x, u32 have, const u32 *at) { return have ? x : *at; }
+WARP u32 blocks_at(u32 d) { return warp.blocks[d]; }
 WARP void barrier(void) {}
 
 WARP void stop(void) { swapcontext(&warp.lanes[warp.self], &warp.host); }
@@ -96,6 +99,11 @@ WARP u32 to_half(f32 x) { // of a number that is one
     return (b >> 16 & 0x8000) | (a < 0x38800000 ? 0 : (a - 0x38000000) >> 13);
 }
 WARP u32 to_halves(f32 low, f32 high) { return to_half(low) | to_half(high) << 16; }
+WARP u32 bfloat_bits(f32 x) {
+    u32 b = bits_of(x);
+    return x != x ? 0x7fff : (b + 0x7fff + (b >> 16 & 1)) >> 16;
+}
+WARP u32 to_bfloats(f32 low, f32 high) { return bfloat_bits(low) | bfloat_bits(high) << 16; }
 WARP u32 to_tf32(f32 x) { return (bits_of(x) + 0x1000) & ~0x1fffu; }
 
 WARP u32 transpose_halves(u32 x) {
@@ -123,8 +131,9 @@ WARP void multiply8(f32 *c, const u32 *a, const u32 *b, f32 (*at)(int of_b, u32 
     wait_for(ALL_LANES);
 }
 WARP f32 tf32_at(int of_b, u32 row, u32 column) {
-    return float_of(of_b ? words_of(column * 4 + row % 4)[4 + row / 4]
-                         : words_of(row % 8 * 4 + column % 4)[row / 8 + column / 4 * 2]);
+    u32 word = of_b ? words_of(column * 4 + row % 4)[4 + row / 4]
+                    : words_of(row % 8 * 4 + column % 4)[row / 8 + column / 4 * 2];
+    return float_of(word & ~0x1fffu); // cores do not look at the rest
 }
 WARP f32 half_at(int of_b, u32 row, u32 column) {
     u32 pair =

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include "abi/cuda_kernel.h"
 #include "cuda/driver.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -68,6 +69,7 @@ struct CUstream_st {
 };
 struct CUgraphExec_st {
     Node *first;
+    CUgraph graph;
 };
 struct CUmod_st {
     char name[64];
@@ -318,6 +320,25 @@ static void run_add_one(const Node *n) {
     for (uint64_t i = 0; i < slot(n, 1); i++) x[i]++;
 }
 
+// Adds the int at the first slot to that at the second.
+static void run_add_from(const Node *n) {
+    const int32_t *from = (const int32_t *)(const void *)bytes_at(slot(n, 0), 4);
+    int32_t *to = (int32_t *)(void *)bytes_at(slot(n, 1), 4);
+    *to += *from;
+}
+
+// x[0] += the constant at the second slot, which is a parameter if it was given as one.
+static void run_add_constant(const Node *n) {
+    CudaGrid grid;
+    int32_t word, *x = (int32_t *)(void *)bytes_at(slot(n, 0), 4);
+    memcpy(&grid, n->parameters + 16, sizeof grid);
+    if (grid.given & 2)
+        memcpy(&word, n->parameters + 16 + sizeof grid, sizeof word);
+    else
+        memcpy(&word, bytes_at(slot(n, 1), 4), sizeof word);
+    *x += word;
+}
+
 static int run_kernel(const Node *n, CUstream stream) {
     const char *name = n->function->module->name;
     struct CUctx_st *context = stack[depth - 1];
@@ -325,6 +346,8 @@ static int run_kernel(const Node *n, CUstream stream) {
     if (*hanging && !strcmp(name, hanging)) stream->hangs = true;
     if (!strcmp(name, "ingot_merge")) run_merge(n);
     if (!strcmp(name, "add_one")) run_add_one(n);
+    if (!strcmp(name, "add_from")) run_add_from(n);
+    if (!strcmp(name, "add_constant")) run_add_constant(n);
     return 0;
 }
 
@@ -542,6 +565,7 @@ EXPORT CUresult cuEventCreate(CUevent *event, unsigned flags) {
     return 0;
 }
 EXPORT CUresult cuEventRecord(CUevent event, CUstream stream) {
+    if (stream == CU_STREAM_LEGACY) return called(FAKE_OTHERS, 0);
     if (event) event->stream = stream;
     return event ? stream->context->error : 1;
 }
@@ -569,9 +593,41 @@ EXPORT CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph,
     int result = called(FAKE_INSTANTIATE, 0);
     if (result) return result;
     *exec = calloc(1, sizeof **exec);
-    (*exec)->first = graph->first;
-    graph->first = NULL;
+    (*exec)->graph = graph;
+    Node **last = &(*exec)->first;
+    for (const Node *n = graph->first; n; n = n->next) {
+        *last = malloc(sizeof **last);
+        **last = *n;
+        (*last)->next = NULL;
+        last = &(*last)->next;
+    }
     return 0;
+}
+// A chain is what a stream records.
+EXPORT CUresult cuGraphGetRootNodes(CUgraph graph, CUgraphNode *nodes, size_t *n) {
+    *n = graph->first ? 1 : 0;
+    if (nodes && *n) nodes[0] = (CUgraphNode)(void *)graph->first;
+    return 0;
+}
+EXPORT CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *nodes, size_t *n) {
+    Node *next = ((Node *)(void *)node)->next;
+    *n = next ? 1 : 0;
+    if (nodes && next) nodes[0] = (CUgraphNode)(void *)next;
+    return 0;
+}
+EXPORT CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                               const CUkernelNode *kernel) {
+    Node *n = exec->first;
+    for (const Node *of = exec->graph->first; of && (const void *)of != (const void *)node;
+         of = of->next)
+        n = n->next;
+    pthread_mutex_lock(&lock);
+    int result = called(FAKE_SET_PARAMETERS, 0);
+    if (!n || n->function != kernel->function || memcmp(n->grid, kernel->grid, sizeof n->grid) != 0)
+        result = CUDA_ERROR_INVALID_VALUE;
+    if (!result) memcpy(n->parameters, kernel->extra[1], n->n_parameters);
+    pthread_mutex_unlock(&lock);
+    return result;
 }
 static void free_nodes(Node *first) {
     for (Node *n = first, *next; n; n = next) {

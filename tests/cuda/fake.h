@@ -22,10 +22,12 @@ typedef enum FakeCall {
     FAKE_LAUNCH,
     FAKE_GRAPH_LAUNCH,
     FAKE_INSTANTIATE,
-    FAKE_LINK, // PTX was compiled
-    FAKE_LOAD, // a module was loaded
+    FAKE_SET_PARAMETERS, // of a node of a graph
+    FAKE_LINK,           // PTX was compiled
+    FAKE_LOAD,           // a module was loaded
     FAKE_CONTEXT,
-    FAKE_QUERY, // of a stream
+    FAKE_QUERY,  // of a stream
+    FAKE_OTHERS, // an event was recorded in the default stream, which is that of other libraries
     FAKE_N_CALLS,
 } FakeCall;
 

@@ -257,6 +257,52 @@ static void the_programs_memory_is_wrapped(void **state) {
 }
 
 // Constants of command buffers: one address for both sides, and used again.
+// Memory that another library made is used where it is, may be there twice, and stays.
+static void memory_of_others_is_adopted(void **state) {
+    (void)state;
+    void *d = rig_open(NULL);
+    DevCode *code = rig_code(d, "add_one");
+    DevMemory others = rig_memory(d, N * 4, DEV_PRIVATE);
+    int32_t back[N];
+    for (int i = 0; i < N; i++) back[i] = i;
+    assert_true(cuda_device.copy(NULL, others.address, back, sizeof back));
+    uint64_t live = fake_live(), n_free = fake_calls(FAKE_FREE), up = fake_calls(FAKE_COPY_UP);
+    DevMemory whole = {.address = others.address, .n_bytes = N * 4},
+              part = {.address = others.address + 256, .n_bytes = 64};
+    assert_true(cuda_device.memory_adopt(d, &whole));
+    assert_true(cuda_device.memory_adopt(d, &part));
+    assert_int_equal(fake_live(), live);
+    assert_ptr_equal(cuda_memory_at(part.address), part.part);
+    // What begins before the part and ends behind it is found behind it, too.
+    const CudaMemory *around = cuda_memory_at(others.address + 1024);
+    assert_non_null(around);
+    assert_int_equal(around->device, (uintptr_t)others.address);
+    assert_int_equal(rig_add_one(d, code, &whole, N), DEV_FAULT_NONE);
+    assert_int_equal(rig_add_one(d, code, &part, 16), DEV_FAULT_NONE);
+    assert_int_equal(fake_calls(FAKE_COPY_UP), up);
+    DevRun run;
+    rig_begin(&run, d, (DevLimits){0});
+    cuda_device.use(&run, &whole, false);
+    assert_true(cuda_device.synchronize(&run, &whole));
+    cuda_device.run_end(&run);
+    const int32_t *seen = (const int32_t *)(const void *)whole.host;
+    for (int i = 0; i < N; i++) assert_int_equal(seen[i], i + 1 + (i >= 64 && i < 80));
+    uint64_t waits = fake_calls(FAKE_OTHERS);
+    assert_true(cuda_device.wait_for_others(d));
+    assert_int_equal(fake_calls(FAKE_OTHERS), waits + 1);
+    fake_fail(FAKE_OTHERS, 0, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    assert_false(cuda_device.wait_for_others(d)); // and nothing is lost
+    assert_false(cuda_device.is_lost(d));
+    cuda_device.memory_free(d, &whole);
+    cuda_device.memory_free(d, &part);
+    assert_int_equal(fake_calls(FAKE_FREE), n_free);
+    assert_ptr_equal(cuda_memory_at(others.address + 256), others.part);
+    cuda_device.memory_free(d, &others);
+    assert_null(cuda_memory_at(others.address));
+    cuda_device.code_free(code);
+    cuda_device.close(d);
+}
+
 static void arguments_have_one_address(void **state) {
     (void)state;
     void *d = rig_open(NULL);
@@ -334,6 +380,7 @@ int main(void) {
         cmocka_unit_test(only_the_part_that_is_used_is_copied),
         cmocka_unit_test(managed_memory_is_copied_when_told),
         cmocka_unit_test(the_programs_memory_is_wrapped),
+        cmocka_unit_test(memory_of_others_is_adopted),
         cmocka_unit_test(arguments_have_one_address),
         cmocka_unit_test(memory_that_is_not_there),
         cmocka_unit_test(runs_take_turns),

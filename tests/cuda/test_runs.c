@@ -60,6 +60,38 @@ static void what_comes_again_is_a_graph(void **state) {
     cuda_device.close(d);
 }
 
+// Constants of commands are parameters, and others each time; the graph stays the same.
+static void constants_of_a_graph(void **state) {
+    (void)state;
+    void *d = rig_open(NULL);
+    DevCode *code = rig_code(d, "add_constant");
+    DevMemory m = rig_memory(d, 4096, DEV_PRIVATE), far = rig_memory(d, 4096, DEV_PRIVATE),
+              k = rig_memory(d, 4096, DEV_ARGUMENTS);
+    int32_t *words = (int32_t *)(void *)k.host, sum = 0, seven = 7;
+    assert_true(cuda_device.copy(NULL, far.address, &seven, sizeof seven));
+    uint64_t launched = fake_calls(FAKE_GRAPH_LAUNCH), told = fake_calls(FAKE_SET_PARAMETERS);
+    for (int round = 0; round < 6; round++) {
+        DevRun run;
+        rig_begin(&run, d, (DevLimits){0});
+        for (int i = 0; i < 10; i++) {
+            words[i] = i == 3 ? round : i == 8 ? round / 5 : i; // one changes, another at last
+            sum += words[i];
+            assert_true(rig_dispatch(&run, code, "add_constant", m.address, (uintptr_t)&words[i]));
+        }
+        assert_true(rig_dispatch(&run, code, "add_constant", m.address, (uintptr_t)far.address));
+        sum += 7;
+        cuda_device.run_end(&run);
+        assert_int_equal(first_of(&m), sum);
+    }
+    assert_int_equal(fake_calls(FAKE_GRAPH_LAUNCH), launched + 4);
+    assert_int_equal(fake_calls(FAKE_SET_PARAMETERS), told + 5);
+    cuda_device.memory_free(d, &m);
+    cuda_device.memory_free(d, &far);
+    cuda_device.memory_free(d, &k);
+    cuda_device.code_free(code);
+    cuda_device.close(d);
+}
+
 // A copy to the host in the middle: two sequences, in order.
 static void the_host_looks_in_between(void **state) {
     (void)state;
@@ -156,6 +188,38 @@ static void a_grid_goes_in_pieces(void **state) {
     cuda_device.close(d);
 }
 
+// Constants are in the host's memory: a run copies them once, before its commands, which are the
+// same whatever piece of that memory has them.
+static void constants_are_brought_once(void **state) {
+    (void)state;
+    void *d = rig_open(NULL);
+    DevCode *code = rig_code(d, "add_from");
+    DevMemory m = rig_memory(d, 4096, DEV_PRIVATE), pieces[2];
+    for (int i = 0; i < 2; i++) pieces[i] = rig_memory(d, 8192, DEV_ARGUMENTS);
+    int32_t sum = 0;
+    for (int round = 0; round < 4; round++) {
+        uint64_t copies = fake_calls(FAKE_COPY_UP), graphs = fake_calls(FAKE_GRAPH_LAUNCH);
+        const DevMemory args = pieces[round % 2];
+        int32_t *value = (int32_t *)(void *)(args.host + 4096);
+        *value = 3 + round;
+        DevRun run;
+        rig_begin(&run, d, (DevLimits){0});
+        for (int i = 0; i < COMMANDS; i++)
+            assert_true(
+                rig_dispatch(&run, code, "add_from", args.address + 4096, (uintptr_t)m.address));
+        cuda_device.run_end(&run);
+        assert_int_equal(atomic_load(&run.fault), DEV_FAULT_NONE);
+        sum += COMMANDS * *value;
+        assert_int_equal(first_of(&m), sum);
+        assert_int_equal(fake_calls(FAKE_GRAPH_LAUNCH), graphs + (round > 1));
+        assert_int_equal(fake_calls(FAKE_COPY_UP), copies + 1);
+    }
+    for (int i = 0; i < 2; i++) cuda_device.memory_free(d, &pieces[i]);
+    cuda_device.memory_free(d, &m);
+    cuda_device.code_free(code);
+    cuda_device.close(d);
+}
+
 // ---- Cubins ----
 
 static unsigned char kept_key[32];
@@ -221,10 +285,12 @@ static void code_that_is_none(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_comes_again_is_a_graph),
+        cmocka_unit_test(constants_of_a_graph),
         cmocka_unit_test(the_host_looks_in_between),
         cmocka_unit_test(copies_and_fills_are_ordered),
         cmocka_unit_test(rows_are_moved),
         cmocka_unit_test(a_grid_goes_in_pieces),
+        cmocka_unit_test(constants_are_brought_once),
         cmocka_unit_test(cubins_are_kept),
         cmocka_unit_test(code_that_is_none),
     };

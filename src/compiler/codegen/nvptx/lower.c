@@ -13,7 +13,6 @@
 //             system's
 //   requires  msl_survey
 #include "compiler/codegen/codegen.h"
-#include "abi/cuda_kernel.h"
 #include "abi/kernel.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +55,7 @@ static bool has(const Cg *cg, const char *name) {
 static LLVMTypeRef *slot_types(Cg *cg) {
     MslContext *cx = &cg->cx;
     unsigned n = cg->fn->n_slots;
-    LLVMTypeRef *types = malloc((n + CUDA_GRID_WORDS + 1) * sizeof *types);
+    LLVMTypeRef *types = malloc((n + CUDA_GRID_WORDS + CUDA_MAX_CONSTANTS + 1) * sizeof *types);
     if (!types) msl_fail(cx, "out of memory");
     for (unsigned i = 0; i < n; i++) types[i] = msl_int(cx, 64);
     for (uint32_t a = 0; a < cg->fn->n_args; a++) {
@@ -66,7 +65,8 @@ static LLVMTypeRef *slot_types(Cg *cg) {
             types[arg->slot + k] = LLVMPointerTypeInContext(cx->llvm, GLOBAL);
     }
     for (unsigned i = 0; i < CUDA_GRID_WORDS; i++) types[n + i] = msl_int(cx, 32);
-    types[n + CUDA_GRID_WORDS] = msl_int(cx, 64);
+    for (unsigned i = 0; i < cg->n_constants; i++) types[n + CUDA_GRID_WORDS + i] = msl_int(cx, 32);
+    types[n + CUDA_GRID_WORDS + cg->n_constants] = msl_int(cx, 64);
     return types;
 }
 
@@ -102,7 +102,8 @@ static LLVMValueRef build_kernel(Cg *cg) {
     LLVMTypeRef *types = slot_types(cg), nothing = LLVMVoidTypeInContext(cx->llvm);
     LLVMValueRef kernel = LLVMAddFunction(
         cx->module, CUDA_KERNEL_SYMBOL,
-        LLVMFunctionType(nothing, types, n + CUDA_GRID_WORDS + has(cg, "__ingot_launch"), 0));
+        LLVMFunctionType(nothing, types,
+                         n + CUDA_GRID_WORDS + cg->n_constants + has(cg, "__ingot_launch"), 0));
     free(types);
     LLVMSetFunctionCallConv(kernel, PTX_KERNEL);
     copy_attributes(cg, kernel);
@@ -146,6 +147,11 @@ static LLVMValueRef grid_word(Cg *cg, LLVMValueRef kernel, LLVMValueRef call) {
     return LLVMGetParam(kernel, cg->fn->n_slots + (unsigned)LLVMConstIntGetZExtValue(word));
 }
 
+static LLVMValueRef constant(Cg *cg, LLVMValueRef kernel, LLVMValueRef call) {
+    unsigned i = (unsigned)LLVMConstIntGetZExtValue(LLVMGetOperand(call, 0));
+    return LLVMGetParam(kernel, cg->fn->n_slots + CUDA_GRID_WORDS + i);
+}
+
 static bool is_line(const Cg *cg) { return cg->uses.lanes; }
 
 static LLVMValueRef in_line(Cg *cg, LLVMValueRef kernel, LLVMValueRef call) {
@@ -153,13 +159,18 @@ static LLVMValueRef in_line(Cg *cg, LLVMValueRef kernel, LLVMValueRef call) {
     return LLVMConstInt(LLVMTypeOf(call), is_line(cg), 0);
 }
 
+static LLVMValueRef in_bands(Cg *cg, LLVMValueRef kernel, LLVMValueRef call) {
+    (void)kernel;
+    return LLVMConstInt(LLVMTypeOf(call), cg->library_bytes != 0, 0);
+}
+
 // The surroundings; they are asked for once at most in each place.
 static LLVMValueRef launch(Cg *cg, LLVMValueRef kernel, LLVMValueRef call) {
     cg->has_surroundings = true;
     LLVMPositionBuilderBefore(cg->cx.builder, call);
-    return LLVMBuildIntToPtr(cg->cx.builder,
-                             LLVMGetParam(kernel, cg->fn->n_slots + CUDA_GRID_WORDS),
-                             LLVMTypeOf(call), "");
+    return LLVMBuildIntToPtr(
+        cg->cx.builder, LLVMGetParam(kernel, cg->fn->n_slots + CUDA_GRID_WORDS + cg->n_constants),
+        LLVMTypeOf(call), "");
 }
 
 static LLVMValueRef never(Cg *cg, LLVMValueRef kernel, LLVMValueRef call) {
@@ -248,6 +259,7 @@ void msl_lower_gpu(Cg *cg) {
     msl_lower_texture_info(cg);
     msl_redirect_logs(cg);
     msl_lower_gpu_calls(cg);
+    if (!has(cg, "__ingot_launch")) msl_take_constants(cg);
     link_library(cg);
     LLVMValueRef kernel = build_kernel(cg);
     msl_set_target_attributes(cg);
@@ -256,26 +268,38 @@ void msl_lower_gpu(Cg *cg) {
     msl_run_passes(cx, NULL, "always-inline,globaldce");
     answer(cg, kernel, "ingot_grid", grid_word);
     answer(cg, kernel, "ingot_in_line", in_line);
+    answer(cg, kernel, "ingot_in_bands", in_bands);
     answer(cg, kernel, "__ingot_never", never);
     answer(cg, kernel, "__ingot_launch", launch);
     cg->thread = NULL;
     msl_verify(cx, "gpu");
     msl_run_passes(cx, NULL, "function(infer-address-spaces,sroa,early-cse,simplifycfg)");
+    answer(cg, kernel, "ingot_constant", constant); // its argument is one now
     msl_unroll_arrays(cg, kernel);
-    msl_run_passes(cx, NULL,
-                   "function(infer-address-spaces,sroa,early-cse," INSTCOMBINE ",simplifycfg),"
-                   "function(loop-simplify,lcssa,loop-mssa(loop-rotate,licm),"
-                   "loop(indvars,loop-unroll-full),sroa," INSTCOMBINE ",simplifycfg),"
-                   "default<O2>,"
-                   "function(infer-address-spaces,sroa," INSTCOMBINE ",gvn,simplifycfg)");
+    // Loops whose ends are not known are the assembler's to unroll: it does that better.
+    msl_run_passes_with(cx, NULL,
+                        "function(infer-address-spaces,sroa,early-cse," INSTCOMBINE ",simplifycfg),"
+                        "function(loop-simplify,lcssa,loop-mssa(loop-rotate,licm),"
+                        "loop(indvars,loop-unroll-full),sroa," INSTCOMBINE ",simplifycfg),"
+                        "default<O2>,"
+                        "function(infer-address-spaces,sroa," INSTCOMBINE ",gvn,simplifycfg)",
+                        false);
     scope_atomics(cg, kernel);
     msl_rename_for_textures(cg);
     check_lowered(cg);
     msl_verify(cx, "gpu");
 }
 
+// Maps of matrices (device/bulk.h) need a newer PTX than all else, and drivers from 12.5 on.
+static void ask_for_maps(char *ptx) {
+    static const char old[] = ".version 8.0", new[] = ".version 8.5";
+    char *at = strstr(ptx, "tensormap.replace") ? strstr(ptx, old) : NULL;
+    if (at) memcpy(at, new, sizeof new - 1);
+}
+
 void msl_emit_gpu(Cg *cg, MslKernel *out) {
     LLVMMemoryBufferRef text = msl_emit(cg);
+    ask_for_maps((char *)(uintptr_t)LLVMGetBufferStart(text));
     const char *start = LLVMGetBufferStart(text);
     size_t n = LLVMGetBufferSize(text);
     char *joined = NULL;
@@ -289,7 +313,10 @@ void msl_emit_gpu(Cg *cg, MslKernel *out) {
                                     (cg->has_surroundings ? CUDA_KERNEL_SURROUNDINGS : 0u),
                            .n_slots = cg->fn->n_slots,
                            .threadgroup_bytes = cg->threadgroup_bytes,
-                           .library_bytes = cg->library_bytes};
+                           .library_bytes = cg->library_bytes,
+                           .n_constants = cg->n_constants,
+                           .only_constants = cg->only_constants};
+    memcpy(info.constants, cg->constants, sizeof info.constants);
     memcpy(info.shape, cg->request->shape, sizeof info.shape);
     bool done = !cg->textures || joined;
     if (!done) {

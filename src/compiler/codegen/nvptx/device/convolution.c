@@ -69,13 +69,13 @@ INLINE void sum_tiles(f32 *sum, const Convolution *v, i32 row, i32 column, i32 t
                          kx * w->strides[2] + ky * w->strides[3]};
             for (i32 k = 0; k < channels; k += step) {
                 Factor x, y;
+                _Bool relaxed = (v->flags & CPU_MATMUL_RELAXED) != 0;
                 fragment_of_pixels(x.x, v, from, k, channels);
-                ready(&x, v->kind);
+                ready(&x, v->kind, relaxed);
                 UNROLL for (i32 j = 0; j < tiles; j++) {
                     if (j % 2 == 0) fragment(y.x, &b, v->kind, column + j * 8, k);
-                    if (j % 2 == 0) ready(&y, v->kind);
-                    multiply(sum + j * 4, &x, &y, (u32)j & 1, v->kind,
-                             (v->flags & CPU_MATMUL_RELAXED) != 0);
+                    if (j % 2 == 0) ready(&y, v->kind, relaxed);
+                    multiply(sum + j * 4, &x, &y, (u32)j & 1, v->kind, relaxed);
                 }
             }
         }

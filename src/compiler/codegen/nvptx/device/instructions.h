@@ -37,6 +37,7 @@ INLINE f32 float_of(u32 bits) {
 #define API __attribute__((always_inline, convergent))
 #define UNROLL _Pragma("clang loop unroll(full)")
 #define ONCE _Pragma("clang loop unroll(disable)")
+#define FOUR_TIMES _Pragma("clang loop unroll_count(4)")
 
 INLINE u32 thread_at(u32 d) {
     return d == 0   ? __nvvm_read_ptx_sreg_tid_x()
@@ -48,6 +49,9 @@ INLINE u32 block_at(u32 d) {
            : d == 1 ? __nvvm_read_ptx_sreg_ctaid_y()
                     : __nvvm_read_ptx_sreg_ctaid_z();
 }
+INLINE u32 blocks_at(u32 d) { // how many there are
+    return d == 0 ? __nvvm_read_ptx_sreg_nctaid_x() : __nvvm_read_ptx_sreg_nctaid_y();
+}
 INLINE u32 lane(void) { return __nvvm_read_ptx_sreg_laneid(); }
 INLINE void barrier(void) { __syncthreads(); }
 INLINE void warp_barrier(u32 mask) { __nvvm_bar_warp_sync(mask); }
@@ -55,6 +59,15 @@ INLINE u32 shuffle(u32 mask, u32 x, u32 from) {
     return (u32)__nvvm_shfl_sync_idx_i32(mask, (int)x, (int)from, 31);
 }
 INLINE u32 ballot(u32 mask, _Bool x) { return (u32)__nvvm_vote_ballot_sync(mask, x); }
+
+// x, or if `have` is 0 the word at an address of global memory that nothing changes.
+INLINE u32 word_or(u32 x, u32 have, const u32 *at) {
+    u32 r;
+    __asm__("{ .reg .pred p; setp.eq.u32 p, %2, 0; mov.b32 %0, %1; @p ld.global.nc.b32 %0, [%3]; }"
+            : "=&r"(r)
+            : "r"(x), "r"(have), "l"((const __attribute__((address_space(1))) void *)at));
+    return r;
+}
 
 #define REDUX(name, instruction, type)                                                             \
     INLINE type name(u32 mask, type x) {                                                           \
@@ -108,6 +121,11 @@ INLINE u32 to_halves(f32 low, f32 high) {
     __asm__("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
     return r;
 }
+INLINE u32 to_bfloats(f32 low, f32 high) {
+    u32 r;
+    __asm__("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
+    return r;
+}
 INLINE u32 transpose_halves(u32 x) { // of an 8 x 8 matrix, two in each lane
     u32 r;
     __asm__ volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(r) : "r"(x));
@@ -122,6 +140,14 @@ INLINE u32 library_memory(void) { return (u32)(u64)ingot_shared; }
 INLINE _Bool in_shared(const void *p) { return __nvvm_isspacep_shared(p); }
 INLINE u32 shared_address(const void *p) { return (u32)(u64)(const SHARED void *)p; }
 INLINE u32 shared_word(u32 at) { return *(const SHARED u32 *)(u64)at; }
+typedef u32 u32x4 __attribute__((vector_size(16)));
+INLINE void shared_words(u32 *r, u32 at) { // sixteen bytes
+    u32x4 v = *(const SHARED u32x4 *)(u64)at;
+    for (u32 i = 0; i < 4; i++) r[i] = v[i];
+}
+INLINE void set_shared_words(u32 at, const u32 *x) {
+    *(SHARED u32x4 *)(u64)at = (u32x4){x[0], x[1], x[2], x[3]};
+}
 // Four matrices of 8 x 8 halves, or of 8 x 16 bytes: lanes 8 i on name the rows of matrix i.
 INLINE void load_matrices(u32 *r, u32 at) {
     __asm__ volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
@@ -147,7 +173,8 @@ INLINE void end_copies(void) { __asm__ volatile("cp.async.commit_group;" : : : "
 INLINE void wait_for_copies(u32 but) { // all but the last so many groups of them
     if (but == 0) __asm__ volatile("cp.async.wait_group 0;" : : : "memory");
     if (but == 1) __asm__ volatile("cp.async.wait_group 1;" : : : "memory");
-    if (but >= 2) __asm__ volatile("cp.async.wait_group 2;" : : : "memory");
+    if (but == 2) __asm__ volatile("cp.async.wait_group 2;" : : : "memory");
+    if (but >= 3) __asm__ volatile("cp.async.wait_group 3;" : : : "memory");
 }
 // Of the first n threads of the block: those of whole warps.
 INLINE void barrier_of(u32 n_threads) {

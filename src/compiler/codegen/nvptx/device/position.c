@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // position.c: where a thread is. The kernel's last parameters (abi/cuda_kernel.h) say what the grid
 // is; lower.c puts them in the place of ingot_grid, and the kind of the kernel in that of
-// ingot_in_line. A threadgroup at the grid's edge is a block whose last threads leave at once.
+// ingot_in_line and ingot_in_bands. A threadgroup at the grid's edge is a block whose last threads
+// leave at once.
 #include "abi/cuda_kernel.h"
 #include "abi/reflect.h"
 #include "compiler/codegen/nvptx/device/instructions.h"
 
 __attribute__((const)) u32 ingot_grid(u32 word);  // CUDA_GRID_*, a constant
 __attribute__((const)) _Bool ingot_in_line(void); // CUDA_KERNEL_LINE
+__attribute__((const)) _Bool ingot_in_bands(void);
+__attribute__((const)) u32 ingot_constant(u32 parameter);
 
 #define WORD(name, first)                                                                          \
     INLINE u32 name(u32 d) {                                                                       \
@@ -22,7 +25,18 @@ WORD(group_size, CUDA_GRID_SIZE)
 WORD(grid_origin, CUDA_GRID_ORIGIN)
 WORD(grid_region, CUDA_GRID_REGION)
 
-INLINE u32 group_at(u32 d) { return first_group(d) + block_at(d); }
+// Blocks start in rows. Where threadgroups of a row or a column read the same (products), those
+// that run at the same time had better be a square: if rows are long they go down in columns of a
+// band of rows.
+INLINE u32 group_at(u32 d) {
+    enum { BAND = 16, LEAST = 24, MOST = 1 << 27 };
+    if (!ingot_in_bands() || d == 2) return first_group(d) + block_at(d);
+    u32 w = blocks_at(0), most = w < LEAST || w > MOST ? 1 : BAND, y = block_at(1);
+    u32 first = y & ~(most - 1), rows = blocks_at(1) - first;
+    rows = rows < most ? rows : most;
+    u32 at = (y - first) * w + block_at(0);
+    return first_group(d) + (d == 0 ? at / rows : first + at % rows);
+}
 INLINE u32 start_of_group(u32 d) { return group_at(d) * group_size(d); }
 // Most grids are whole: threads then need not know where its edge is.
 INLINE _Bool is_whole(void) { return ingot_grid(CUDA_GRID_WHOLE) != 0; }
@@ -90,6 +104,11 @@ API u32 ingot_all_lanes(void) {
 
 // Of the threadgroup, as the grid's edge leaves it.
 API u32 ingot_group_threads(void) { return n_threads(); }
+
+// A word of a constant: the parameter, if the host gave it, else what lies there.
+API u32 ingot_constant_word(u32 parameter, u32 slot, const u32 *at) {
+    return word_or(ingot_constant(parameter), ingot_grid(CUDA_GRID_GIVEN) & 1u << slot, at);
+}
 
 // Orders all memory among the threads of the threadgroup.
 API void ingot_barrier(u32 flags) {

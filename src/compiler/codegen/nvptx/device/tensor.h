@@ -191,19 +191,21 @@ INLINE void fragment(u32 *q, const Operand *o, Kind kind, i32 index, i32 k) {
 
 // A float is nearly the sum of two tf32 numbers: three products of such have a float's precision.
 // Tensor cores cut what sticks out below a sum, so that the result is added outside.
-INLINE void split_float(const u32 *x, u32 *high, u32 *low, u32 n) {
-    UNROLL for (u32 i = 0; i < n; i++) {
-        high[i] = to_tf32(float_of(x[i]));
-        low[i] = to_tf32(float_of(x[i]) - float_of(high[i]));
+// The low part is what the high one leaves of a number (of a NaN, a NaN); the cores take the bits
+// of it that they have room for.
+INLINE void split_float(const u32 *x, u32 *high, u32 *low, _Bool relaxed) {
+    UNROLL for (u32 i = 0; i < 4; i++) {
+        high[i] = relaxed ? to_tf32(float_of(x[i])) : (x[i] + 0x1000) & 0xffffe000;
+        low[i] = bits_of(float_of(x[i]) - float_of(high[i]));
     }
 }
 typedef struct Factor { // a fragment; of floats in two parts
     u32 x[4], low[4];
 } Factor;
-INLINE void ready(Factor *f, Kind kind) {
+INLINE void ready(Factor *f, Kind kind, _Bool relaxed) {
     u32 high[4];
     if (kind != FLOATS) return;
-    split_float(f->x, high, f->low, 4);
+    split_float(f->x, high, f->low, relaxed);
     UNROLL for (u32 i = 0; i < 4; i++) f->x[i] = high[i];
 }
 INLINE void multiply_integers(f32 *sum, const u32 *a, const u32 *b, Kind kind) {
@@ -250,8 +252,10 @@ INLINE void tile_done(const Result *c, u32 tile, const f32 *sum) {
     UNROLL for (u32 e = 0; e < 4; e++) set_element(c->data, c->type, tile * 4 + e, sum[e]);
 }
 INLINE void tile_begun(const Result *c, u32 tile, f32 *sum) {
-    UNROLL for (u32 e = 0; e < 4; e++) sum[e] =
-        c->flags & CPU_MATMUL_ACCUMULATE ? add_to(c->data, c->type, tile * 4 + e, 0) : 0;
+    UNROLL for (u32 e = 0; e < 4; e++) {
+        u32 bits = c->flags & CPU_MATMUL_ACCUMULATE ? raw(c->data, c->type, tile * 4 + e) : 0;
+        sum[e] = c->type == ABI_TENSOR_INT32 ? float_of(bits) : value(c->type, bits);
+    }
 }
 
 // A part of any other cooperative tensor: tiles from a row and a column on; lanes ask who has what

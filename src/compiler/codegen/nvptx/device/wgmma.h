@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // wgmma.h: products of four warps at once (sm_90a): 64 rows, 16 of each warp, by 64, 128 or 256
-// columns, 16 halves along k, both operands in shared memory. The sums lie in registers as tiles of
-// 16 x 8 do. They belong to the instruction until finish_products.
+// columns, both operands in shared memory, 16 halves along k; or 8 floats (as tf32), of A in
+// registers. The sums lie in registers as tiles of 16 x 8 do. They belong to the instruction until
+// finish_products.
 #ifndef INGOT_NVPTX_WGMMA_H
 #define INGOT_NVPTX_WGMMA_H
 #include "compiler/codegen/nvptx/device/instructions.h"
@@ -59,4 +60,21 @@ INLINE void show_copies(void) { __asm__ volatile("fence.proxy.async.shared::cta;
 PRODUCTS(64, 32, "32", "33")
 PRODUCTS(128, 64, "64", "65")
 PRODUCTS(256, 128, "128", "129")
+
+// The first of a sum takes no notice of what the registers hold.
+#define PRODUCT_TF32(columns, half, a0, a1, a2, a3, b0, first)                                     \
+    __asm__ volatile("wgmma.mma_async.sync.aligned.m64n" #columns                                  \
+                     "k8.f32.tf32.tf32 {" WORDS_##half "}, {%" a0 ", %" a1 ", %" a2 ", %" a3       \
+                                                       "}, %" b0 ", " first ", 1, 1;"              \
+                     : SUMS_##half(sum, 0)                                                         \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b))
+#define PRODUCTS_TF32(columns, half, a0, a1, a2, a3, b0)                                           \
+    INLINE void multiply_tf32_##columns(f32 *sum, const u32 *a, u64 b, _Bool is_first) {           \
+        if (is_first)                                                                              \
+            PRODUCT_TF32(columns, half, a0, a1, a2, a3, b0, "0");                                  \
+        else                                                                                       \
+            PRODUCT_TF32(columns, half, a0, a1, a2, a3, b0, "1");                                  \
+    }
+PRODUCTS_TF32(64, 32, "32", "33", "34", "35", "36")
+PRODUCTS_TF32(128, 64, "64", "65", "66", "67", "68")
 #endif
