@@ -47,10 +47,12 @@ static void train(MTLDevice *device, const NeuralNetwork *net, const NeuralDatas
     if (!t || !neural_trainer_step(t, 8, NULL, message)) fail(message);
     double began = now(CLOCK_MONOTONIC), cpu = now(CLOCK_PROCESS_CPUTIME_ID), took;
     uint64_t n = 0;
+    uint32_t at_once = 16; // a fast device gets more
     do {
-        if (!neural_trainer_step(t, 16, NULL, message)) fail(message);
-        n += 16;
+        if (!neural_trainer_step(t, at_once, NULL, message)) fail(message);
+        n += at_once;
         took = now(CLOCK_MONOTONIC) - began;
+        if (took < seconds / 8) at_once = 256;
     } while (took < seconds);
     cpu = now(CLOCK_PROCESS_CPUTIME_ID) - cpu;
     printf("train %u\t%.0f\t%.0f\n", o.batch, (double)n * o.batch / took,

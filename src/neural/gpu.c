@@ -53,12 +53,16 @@ IgUserKernel *neural_gpu_kernel(NeuralGpu *gpu, MTLLibrary *library, const char 
 NeuralBuffer *neural_gpu_buffer(NeuralGpu *gpu, size_t n_bytes, char *message) {
     const int64_t n = n_bytes ? (int64_t)((n_bytes + 3) / 4) : 4;
     NeuralBuffer *b = calloc(1, sizeof *b);
-    MTLBuffer *memory = b ? mtl_device_new_buffer(neural_gpu_device(gpu), (size_t)n * 4, 0) : NULL;
+    MTLDevice *device = neural_gpu_device(gpu);
+    MTLResourceOptions options =
+        mtl_device_has_unified_memory(device) ? 0 : MTLResourceStorageModeManaged;
+    MTLBuffer *memory = b ? mtl_device_new_buffer(device, (size_t)n * 4, options) : NULL;
     if (memory)
         b->tensor = ig_keep(ig_from_buffer(gpu->device, IgFloat32, 1, &n, NULL, memory, 0, NULL));
     if (b && b->tensor) {
         b->contents = mtl_buffer_contents(memory);
         b->n_bytes = n_bytes;
+        b->managed = options ? memory : NULL;
         b->refs = 1;
     } else {
         neural_fail(message, "out of memory: a buffer of %zu bytes", n_bytes);
@@ -80,8 +84,26 @@ void neural_buffer_release(NeuralBuffer *b) {
     free(b);
 }
 
+void neural_buffer_wrote(NeuralBuffer *b) {
+    if (b->managed) mtl_buffer_did_modify_range(b->managed, mtl_range_make(0, b->n_bytes));
+}
+
+bool neural_buffer_show(NeuralBuffer *b, char *message) {
+    MTLError *error = NULL;
+    void *contents;
+    if (!b->managed || ig_map(b->tensor, &contents, &error)) return true;
+    neural_fail(message, "GPU execution failed: %s", text_of(error));
+    mtl_release(error);
+    return false;
+}
+
 void neural_gpu_dispatch(NeuralGpu *gpu, IgUserKernel *kernel, const NeuralBinding *bindings,
                          size_t n_bindings, MTLSize groups, MTLSize threads) {
+    neural_gpu_dispatch_with(gpu, kernel, bindings, n_bindings, groups, threads, 0);
+}
+
+void neural_gpu_dispatch_with(NeuralGpu *gpu, IgUserKernel *kernel, const NeuralBinding *bindings,
+                              size_t n_bindings, MTLSize groups, MTLSize threads, size_t n_bytes) {
     IgKernelArgument arguments[MAX_BINDINGS] = {{0}};
     if (gpu->error) return;
     for (size_t i = 0; i < n_bindings; i++)
@@ -91,7 +113,8 @@ void neural_gpu_dispatch(NeuralGpu *gpu, IgUserKernel *kernel, const NeuralBindi
                        &(IgKernelDispatch){.n_arguments = (int)n_bindings,
                                            .arguments = arguments,
                                            .threadgroups = groups,
-                                           .threadgroup = threads},
+                                           .threadgroup = threads,
+                                           .threadgroup_bytes = n_bytes},
                        &gpu->error);
 }
 

@@ -21,16 +21,21 @@ IgUserKernel *neural_gpu_kernel(NeuralGpu *gpu, MTLLibrary *library, const char 
                                 const MTLFunctionConstantValues *constants, MTLSize threads,
                                 char *message);
 
-// Memory for kernels, zeroed. The host may use the contents while no work is under way.
+// Memory for kernels, zeroed. The host may use the contents while no work is under way. Where host
+// and device have no memory in common, it says when it wrote, and asks before it reads.
 typedef struct NeuralBuffer {
     IgTensor *tensor;
     void *contents;
     size_t n_bytes;
     unsigned refs;
+    MTLBuffer *managed; // the tensor's, if the device has a memory of its own
 } NeuralBuffer;
 NeuralBuffer *neural_gpu_buffer(NeuralGpu *gpu, size_t n_bytes, char *message);
 NeuralBuffer *neural_buffer_retain(NeuralBuffer *buffer);
 void neural_buffer_release(NeuralBuffer *buffer); // NULL is a no-op
+void neural_buffer_wrote(NeuralBuffer *buffer);
+// Waits for what writes it. False: "GPU execution failed: why"; message may be NULL.
+bool neural_buffer_show(NeuralBuffer *buffer, char *message);
 
 // What a dispatch works on: slot i gets buffer i, offset in bytes; a NULL buffer leaves it empty.
 typedef struct NeuralBinding {
@@ -41,6 +46,9 @@ typedef struct NeuralBinding {
 // Each dispatch sees what those before it wrote.
 void neural_gpu_dispatch(NeuralGpu *gpu, IgUserKernel *kernel, const NeuralBinding *bindings,
                          size_t n_bindings, MTLSize groups, MTLSize threads);
+// With so many bytes at [[threadgroup(0)]].
+void neural_gpu_dispatch_with(NeuralGpu *gpu, IgUserKernel *kernel, const NeuralBinding *bindings,
+                              size_t n_bindings, MTLSize groups, MTLSize threads, size_t n_bytes);
 // Waits for all of them. False: "GPU execution failed: why", of the first that failed.
 bool neural_gpu_finish(NeuralGpu *gpu, char *message);
 

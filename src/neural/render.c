@@ -14,6 +14,14 @@
 
 static const double PI = 3.14159265358979323846;
 enum { BAND = 1 << 21, THREADS = 128 };
+enum { // of kernels/render_resident.metal
+    RESIDENT_WIDTH = 64,
+    RESIDENT_GROUPS = 8,
+    RESIDENT_ROWS = 32,
+    RESIDENT_OUT = 16,
+    RESIDENT_PAD = 8,
+    RESIDENT_AT_ONCE = 264, // threadgroups, each of which goes on until all is done
+};
 
 typedef struct RenderLayer {
     uint32_t n_in, n_out, weights, biases;
@@ -31,6 +39,7 @@ struct NeuralRenderer {
     NeuralModel model;
     NeuralCoordinates coordinates;
     size_t threads;
+    size_t resident_bytes; // threadgroup memory of the resident kernel; its pictures are bytes
     NeuralPrecision precision;
     double seconds;
 };
@@ -93,6 +102,8 @@ static bool pack_layers(NeuralRenderer *r, const NeuralNetwork *net, char *messa
             params[packed[i].biases + o] = (float)(factor * l->biases[o]);
         }
     }
+    neural_buffer_wrote(r->layers);
+    neural_buffer_wrote(r->params);
     return true;
 }
 
@@ -108,6 +119,7 @@ static bool pack_typed(NeuralRenderer *r, NeuralPrecision precision, char *messa
     uint16_t *to = r->typed->contents;
     for (size_t i = 0; i < n; i++)
         to[i] = precision == NEURAL_HALF ? half_from_float(from[i]) : bfloat_from_float(from[i]);
+    neural_buffer_wrote(r->typed);
     return true;
 }
 
@@ -132,12 +144,15 @@ static bool pack_encoding(NeuralRenderer *r, const NeuralNetwork *net, char *mes
         return false;
     memcpy(r->grid->contents, &grid, sizeof grid);
     if (n) memcpy(r->encoding->contents, from, n * sizeof *from);
+    neural_buffer_wrote(r->grid);
+    if (n) neural_buffer_wrote(r->encoding);
     return true;
 }
 
 // The function constants of render.h, for pixels or for a list of positions.
 static IgUserKernel *make_pipeline(NeuralRenderer *r, MTLLibrary *library, const char *name,
                                    const NeuralNetwork *net, bool from_list, char *message) {
+    const bool to_bytes = r->resident_bytes && !from_list;
     const NeuralLayer *last = net->layers + net->n_layers - 1;
     uint32_t hidden = net->n_layers > 1 ? net->layers[0].n_out : 0;
     for (uint32_t i = 0; i + 1 < net->n_layers; i++)
@@ -161,10 +176,45 @@ static IgUserKernel *make_pipeline(NeuralRenderer *r, MTLLibrary *library, const
     for (size_t i = 0; i < N; i++)
         mtl_function_constant_values_set_constant_value(constants, values + i, MTLDataTypeUInt, i);
     mtl_function_constant_values_set_constant_value(constants, &from_list, MTLDataTypeBool, N);
+    mtl_function_constant_values_set_constant_value(constants, &to_bytes, MTLDataTypeBool, N + 1);
+    const uint32_t n_simdgroups = (uint32_t)r->threads / 32;
+    mtl_function_constant_values_set_constant_value(constants, &n_simdgroups, MTLDataTypeUInt,
+                                                    N + 2);
     IgUserKernel *pipeline = neural_gpu_kernel(r->gpu, library, name, constants,
                                                mtl_size_make(r->threads, 1, 1), message);
     mtl_release(constants);
     return pipeline;
+}
+
+// How much threadgroup memory the resident kernel needs; 0: the network is none for it.
+static size_t resident_memory(const NeuralNetwork *net, NeuralPrecision precision,
+                              size_t n_simdgroups) {
+    const uint32_t n = net->n_layers;
+    if (precision == NEURAL_FLOAT || net->grid.table || net->fourier.matrix || n < 3 ||
+        net->n_coordinates > 3)
+        return 0;
+    for (uint32_t i = 0; i + 1 < n; i++)
+        if (net->layers[i].n_out != RESIDENT_WIDTH ||
+            net->layers[i].activation != net->layers[0].activation)
+            return 0;
+    const size_t hidden = n - 2, tile = RESIDENT_ROWS * (RESIDENT_WIDTH + RESIDENT_PAD);
+    const size_t weights = hidden * RESIDENT_WIDTH + RESIDENT_OUT + RESIDENT_PAD;
+    const size_t floats = (hidden + 4) * RESIDENT_WIDTH + RESIDENT_OUT;
+    return (RESIDENT_WIDTH * weights + n_simdgroups * tile) * 2 +
+           (floats + n_simdgroups * RESIDENT_ROWS * 4) * 4;
+}
+
+// As many SIMD-groups as there is memory for; all of them, unless the kernel was asked for.
+static void try_resident(NeuralRenderer *r, const NeuralNetwork *net, NeuralKernel kernel,
+                         NeuralPrecision precision) {
+    const size_t most = mtl_device_max_threadgroup_memory_length(neural_gpu_device(r->gpu));
+    size_t n = kernel == NEURAL_KERNEL_THREAD ? 0 : RESIDENT_GROUPS;
+    while (n && resident_memory(net, precision, n) > most)
+        n = kernel == NEURAL_KERNEL_RESIDENT ? n / 2 : 0;
+    r->resident_bytes = n ? resident_memory(net, precision, n) : 0;
+    if (!r->resident_bytes) return;
+    r->batch = (uint32_t)n * RESIDENT_ROWS;
+    r->threads = n * 32;
 }
 
 // The smallest instance of a kernel that holds the widest layer.
@@ -178,15 +228,26 @@ static bool choose_kernel(NeuralRenderer *r, const NeuralNetwork *net, NeuralKer
     while (i + 1 < sizeof sizes / sizeof *sizes && sizes[i].width < widest(net)) i++;
     char name[48];
     const bool coop = kernel == NEURAL_KERNEL_COOP;
-    if (!coop && precision != NEURAL_FLOAT)
+    try_resident(r, net, kernel, precision);
+    if (kernel == NEURAL_KERNEL_RESIDENT && !r->resident_bytes)
+        return neural_fail(message, "the network does not fit into the resident kernel");
+    if (kernel == NEURAL_KERNEL_THREAD && precision != NEURAL_FLOAT)
         return neural_fail(message, "the thread kernel computes in float");
-    if (coop)
+    if (r->resident_bytes)
+        snprintf(name, sizeof name, "render_resident_%s", types[precision]);
+    else if (coop)
         snprintf(name, sizeof name, "render_coop_%s_%u", types[precision], sizes[i].width);
     else
         snprintf(name, sizeof name, "render_thread_%u", sizes[i].width);
-    r->batch = !coop ? 0 : precision == NEURAL_FLOAT ? sizes[i].batch : sizes[i].batch_of_16_bits;
-    MTLLibrary *library = neural_kernel_library(
-        neural_gpu_device(r->gpu), coop ? "render_coop.metal" : "render.metal", message);
+    if (!r->resident_bytes)
+        r->batch = !coop                       ? 0
+                   : precision == NEURAL_FLOAT ? sizes[i].batch
+                                               : sizes[i].batch_of_16_bits;
+    MTLLibrary *library = neural_kernel_library(neural_gpu_device(r->gpu),
+                                                r->resident_bytes ? "render_resident.metal"
+                                                : coop            ? "render_coop.metal"
+                                                                  : "render.metal",
+                                                message);
     if (!library) return false;
     r->pixels = make_pipeline(r, library, name, net, false, message);
     r->list = r->pixels ? make_pipeline(r, library, name, net, true, message) : NULL;
@@ -246,13 +307,16 @@ static bool run_band(NeuralRenderer *r, const RenderView *view, bool from_list, 
                                       {r->view, 0},     {r->positions ? r->positions : r->out, 0},
                                       {r->out, 0},      {r->typed, 0}};
     const size_t batch = r->batch ? r->batch : r->threads;
+    size_t groups = (view->n + batch - 1) / batch;
+    if (r->resident_bytes && groups > RESIDENT_AT_ONCE) groups = RESIDENT_AT_ONCE;
     memcpy(r->view->contents, view, sizeof *view);
+    neural_buffer_wrote(r->view);
     struct timespec began, ended;
     clock_gettime(CLOCK_MONOTONIC, &began);
-    neural_gpu_dispatch(
-        r->gpu, from_list ? r->list : r->pixels, bindings, sizeof bindings / sizeof *bindings,
-        mtl_size_make((view->n + batch - 1) / batch, 1, 1), mtl_size_make(r->threads, 1, 1));
-    bool ok = neural_gpu_finish(r->gpu, message);
+    neural_gpu_dispatch_with(r->gpu, from_list ? r->list : r->pixels, bindings,
+                             sizeof bindings / sizeof *bindings, mtl_size_make(groups, 1, 1),
+                             mtl_size_make(r->threads, 1, 1), r->resident_bytes);
+    bool ok = neural_buffer_show(r->out, message) && neural_gpu_finish(r->gpu, message);
     clock_gettime(CLOCK_MONOTONIC, &ended);
     r->seconds +=
         (double)(ended.tv_sec - began.tv_sec) + 1e-9 * (double)(ended.tv_nsec - began.tv_nsec);
@@ -260,7 +324,8 @@ static bool run_band(NeuralRenderer *r, const RenderView *view, bool from_list, 
 }
 
 static bool make_room(NeuralRenderer *r, size_t n, bool from_list, char *message) {
-    size_t n_out = n * r->n_outputs * sizeof(float), n_in = n * r->n_coordinates * sizeof(float);
+    const size_t size = r->resident_bytes && !from_list ? 1 : sizeof(float);
+    size_t n_out = n * r->n_outputs * size, n_in = n * r->n_coordinates * sizeof(float);
     return new_buffer(r, &r->out, n_out, message) &&
            (!from_list || new_buffer(r, &r->positions, n_in, message));
 }
@@ -305,7 +370,8 @@ bool neural_renderer_image(NeuralRenderer *r, NeuralImage *image, uint32_t width
         view.n = (uint32_t)(n_pixels - first < n_band ? n_pixels - first : n_band);
         if (!run_band(r, &view, false, message)) goto fail;
         unsigned char *to = image->rgb + first * 3;
-        for (size_t i = 0; i < (size_t)view.n * 3; i++) {
+        if (r->resident_bytes) memcpy(to, out, (size_t)view.n * 3);
+        for (size_t i = 0; !r->resident_bytes && i < (size_t)view.n * 3; i++) {
             float v = out[i] * 255 + 0.5f;
             to[i] = (unsigned char)(v >= 255 ? 255 : v > 0 ? v : 0); // NaN: 0
         }
@@ -326,6 +392,7 @@ bool neural_renderer_points(NeuralRenderer *r, const float *positions, size_t n,
         RenderView view = {.n = (uint32_t)(n - first < n_band ? n - first : n_band), .width = 1};
         memcpy(r->positions->contents, positions + first * r->n_coordinates,
                (size_t)view.n * r->n_coordinates * sizeof *positions);
+        neural_buffer_wrote(r->positions);
         if (!run_band(r, &view, true, message)) return false;
         memcpy(outputs + first * r->n_outputs, r->out->contents,
                (size_t)view.n * r->n_outputs * sizeof *outputs);

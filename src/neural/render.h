@@ -10,6 +10,9 @@
 typedef enum NeuralKernel {
     NEURAL_KERNEL_COOP,   // a batch of positions a threadgroup, layers are matmul2d
     NEURAL_KERNEL_THREAD, // a position a thread
+    // The network in threadgroup memory: layers of 64 neurons, half or bfloat, no encoding. Takes
+    // the place of the cooperative one where a threadgroup has memory for eight SIMD-groups.
+    NEURAL_KERNEL_RESIDENT,
 } NeuralKernel;
 
 typedef struct NeuralRenderer NeuralRenderer;

@@ -20,6 +20,13 @@ bool train_buffer(NeuralTrainer *t, NeuralBuffer **to, size_t n, size_t size, ch
     return *to != NULL;
 }
 
+bool train_renderer(NeuralTrainer *t, NeuralKernel kernel, char *message) {
+    if (!neural_network_copy(&t->now, &t->net)) return neural_fail(message, "out of memory");
+    t->renderer = neural_renderer_new(neural_gpu_device(t->gpu), &t->net, kernel,
+                                      t->options.precision, message);
+    return t->renderer != NULL;
+}
+
 MTLFunctionConstantValues *train_constants(const uint32_t *values, size_t n) {
     MTLFunctionConstantValues *c = mtl_function_constant_values_new();
     if (c)
@@ -81,9 +88,9 @@ static bool make_pipelines(NeuralTrainer *t, char *message) {
     uint32_t precision = t->options.precision;
     t->update_library = neural_kernel_library(neural_gpu_device(t->gpu), "update.metal", message);
     if (!t->update_library) return false;
-    MTLFunctionConstantValues *c = train_constants(&precision, 1);
+    MTLFunctionConstantValues *c = train_constants((uint32_t[]){precision, t->path->n_parts}, 2);
     t->update = neural_gpu_kernel(t->gpu, t->update_library, names[precision], c,
-                                  mtl_size_make(32, 1, 1), message);
+                                  mtl_size_make(32, t->path->n_parts, 1), message);
     mtl_release(c);
     return t->update && t->path->prepare(t, message);
 }
@@ -112,6 +119,8 @@ static bool make_buffers(NeuralTrainer *t, const NeuralDataset *data, char *mess
     memcpy(t->layers->contents, t->flat, t->net.n_layers * sizeof *t->flat);
     memcpy(t->inputs->contents, data->inputs, (size_t)data->n * data->n_in * 4);
     memcpy(t->targets->contents, data->targets, (size_t)data->n * data->n_out * 4);
+    NeuralBuffer *const filled[] = {t->layers, t->inputs, t->targets};
+    for (int i = 0; i < 3; i++) neural_buffer_wrote(filled[i]);
     return true;
 }
 
@@ -138,7 +147,14 @@ NeuralTrainer *neural_trainer_new(MTLDevice *device, const NeuralNetwork *net,
     t->evaluate_at_once = data->n < 1u << 17 ? data->n : 1u << 17;
     t->loss_factor = o->precision == NEURAL_HALF ? 64.0f : 1.0f;
     t->n_table = neural_network_table_size(net);
+    const bool fits = (o->path == NEURAL_PATH_AUTO || o->path == NEURAL_PATH_RESIDENT) &&
+                      train_resident_fits(device, net, o);
+    if (o->path == NEURAL_PATH_RESIDENT && (grid || !fits)) {
+        neural_fail(message, "the network does not fit into the resident kernel");
+        goto fail;
+    }
     t->path = grid                                                     ? &train_grid
+              : fits                                                   ? &train_resident
               : o->path == NEURAL_PATH_PLAIN || !train_fused_fits(net) ? &train_plain
                                                                        : &train_fused;
     lay_out(t);
@@ -148,11 +164,19 @@ NeuralTrainer *neural_trainer_new(MTLDevice *device, const NeuralNetwork *net,
         !train_buffer(t, &t->squares, t->n_groups, 4, message))
         goto fail;
     set_params(t, t->net.params);
-    if (t->n_table) memcpy(t->table->contents, t->net.grid.table, t->n_table * 4);
+    if (t->n_table) {
+        memcpy(t->table->contents, t->net.grid.table, t->n_table * 4);
+        neural_buffer_wrote(t->table);
+    }
     return t;
 fail:
     neural_trainer_free(t);
     return NULL;
+}
+
+NeuralPrecision neural_trainer_precision(MTLDevice *device, const NeuralNetwork *net) {
+    const NeuralTrainOptions half = {.precision = NEURAL_HALF};
+    return !net->grid.table && train_resident_fits(device, net, &half) ? NEURAL_HALF : NEURAL_FLOAT;
 }
 
 void neural_trainer_free(NeuralTrainer *t) {
@@ -215,14 +239,19 @@ static void set_params(NeuralTrainer *t, const float *params) {
                 store(t, t->transposed, l->weights + o * l->n_in + k,
                       master[l->weights + k * l->n_out + o]);
     }
+    neural_buffer_wrote(t->params);
+    neural_buffer_wrote(t->transposed);
     if (t->forward == t->params) return;
     for (uint32_t i = 0; i < t->n_flat; i++) store(t, t->forward, i, master[i]);
+    neural_buffer_wrote(t->forward);
 }
 
 void neural_trainer_get_network(const NeuralTrainer *t, NeuralNetwork *net) {
     if (net->n_params != t->net.n_params || neural_network_table_size(net) != t->n_table) return;
+    if (!neural_buffer_show(t->params, NULL)) return;
     from_device(t, net->params, t->params->contents);
-    if (t->n_table) memcpy(net->grid.table, t->table->contents, t->n_table * 4);
+    if (t->n_table && neural_buffer_show(t->table, NULL))
+        memcpy(net->grid.table, t->table->contents, t->n_table * 4);
 }
 
 bool neural_train_state_init(NeuralTrainState *s, size_t n_params) {
@@ -258,6 +287,9 @@ void neural_trainer_get_state(const NeuralTrainer *t, NeuralTrainState *s) {
     if (s->n_params != n + t->n_table) return;
     s->step = t->step;
     for (int i = 0; i < 3; i++) {
+        if (!neural_buffer_show(parts[i].layers, NULL) ||
+            (t->n_table && !neural_buffer_show(parts[i].table, NULL)))
+            return;
         from_device(t, parts[i].numbers, parts[i].layers->contents);
         if (t->n_table) memcpy(parts[i].numbers + n, parts[i].table->contents, t->n_table * 4);
     }
@@ -271,7 +303,10 @@ bool neural_trainer_set_state(NeuralTrainer *t, const NeuralTrainState *s) {
     set_params(t, s->params);
     for (int i = 0; i < 3; i++) {
         if (i) to_device(t, parts[i].layers->contents, parts[i].numbers);
-        if (t->n_table) memcpy(parts[i].table->contents, parts[i].numbers + n, t->n_table * 4);
+        if (i) neural_buffer_wrote(parts[i].layers);
+        if (!t->n_table) continue;
+        memcpy(parts[i].table->contents, parts[i].numbers + n, t->n_table * 4);
+        neural_buffer_wrote(parts[i].table);
     }
     return true;
 }
@@ -343,7 +378,9 @@ static bool gather(NeuralTrainer *t, NeuralBuffer *buffer, size_t n_bytes, MTLEr
     const int size = ig_group_size(group);
     size_t *begins = malloc(((size_t)size + 1) * sizeof *begins);
     for (int i = 0; begins && i <= size; i++) begins[i] = part(t, i) * n_bytes;
-    bool ok = begins && ig_group_gather_data(group, buffer->contents, begins, error);
+    bool ok = begins && neural_buffer_show(buffer, NULL) &&
+              ig_group_gather_data(group, buffer->contents, begins, error);
+    if (ok) neural_buffer_wrote(buffer);
     free(begins);
     return ok;
 }
@@ -354,8 +391,10 @@ static bool exchange(NeuralTrainer *t, char *message) {
     bool ok =
         gather(t, t->gradients, (size_t)t->n_flat * 4, &error) &&
         gather(t, t->squares, 4, &error) &&
-        (!t->n_table || ig_group_reduce_data(t->options.group, IgInt32, (int64_t)t->n_table,
-                                             t->table_gradient->contents, IgGroupSum, &error));
+        (!t->n_table || (neural_buffer_show(t->table_gradient, NULL) &&
+                         ig_group_reduce_data(t->options.group, IgInt32, (int64_t)t->n_table,
+                                              t->table_gradient->contents, IgGroupSum, &error)));
+    if (ok && t->n_table) neural_buffer_wrote(t->table_gradient);
     if (ok) return true;
     t->alone = true;
     neural_fail(message, "%s", error ? mtl_error_localized_description(error) : "out of memory");
@@ -378,22 +417,24 @@ static void encode_update(NeuralTrainer *t, size_t offset) {
         {t->transposed, 0}, {t->layers, 0},  {t->steps, offset}, {t->squares, 0},   {t->losses, 0}};
     neural_gpu_dispatch(t->gpu, t->update, bindings, sizeof bindings / sizeof *bindings,
                         mtl_size_make((n_out + 31) / 32, n_in + 1, t->net.n_layers),
-                        mtl_size_make(32, 1, 1));
+                        mtl_size_make(32, t->path->n_parts, 1));
 }
 
 bool neural_trainer_step(NeuralTrainer *t, uint32_t n, float *losses, char *message) {
     while (n) {
         const bool together = ig_group_size(t->options.group) > 1;
         uint32_t now = together ? 1 : n < TRAIN_STEPS_AT_ONCE ? n : TRAIN_STEPS_AT_ONCE;
+        for (uint32_t i = 0; i < now; i++) fill_step(t, i, t->step + i);
+        neural_buffer_wrote(t->steps);
         for (uint32_t i = 0; i < now; i++) {
-            fill_step(t, i, t->step + i);
             t->path->gradient(t, (size_t)i * TRAIN_STEP_STRIDE);
             if (together && !(neural_gpu_finish(t->gpu, message) && exchange(t, message)))
                 return false;
             encode_update(t, (size_t)i * TRAIN_STEP_STRIDE);
             if (t->path->update) t->path->update(t, (size_t)i * TRAIN_STEP_STRIDE);
         }
-        if (!neural_gpu_finish(t->gpu, message)) return false;
+        if (!neural_buffer_show(t->losses, message) || !neural_gpu_finish(t->gpu, message))
+            return false;
         const float *got = t->losses->contents;
         if (losses) memcpy(losses, got, now * sizeof *losses), losses += now;
         for (uint32_t i = 0; i < now; i++, t->step++)
@@ -410,8 +451,11 @@ const char *neural_trainer_path(const NeuralTrainer *t) { return t->path->name; 
 
 bool neural_trainer_gradient(NeuralTrainer *t, float *gradient, float *loss, char *message) {
     fill_step(t, 0, t->step);
+    neural_buffer_wrote(t->steps);
     t->path->gradient(t, 0);
-    if (!neural_gpu_finish(t->gpu, message)) return false;
+    if (!neural_gpu_finish(t->gpu, message) || !neural_buffer_show(t->gradients, message) ||
+        !neural_buffer_show(t->squares, message))
+        return false;
     if (ig_group_size(t->options.group) > 1 && !exchange(t, message)) return false;
     const NeuralGpuStep *s = t->steps->contents;
     const float *parts = t->gradients->contents, *squares = t->squares->contents;
@@ -465,18 +509,27 @@ static double take_outputs(const NeuralTrainer *t, uint32_t first, uint32_t n,
     return sse;
 }
 
+static bool evaluate(NeuralTrainer *t, uint32_t first, uint32_t n, char *message) {
+    if (t->path->forward) {
+        t->path->forward(t, first, n);
+        return neural_buffer_show(t->outputs, message) && neural_gpu_finish(t->gpu, message);
+    }
+    if (!first) {
+        neural_trainer_get_network(t, &t->now);
+        if (!neural_renderer_update(t->renderer, &t->now, message)) return false;
+    }
+    const float *positions = t->inputs->contents;
+    return neural_renderer_points(t->renderer, positions + (size_t)first * t->n_in, n,
+                                  t->outputs->contents, message);
+}
+
 bool neural_trainer_evaluate(NeuralTrainer *t, NeuralEvaluation *e, unsigned char *rgba,
                              float *outputs, char *message) {
     double sse = 0;
     for (uint32_t first = 0; first < t->n_samples;) {
         uint32_t n = t->n_samples - first;
         if (n > t->evaluate_at_once) n = t->evaluate_at_once;
-        if (t->path->evaluate) {
-            if (!t->path->evaluate(t, first, n, message)) return false;
-        } else {
-            t->path->forward(t, first, n);
-            if (!neural_gpu_finish(t->gpu, message)) return false;
-        }
+        if (!evaluate(t, first, n, message)) return false;
         sse += take_outputs(t, first, n, rgba ? rgba + (size_t)first * 4 : NULL);
         if (outputs)
             memcpy(outputs + (size_t)first * t->n_out, t->outputs->contents,

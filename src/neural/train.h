@@ -27,9 +27,12 @@ typedef enum NeuralPrecision {
 } NeuralPrecision;
 
 typedef enum NeuralPath {
-    NEURAL_PATH_AUTO,  // fused if the network fits
+    NEURAL_PATH_AUTO,  // resident or fused if the network fits
     NEURAL_PATH_FUSED, // a tile of samples goes through all layers in threadgroup memory
     NEURAL_PATH_PLAIN, // one dispatch a layer, activations in device memory, float only: any sizes
+    // The whole network in threadgroup memory: layers of 64 neurons, half or bfloat; only where a
+    // threadgroup has as much.
+    NEURAL_PATH_RESIDENT,
 } NeuralPath;
 
 // What is learnt. Copied when a trainer is made.
@@ -65,6 +68,8 @@ NeuralTrainer *neural_trainer_new(MTLDevice *device, const NeuralNetwork *net,
                                   const NeuralDataset *data, const NeuralTrainOptions *options,
                                   char *message);
 void neural_trainer_free(NeuralTrainer *t);
+// What suits: float, but half where the device then keeps the network in threadgroup memory.
+NeuralPrecision neural_trainer_precision(MTLDevice *device, const NeuralNetwork *net);
 
 // n steps. losses (n, or NULL) receives the mean squared error of each step's batch, before its
 // update. False: the device failed, or a loss is not finite (losses says which; parameters are then
@@ -73,7 +78,7 @@ bool neural_trainer_step(NeuralTrainer *t, uint32_t n, float *losses, char *mess
 uint64_t neural_trainer_steps_done(const NeuralTrainer *t);
 // A step failed for want of the other processes: what is here is the state after steps_done.
 bool neural_trainer_is_alone(const NeuralTrainer *t);
-const char *neural_trainer_path(const NeuralTrainer *t); // "fused", "plain" or "grid"
+const char *neural_trainer_path(const NeuralTrainer *t); // "resident", "fused", "plain", "grid"
 
 typedef struct NeuralEvaluation {
     double sse, mse, psnr; // over all samples and outputs; psnr as neural_psnr()

@@ -98,6 +98,7 @@ static void gradient(NeuralTrainer *t, size_t offset) {
 
 static void forward(NeuralTrainer *t, uint32_t first, uint32_t n) {
     memcpy(t->sizes->contents, &n, sizeof n);
+    neural_buffer_wrote(t->sizes);
     const NeuralBinding b[] = {{t->params, 0},  {t->forward, 0},
                                {t->layers, 0},  {t->inputs, (size_t)first * t->n_in * 4},
                                {t->outputs, 0}, {t->sizes, 0}};
@@ -107,4 +108,4 @@ static void forward(NeuralTrainer *t, uint32_t first, uint32_t n) {
 }
 
 const TrainPath train_fused = {
-    .name = "fused", .prepare = prepare, .gradient = gradient, .forward = forward};
+    .name = "fused", .n_parts = 1, .prepare = prepare, .gradient = gradient, .forward = forward};

@@ -3,7 +3,6 @@
 // layers are learnt together. kernels/grid.metal for the table, the plain path for the layers,
 // which are few and small.
 #include "neural/kernels.h"
-#include "neural/render.h"
 #include "neural/train_int.h"
 #include <string.h>
 
@@ -36,10 +35,9 @@ static bool prepare(NeuralTrainer *t, char *message) {
     memcpy(t->grid->contents, &grid, sizeof grid);
     float *ones = t->ones->contents; // the slope of what is no activation
     for (size_t i = 0; i < n_ones; i++) ones[i] = 1;
-    if (!neural_network_copy(&t->now, &t->net)) return neural_fail(message, "out of memory");
-    t->renderer = neural_renderer_new(neural_gpu_device(t->gpu), &t->net, NEURAL_KERNEL_THREAD,
-                                      NEURAL_FLOAT, message);
-    return t->renderer != NULL;
+    neural_buffer_wrote(t->grid);
+    neural_buffer_wrote(t->ones);
+    return train_renderer(t, NEURAL_KERNEL_THREAD, message);
 }
 
 static void run(NeuralTrainer *t, int kernel, const NeuralBinding *b, size_t n, size_t x,
@@ -73,26 +71,15 @@ static void update(NeuralTrainer *t, size_t offset) {
     run(t, UPDATE, b, 6, t->n_table, 1);
 }
 
-static bool evaluate(NeuralTrainer *t, uint32_t first, uint32_t n, char *message) {
-    if (!first) {
-        neural_trainer_get_network(t, &t->now);
-        if (!neural_renderer_update(t->renderer, &t->now, message)) return false;
-    }
-    const float *positions = t->inputs->contents;
-    return neural_renderer_points(t->renderer, positions + (size_t)first * t->n_in, n,
-                                  t->outputs->contents, message);
-}
-
 void train_grid_take_gradient(NeuralTrainer *t, float *to, float scale) {
     int32_t *fixed = t->table_gradient->contents;
+    if (!neural_buffer_show(t->table_gradient, NULL)) return;
     for (size_t i = 0; i < t->n_table; i++) {
         to[i] = (float)fixed[i] * (scale / 1048576);
         fixed[i] = 0;
     }
+    neural_buffer_wrote(t->table_gradient);
 }
 
-const TrainPath train_grid = {.name = "grid",
-                              .prepare = prepare,
-                              .gradient = gradient,
-                              .update = update,
-                              .evaluate = evaluate};
+const TrainPath train_grid = {
+    .name = "grid", .n_parts = 1, .prepare = prepare, .gradient = gradient, .update = update};

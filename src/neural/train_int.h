@@ -2,34 +2,38 @@
 // train_int.h: what the files of the trainer share.
 //   train.c        options, batches of steps, state in and out
 //   train_fused.c  a tile of samples through all layers in one dispatch
+//   train_resident.c  the same where a threadgroup's memory holds a whole network
 //   train_plain.c  one dispatch a layer
 //   train_grid.c   a hash grid in front of the layers of train_plain.c
 #ifndef INGOT_NEURAL_TRAIN_INT_H
 #define INGOT_NEURAL_TRAIN_INT_H
 #include "neural/gpu.h"
+#include "neural/render.h"
 #include "neural/train.h"
 
 enum {
-    TRAIN_STEPS_AT_ONCE = 16, // of a command buffer
+    TRAIN_STEPS_AT_ONCE = 64, // of a command buffer, at most
     TRAIN_STEP_STRIDE = 256,  // bytes between their structures
     TRAIN_PIPELINES = 9,
 };
 
 typedef struct TrainPath {
     const char *name;
+    uint32_t n_parts; // SIMD-groups that share a sum over partial gradients
     // Makes pipelines and buffers. n_groups, group_samples of the trainer are set here, and
     // train_share is called.
     bool (*prepare)(NeuralTrainer *t, char *message);
     // Partial gradients and squares of the batch whose structure lies at `offset` of t->steps.
     void (*gradient)(NeuralTrainer *t, size_t offset);
-    // The network on n samples from `first`: results into t->outputs (from its beginning).
+    // The network on n samples from `first`: results into t->outputs (from its beginning). NULL:
+    // t->renderer does it.
     void (*forward)(NeuralTrainer *t, uint32_t first, uint32_t n);
-    // Grid only. What is learnt besides the layers; and instead of forward, waited for.
+    // Grid only: what is learnt besides the layers.
     void (*update)(NeuralTrainer *t, size_t offset);
-    bool (*evaluate)(NeuralTrainer *t, uint32_t first, uint32_t n, char *message);
 } TrainPath;
-extern const TrainPath train_fused, train_plain, train_grid;
+extern const TrainPath train_fused, train_resident, train_plain, train_grid;
 bool train_fused_fits(const NeuralNetwork *net);
+bool train_resident_fits(MTLDevice *device, const NeuralNetwork *net, const NeuralTrainOptions *o);
 
 struct NeuralTrainer {
     NeuralGpu *gpu;
@@ -66,8 +70,8 @@ struct NeuralTrainer {
     NeuralBuffer *table, *table_moment1, *table_moment2;
     NeuralBuffer *table_gradient; // of whole numbers, see kernels/grid.metal
     NeuralBuffer *grid, *ones;
-    struct NeuralRenderer *renderer;
-    NeuralNetwork now; // what it draws
+    NeuralRenderer *renderer; // of paths without forward
+    NeuralNetwork now;        // what it draws
 };
 
 // Divides the threadgroups of a step among the processes; n_groups and group_samples are set.
@@ -76,6 +80,7 @@ NeuralBinding train_gradients(const NeuralTrainer *t); // where this process's p
 NeuralBinding train_squares(const NeuralTrainer *t);
 // A zeroed device buffer of n numbers of `size` bytes; false and the message if there is none.
 bool train_buffer(NeuralTrainer *t, NeuralBuffer **to, size_t n, size_t size, char *message);
+bool train_renderer(NeuralTrainer *t, NeuralKernel kernel, char *message);
 // train_plain.c, for the grid: the pipelines of the layers; then from inputs and targets in the
 // scratch to gradients and squares. ones (of the slope of what is no activation): the gradient of
 // the inputs, too, which lies where the result says.

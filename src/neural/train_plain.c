@@ -58,6 +58,7 @@ bool train_plain_prepare(NeuralTrainer *t, char *message) {
     memcpy(sizes + SIZE_BATCH, &batch, 4);
     memcpy(sizes + SIZE_IN_OUT, (uint32_t[]){t->n_in, t->n_out}, 8);
     memcpy(sizes + SIZE_BATCH_OUT, (uint32_t[]){batch, t->n_out}, 8);
+    neural_buffer_wrote(t->sizes);
     return true;
 }
 
@@ -136,9 +137,13 @@ static void gradient(NeuralTrainer *t, size_t offset) {
 static void forward(NeuralTrainer *t, uint32_t first, uint32_t n) {
     Regions r = regions(t, n);
     memcpy((char *)t->sizes->contents + SIZE_EVALUATE, &n, 4);
+    neural_buffer_wrote(t->sizes);
     layers_forward(t, &r, n, SIZE_EVALUATE, (NeuralBinding){t->inputs, (size_t)first * t->n_in * 4},
                    (NeuralBinding){t->outputs, 0});
 }
 
-const TrainPath train_plain = {
-    .name = "plain", .prepare = train_plain_prepare, .gradient = gradient, .forward = forward};
+const TrainPath train_plain = {.name = "plain",
+                               .n_parts = 1,
+                               .prepare = train_plain_prepare,
+                               .gradient = gradient,
+                               .forward = forward};

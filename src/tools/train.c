@@ -92,6 +92,8 @@ static bool find_device(TrainJob *j) {
 // 30.9 dB so, 29.9 dB when it falls from the beginning.
 static bool make_trainer(TrainJob *j) {
     const TrainOptions *o = &j->o;
+    if (!o->resume && !o->said[TRAIN_PRECISION])
+        j->o.precision = neural_trainer_precision(j->device, &j->w.net);
     const bool siren = o->model == NEURAL_SIREN;
     NeuralTrainOptions t = {.batch = (uint32_t)o->batch,
                             .learning_rate = (float)o->rate,
@@ -149,12 +151,13 @@ static bool explain(TrainJob *j, uint64_t done, const float *losses, uint32_t n)
 
 // Steps up to the next line of output, a few at a time so that Ctrl-C is heard.
 static bool train_until(TrainJob *j, uint64_t until, float *loss) {
-    float losses[16] = {0};
+    enum { MOST = 64 };
+    float losses[MOST] = {0};
     for (uint64_t done; (done = neural_trainer_steps_done(j->trainer)) < until && !interrupted &&
                         !neural_trainer_is_alone(j->trainer);) {
         // a quarter of a second's worth, by the steps so far
         double fit = j->steps_here ? 250 * (double)j->steps_here / (j->training_ms + 1e-3) : 1;
-        uint32_t n = fit < 1 ? 1 : fit > 16 ? 16 : (uint32_t)fit;
+        uint32_t n = fit < 1 ? 1 : fit > MOST ? MOST : (uint32_t)fit;
         if (n > until - done) n = (uint32_t)(until - done);
         double began = now_ms();
         bool ok = neural_trainer_step(j->trainer, n, losses, j->message);

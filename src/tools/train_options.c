@@ -53,7 +53,8 @@ static const Option rows[TRAIN_N_OPTIONS] = {
                       OPT_WHOLE, AT(layers), 0, NEURAL_MAX_FILE_LAYERS - 2, SAID(TRAIN_LAYERS)},
     [TRAIN_PRECISION] = {"--precision", "NAME",
                          "of the inputs of matrix products: float, half or bfloat;\n"
-                         "sums and master weights are float (default: float)",
+                         "sums and master weights are float (default: float, but half\n"
+                         "where a device keeps the network in threadgroup memory)",
                          OPT_CHOICE, AT(precision), .words = precisions, SAID(TRAIN_PRECISION)},
     [TRAIN_FREQUENCIES] = {"--frequencies", "INT", "fourier: frequencies", OPT_WHOLE,
                            AT(frequencies), 1, NEURAL_MAX_WIDTH / 2, "64", SAID(TRAIN_FREQUENCIES)},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // test_train.c: the trainer: gradients against finite differences, a reference in double precision
 // and between its two paths; Adam; runs that repeat bit for bit; state taken out and put back.
+#include "neural/render.h"
 #include "reference.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -207,6 +208,59 @@ static void gradients_in_half_and_bfloat(void **state) {
     check_gradient(&net, &data, (NeuralTrainOptions){.batch = 300, .precision = NEURAL_HALF}, 0.02);
     check_gradient(&net, &data, (NeuralTrainOptions){.batch = 300, .precision = NEURAL_BFLOAT},
                    0.15);
+    neural_network_free(&net);
+    ref_dataset_free(&data);
+}
+
+// A device whose threadgroups have the memory takes this path by itself; one hidden layer fits
+// here. A tile with an odd end, one in each threadgroup, several.
+static void gradients_of_resident_path(void **state) {
+    (void)state;
+    static const uint32_t batches[] = {33, 300, 5000};
+    NeuralNetwork net = siren(64, 1, 3);
+    stir(&net);
+    NeuralDataset data = ref_dataset(500, 2, 3, 1);
+    for (size_t i = 0; i < sizeof batches / sizeof *batches; i++)
+        for (int k = NEURAL_HALF; k <= NEURAL_BFLOAT; k++)
+            check_gradient(&net, &data,
+                           (NeuralTrainOptions){.batch = batches[i],
+                                                .precision = (NeuralPrecision)k,
+                                                .path = NEURAL_PATH_RESIDENT},
+                           k == NEURAL_HALF ? 0.005 : 0.04);
+    neural_network_free(&net);
+    ref_dataset_free(&data);
+}
+
+static void resident_renderer_draws_the_same(void **state) {
+    (void)state;
+    enum { N = 1000, W = 45, H = 30 };
+    char message[NEURAL_ERROR_BYTES] = "";
+    NeuralNetwork net = siren(64, 1, 3);
+    stir(&net);
+    NeuralDataset data = ref_dataset(N, 2, 3, 1);
+    static float outputs[2][N * 3];
+    NeuralImage images[2];
+    for (int precision = NEURAL_HALF; precision <= NEURAL_BFLOAT; precision++) {
+        for (int i = 0; i < 2; i++) {
+            NeuralRenderer *r =
+                neural_renderer_new(device, &net, i ? NEURAL_KERNEL_RESIDENT : NEURAL_KERNEL_THREAD,
+                                    i ? (NeuralPrecision)precision : NEURAL_FLOAT, message);
+            if (!r || !neural_renderer_points(r, data.inputs, N, outputs[i], message) ||
+                !neural_renderer_image(r, &images[i], W, H, 1, message))
+                fail_msg("%s", message);
+            neural_renderer_free(r);
+        }
+        const double allowed = precision == NEURAL_HALF ? 0.004 : 0.03;
+        for (int i = 0; i < N * 3; i++)
+            if (!(fabs((double)(outputs[0][i] - outputs[1][i])) <= allowed))
+                fail_msg("output %d: %g, not %g", i, (double)outputs[1][i], (double)outputs[0][i]);
+        for (int i = 0; i < W * H * 3; i++)
+            if (abs(images[0].rgb[i] - images[1].rgb[i]) > 255 * allowed + 1)
+                fail_msg("byte %d: %d, not %d", i, images[1].rgb[i], images[0].rgb[i]);
+        assert_int_equal(images[1].rgb[0], 0); // beside the picture
+        neural_image_free(&images[0]);
+        neural_image_free(&images[1]);
+    }
     neural_network_free(&net);
     ref_dataset_free(&data);
 }
@@ -480,6 +534,8 @@ int main(void) {
         cmocka_unit_test(reference_agrees_with_finite_differences),
         cmocka_unit_test(gradients_of_plain_path),
         cmocka_unit_test(gradients_of_fused_path),
+        cmocka_unit_test(gradients_of_resident_path),
+        cmocka_unit_test(resident_renderer_draws_the_same),
         cmocka_unit_test(gradients_of_the_default_network),
         cmocka_unit_test(gradients_of_other_networks),
         cmocka_unit_test(gradients_in_half_and_bfloat),

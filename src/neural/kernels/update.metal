@@ -4,26 +4,52 @@
 #include "network.h"
 
 constant uint storage [[function_constant(0)]]; // 0: float, 1: half, 2: bfloat
+constant uint n_parts [[function_constant(1)]];
+constant constexpr uint MAX_PARTS = 8;
 
-// Grid: (neurons, inputs and one more row for the biases, layers), each of the largest. forward and
-// transposed are what the products of the next step read; forward is the masters themselves in float.
+// A sum over partial gradients. Threads of n_parts SIMD-groups each add some of them; the first one
+// has the sum, the others leave.
+inline bool add_up(thread float &sum, device const float *from, constant Step &step, uint part,
+                   uint lane, threadgroup float *parts) {
+    for (uint k = part; k < step.n_groups; k += n_parts)
+        sum += (from + ulong(k) * step.gradient_size)[0];
+    if (n_parts == 1) return true;
+    parts[part * 32 + lane] = sum;
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (part) return false;
+    sum = 0;
+    for (uint k = 0; k < n_parts; k++) sum += parts[k * 32 + lane];
+    return true;
+}
+
+// Grid of threadgroups of (32, n_parts) threads: (neurons / 32, inputs and one more row for the
+// biases, layers), each of the largest. forward and transposed are what the products of the next step
+// read; forward is the masters themselves in float.
 template <typename T>
 void update(device float *params, device float *moment1, device float *moment2,
             device const float *gradients, device T *forward, device T *transposed,
             constant Layer *layers, constant Step &step, device const float *squares,
-            device float *losses, uint3 p) {
-    if (all(p == 0)) {
+            device float *losses, threadgroup float *parts, uint3 group, uint3 t) {
+    const uint3 p = uint3(group.x * 32 + t.x, group.y, group.z);
+    if (n_parts == 1 && all(p == 0)) {
         float sum = 0;
         for (uint i = 0; i < step.n_groups; i++) sum += squares[i];
         losses[step.slot] = sum * step.loss_scale;
     }
+    if (n_parts > 1 && all(group == 0) && t.y == 0) {
+        float sum = 0;
+        for (uint i = t.x; i < step.n_groups; i += 32) sum += squares[i];
+        sum = simd_sum(sum);
+        if (t.x == 0) losses[step.slot] = sum * step.loss_scale;
+    }
     constant Layer &layer = layers[p.z];
     int column = p.x, row = p.y, n_out = layer.n_out, n_in = layer.n_in;
-    if (column >= n_out || row > n_in) return;
+    const bool inside = column < n_out && row <= n_in;
+    if (n_parts == 1 && !inside) return;
     int i = (row < n_in ? int(layer.weights) + row * n_out : int(layer.biases)) + column;
 
     float g = 0;
-    for (uint k = 0; k < step.n_groups; k++) g += (gradients + ulong(k) * step.gradient_size)[i];
+    if (!add_up(g, gradients + (inside ? i : 0), step, t.y, t.x, parts) || !inside) return;
     g *= step.gradient_scale;
     float m = step.beta1 * moment1[i] + (1 - step.beta1) * g;
     float v = step.beta2 * moment2[i] + (1 - step.beta2) * g * g;
@@ -42,10 +68,16 @@ void update(device float *params, device float *moment1, device float *moment2,
         device T *forward [[buffer(4)]], device T *transposed [[buffer(5)]],                       \
         constant Layer *layers [[buffer(6)]], constant Step &step [[buffer(7)]],                   \
         device const float *squares [[buffer(8)]], device float *losses [[buffer(9)]],             \
-        uint3 p [[thread_position_in_grid]]
+        uint3 group [[threadgroup_position_in_grid]], uint3 t [[thread_position_in_threadgroup]]
 #define UPDATE_PASSED                                                                              \
-    params, moment1, moment2, gradients, forward, transposed, layers, step, squares, losses, p
+    params, moment1, moment2, gradients, forward, transposed, layers, step, squares, losses,    \
+        parts, group, t
 
-kernel void update_float(UPDATE_ARGUMENTS(float)) { update(UPDATE_PASSED); }
-kernel void update_half(UPDATE_ARGUMENTS(half)) { update(UPDATE_PASSED); }
-kernel void update_bfloat(UPDATE_ARGUMENTS(bfloat)) { update(UPDATE_PASSED); }
+#define UPDATE(T)                                                                                  \
+    kernel void update_##T(UPDATE_ARGUMENTS(T)) {                                                  \
+        threadgroup float parts[MAX_PARTS * 32];                                                   \
+        update(UPDATE_PASSED);                                                                     \
+    }
+UPDATE(float)
+UPDATE(half)
+UPDATE(bfloat)
