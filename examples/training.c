@@ -18,7 +18,8 @@ static IgTensor *parameter(IgDevice *device, int64_t rows, int64_t columns, doub
     MTLError *error = NULL;
     IgTensor *t =
         ig_uniform(device, IgFloat32, 2, (int64_t[]){rows, columns}, -size, size, seed, &error);
-    check(t && ig_set_requires_grad(t, true, &error), error);
+    bool done = t && ig_set_requires_grad(t, true, &error);
+    check(done, error);
     return t;
 }
 
@@ -41,9 +42,11 @@ int main(void) {
         IgTensor *l = ig_mse_loss(y, target, IgReduceMean, &error);
         ig_optimizer_zero_grad(adam);
         ig_optimizer_set_rate(adam, -1, ig_schedule_rate(&schedule, i));
-        check(l && ig_backward(l, NULL, NULL, &error) && ig_optimizer_step(adam, &error), error);
+        bool done = l && ig_backward(l, NULL, NULL, &error) && ig_optimizer_step(adam, &error);
+        check(done, error); // not in one call: error would be read before it is written
         if (i % 100 == 0 || i == STEPS - 1) {
-            check(ig_item(l, &loss, &error), error);
+            done = ig_item(l, &loss, &error);
+            check(done, error);
             printf("step %3d  loss %.6f\n", i, loss);
         }
         ig_scope_end(scope);

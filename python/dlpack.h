@@ -4,7 +4,7 @@
 #define PYMETAL_DLPACK_H
 #include <stdint.h>
 
-enum { DL_CPU = 1 };
+enum { DL_CPU = 1, DL_CUDA = 2 };
 enum { DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_BFLOAT = 4, DL_BOOL = 6 };
 
 typedef struct DLTensor {

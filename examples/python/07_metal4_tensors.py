@@ -66,7 +66,7 @@ def main():
 
     # Its arguments: ids of tensors and an address, in a table.
     tensors = [tensor_of(device, array) for array in (x, w, np.zeros((300, 500), np.float32))]
-    offsets = device.new_buffer_with_data(bias)
+    offsets = device.new_buffer_with_data(np.pad(bias, (0, 12)))  # the last tile has 64 columns, too
     table = device.new_argument_table(pm.MTL4ArgumentTableDescriptor(max_buffer_bind_count=4))
     for index, tensor in enumerate(tensors):
         table.set_resource(tensor.gpu_resource_id, index)
@@ -97,7 +97,7 @@ def main():
         allocator.reset()
 
         y = np.asarray(tensors[2])  # the tensor's memory, not a copy
-        error = np.abs(y - np.maximum(x @ w + bias, 0)).max()
+        error = np.abs(y - np.maximum(x.astype(np.float64) @ w + bias, 0)).max()
         print(f"turn {turn}: {y.shape[0]} x {y.shape[1]} results, largest error {error:.1e}")
         if not error < 1e-3:
             return 1

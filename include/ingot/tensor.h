@@ -151,9 +151,9 @@ MTL_API IgTensor *ig_keep(IgTensor *tensor);
 
 MTL_API IgTensor *ig_from_data(IgDevice *device, IgType type, int rank, const int64_t *shape,
                                const void *data, MTLError **error); // copied
-// Over memory that is there: a shared buffer of the device, which is retained; `offset` in bytes,
-// strides in elements (none negative; NULL: packed). Whoever else writes to the memory orders that
-// with the work on the tensor.
+// Over memory that is there: a shared or managed buffer of the device, which is retained; `offset`
+// in bytes, strides in elements (none negative; NULL: packed). Whoever else writes to the memory
+// orders that with the work on the tensor.
 MTL_API IgTensor *ig_from_buffer(IgDevice *device, IgType type, int rank, const int64_t *shape,
                                  const int64_t *strides, MTLBuffer *buffer, size_t offset,
                                  MTLError **error);
@@ -208,6 +208,11 @@ MTL_API bool ig_assign(IgTensor *tensor, IgTensor *value, MTLError **error);
 MTL_API bool ig_map(IgTensor *tensor, void **data, MTLError **error);
 // The Metal buffer behind it and the byte offset of element 0; work on it has been committed.
 MTL_API bool ig_buffer(IgTensor *tensor, MTLBuffer **buffer, size_t *offset, MTLError **error);
+// The address of element 0 for another library that works on the same device (DLPack): values are
+// complete there, and no work of ours on them is under way. Valid as ig_map's. What it writes the
+// host sees from then on, as soon as it is done (foreign.h); kernels that are started before
+// that may not. False for a tensor over memory of the host's on a device with memory of its own.
+MTL_API bool ig_lend(IgTensor *tensor, uint64_t *address, MTLError **error);
 // Encodes what makes the values. It starts when there is enough to do, or when somebody waits.
 // ig_read and its like do it by themselves.
 MTL_API bool ig_eval(IgTensor *tensor, MTLError **error);

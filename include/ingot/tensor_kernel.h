@@ -93,6 +93,7 @@ typedef struct IgKernelDispatch {
     int n_arguments; // at buffers 0, 1, ...
     const IgKernelArgument *arguments;
     MTLSize threadgroups, threadgroup;
+    size_t threadgroup_bytes; // of what the kernel has as [[threadgroup(0)]]; 0: nothing
 } IgKernelDispatch;
 // Runs the kernel on the tensors' own memory, in order with everything else; it may write where its
 // source says `device` without const. Tensors do not change under those who look at them: a tensor

@@ -4,10 +4,15 @@
 // comes in by DLPack is not copied where it has a type of ours: a Metal buffer over its pages holds
 // it, and lets go of it when the last work on it is done. That may happen on any thread, with locks
 // held, so it is only noted then, and done by the next thread of Python that comes by.
+//
+// Tensors of a GPU are shared with libraries that work on it, too (foreign.h): what goes out is
+// finished, what comes in is waited for, and when the other side lets go of memory of ours, its
+// work in the device's default stream is waited for before the memory is used again.
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "../dlpack.h"
+#include "ingot/foreign.h"
 #include "object.h"
 
 enum { DL_CPU_PINNED = 3, DL_READ_ONLY = 1, DL_IS_COPIED = 2 };
@@ -245,12 +250,17 @@ static const struct {
     [IgBool] = {DL_BOOL, 8},      [IgUInt8] = {DL_UINT, 8},     [IgInt16] = {DL_INT, 16},
 };
 
-static void delete_plain(DLManagedTensor *m) { // any thread, no GIL needed
-    ig_release(m->manager);
+// Any thread, no GIL needed.
+static void take_back(IgTensor *t, const DLTensor *d) {
+    if (d->device.device_type == DL_CUDA) mtl_device_wait_for_others(ig_device_metal(ig_device(t)));
+    ig_release(t);
+}
+static void delete_plain(DLManagedTensor *m) {
+    take_back(m->manager, &m->dl_tensor);
     free(m);
 }
 static void delete_versioned(DLManagedTensorVersioned *m) {
-    ig_release(m->manager);
+    take_back(m->manager, &m->dl_tensor);
     free(m);
 }
 static void drop_plain(PyObject *capsule) {
@@ -262,27 +272,43 @@ static void drop_versioned(PyObject *capsule) {
         delete_versioned(PyCapsule_GetPointer(capsule, "dltensor_versioned"));
 }
 
-static DLTensor describe(IgTensor *t, void *data, int64_t *numbers) {
+typedef struct Place { // a device as DLPack names it
+    int type, index;
+} Place;
+
+static Place place_of(const MTLDevice *device) {
+    for (int i = 0; i < 16 && !mtl_device_has_unified_memory(device); i++) {
+        char name[16];
+        snprintf(name, sizeof name, "cuda:%d", i);
+        MTLDevice *gpu = mtl_create_device_named(name, NULL);
+        mtl_release(gpu); // it lives as long as the tensor's
+        if (gpu == device) return (Place){DL_CUDA, i};
+        if (!gpu) break;
+    }
+    return (Place){DL_CPU, 0};
+}
+
+static DLTensor describe(IgTensor *t, void *data, Place place, int64_t *numbers) {
     int rank = ig_rank(t);
     memcpy(numbers, ig_shape(t), (size_t)rank * sizeof *numbers);
     memcpy(numbers + rank, ig_strides(t), (size_t)rank * sizeof *numbers);
     IgType type = ig_type(t);
     return (DLTensor){.data = data,
-                      .device = {DL_CPU, 0},
+                      .device = {place.type, place.index},
                       .ndim = rank,
                       .dtype = {dl_types[type].code, dl_types[type].bits, 1},
                       .shape = numbers,
                       .strides = numbers + rank};
 }
 
-static PyObject *export(IgTensor *t, void *data, bool versioned, uint64_t flags) {
+static PyObject *export(IgTensor *t, void *data, Place place, bool versioned, uint64_t flags) {
     size_t extra = (size_t)ig_rank(t) * 2 * sizeof(int64_t);
     PyObject *capsule;
     if (versioned) {
         DLManagedTensorVersioned *m = calloc(1, sizeof *m + extra);
         if (!m) return PyErr_NoMemory();
         m->version.major = 1;
-        m->dl_tensor = describe(t, data, (int64_t *)(m + 1));
+        m->dl_tensor = describe(t, data, place, (int64_t *)(m + 1));
         m->flags = flags;
         m->manager = ig_retain(t);
         m->deleter = delete_versioned;
@@ -292,7 +318,7 @@ static PyObject *export(IgTensor *t, void *data, bool versioned, uint64_t flags)
     }
     DLManagedTensor *m = calloc(1, sizeof *m + extra);
     if (!m) return PyErr_NoMemory();
-    m->dl_tensor = describe(t, data, (int64_t *)(m + 1));
+    m->dl_tensor = describe(t, data, place, (int64_t *)(m + 1));
     m->manager = ig_retain(t);
     m->deleter = delete_plain;
     capsule = PyCapsule_New(m, "dltensor", drop_plain);
@@ -300,50 +326,92 @@ static PyObject *export(IgTensor *t, void *data, bool versioned, uint64_t flags)
     return capsule;
 }
 
-static bool wants_cpu(PyObject *o) {
+static IgTensor *copied(State *state, IgTensor *t) { // an operation makes memory of its own
+    MTLError *error = NULL;
+    IgTensor *copy =
+        ig_type(t) == IgBool ? ig_logical_or(t, t, &error) : ig_add_scalar(t, 0, &error);
+    ig_release(t);
+    if (!copy) raise_error(state, error);
+    return copy;
+}
+
+// Where the memory is wanted: where it is, or the CPU.
+static bool wanted_place(PyObject *o, Place is, Place *wanted) {
+    *wanted = is;
     if (!o || o == Py_None) return true;
-    PyObject *kind = PySequence_GetItem(o, 0);
-    long number = kind ? PyLong_AsLong(kind) : -1;
-    Py_XDECREF(kind);
-    if (number == DL_CPU) return true;
-    if (!PyErr_Occurred()) PyErr_SetString(PyExc_BufferError, "the memory of tensors is the CPU's");
+    if (!PyTuple_Check(o)) return PyErr_SetString(PyExc_TypeError, "dl_device is a pair"), false;
+    if (!PyArg_ParseTuple(o, "ii", &wanted->type, &wanted->index)) return false;
+    if (wanted->type == DL_CPU || (wanted->type == is.type && wanted->index == is.index))
+        return true;
+    PyErr_Format(PyExc_BufferError, "the memory of this tensor is of device (%d, %d), not (%d, %d)",
+                 is.type, is.index, wanted->type, wanted->index);
+    return false;
+}
+
+// Values are there when the capsule is: no stream has to wait for them.
+static bool check_stream(PyObject *o, Place place) {
+    if (!o || o == Py_None) return true;
+    long stream = PyLong_Check(o) ? PyLong_AsLong(o) : 0;
+    if (PyErr_Occurred()) return false;
+    if (stream == -1 || (place.type == DL_CUDA && stream != 0)) return true;
+    PyErr_SetString(PyExc_BufferError, place.type == DL_CUDA
+                                           ? "__dlpack__: a stream of CUDA is -1, 1, 2 or a handle"
+                                           : "__dlpack__: CPU memory has no streams");
+    return false;
+}
+
+static bool lend(State *state, IgTensor *t, void **data) {
+    MTLError *error = NULL;
+    uint64_t address = 0;
+    bool ok = wait_until_ready(state, t);
+    if (!ok) return false;
+    WITHOUT_GIL(ok = ig_lend(t, &address, &error));
+    if (!ok) raise_error(state, error);
+    *data = (void *)(uintptr_t)address;
+    return ok;
+}
+
+static bool map(State *state, IgTensor *t, void **data) {
+    MTLError *error = NULL;
+    if (!wait_for(state, t)) return false;
+    if (ig_map(t, data, &error)) return true;
+    raise_error(state, error);
     return false;
 }
 
 OBJECT_OP(AS_METHOD, __dlpack__, "Any",
-          "The memory as a DLPack capsule, without a copy and read-only; copy=True: a copy.", X,
-          ANY_OR("stream"), ANY_OR("max_version"), ANY_OR("dl_device"), ANY_OR("copy")) {
+          "The memory as a DLPack capsule, without a copy and read-only; copy=True: a copy. Of a "
+          "tensor of a GPU it is the GPU's; dl_device=(1, 0): a copy of the host's.",
+          X, ANY_OR("stream"), ANY_OR("max_version"), ANY_OR("dl_device"), ANY_OR("copy")) {
     MTLError *error = NULL;
     void *data = NULL;
     bool copy = a[4].py == Py_True, versioned = false;
-    if (a[1].py && a[1].py != Py_None && !(PyLong_Check(a[1].py) && PyLong_AsLong(a[1].py) == -1)) {
-        PyErr_SetString(PyExc_BufferError, "__dlpack__: CPU memory has no streams");
+    Place is = place_of(ig_device_metal(ig_device(a[0].t))), place;
+    if (!wanted_place(a[3].py, is, &place) || !check_stream(a[1].py, place)) return NULL;
+    if (place.type != is.type && a[4].py == Py_False) {
+        PyErr_SetString(PyExc_BufferError, "__dlpack__: memory of a GPU is the CPU's by a copy");
         return NULL;
     }
-    if (!wants_cpu(a[3].py)) return NULL;
     if (a[2].py && a[2].py != Py_None) {
         PyObject *major = PySequence_GetItem(a[2].py, 0);
         versioned = major && PyLong_AsLong(major) >= 1;
         Py_XDECREF(major);
         if (PyErr_Occurred()) return NULL;
     }
-    IgTensor *plain = ig_detach(a[0].t, &error), *t = plain;
-    if (plain && copy) { // an operation makes memory of its own
-        t = ig_type(plain) == IgBool ? ig_logical_or(plain, plain, &error)
-                                     : ig_add_scalar(plain, 0, &error);
-        ig_release(plain);
-    }
+    IgTensor *t = ig_detach(a[0].t, &error);
+    if (!t) return raise_error(state, error);
+    if (copy && !(t = copied(state, t))) return NULL;
     PyObject *capsule = NULL;
-    if (t && wait_for(state, t) && ig_map(t, &data, &error))
-        capsule = export(t, data, versioned, copy ? DL_IS_COPIED : DL_READ_ONLY);
-    else if (!PyErr_Occurred())
-        raise_error(state, error);
+    if (place.type == DL_CUDA ? lend(state, t, &data) : map(state, t, &data))
+        capsule = export(t, data, place, versioned, copy ? DL_IS_COPIED : DL_READ_ONLY);
     ig_release(t);
     return capsule;
 }
 
-OBJECT_OP(AS_METHOD, __dlpack_device__, "tuple[int, int]", "(1, 0): memory of the CPU.", X) {
-    return Py_BuildValue("(ii)", DL_CPU, 0);
+OBJECT_OP(AS_METHOD, __dlpack_device__, "tuple[int, int]",
+          "(1, 0): memory of the CPU; (2, n): of the GPU \"cuda:n\".", X) {
+    Place place = place_of(ig_device_metal(ig_device(a[0].t)));
+    return Py_BuildValue("(ii)", place.type, place.index);
 }
 
 // ---- DLPack, in ----
@@ -357,10 +425,13 @@ typedef struct Shared { // what a Metal buffer over somebody's memory holds
 static _Atomic(Shared *) finished;
 
 static void let_go(Shared *s) { // with the GIL: deleters are other people's code
+    PyObject *kind, *value, *trace;
+    PyErr_Fetch(&kind, &value, &trace); // which may be Python, and expects no exception
     if (s->plain && s->plain->deleter) s->plain->deleter(s->plain);
     if (s->versioned && s->versioned->deleter) s->versioned->deleter(s->versioned);
     Py_XDECREF(s->object);
     free(s);
+    PyErr_Restore(kind, value, trace);
 }
 
 void drain_shared(void) {
@@ -400,10 +471,11 @@ static bool dl_layout(State *state, const DLTensor *d, Layout *out) {
                 : d->dtype.code == DL_UINT   ? 'u'
                 : d->dtype.code == DL_BOOL   ? '?'
                                              : 0;
-    if (d->device.device_type != DL_CPU && d->device.device_type != DL_CPU_PINNED) {
+    if (d->device.device_type != DL_CPU && d->device.device_type != DL_CPU_PINNED &&
+        d->device.device_type != DL_CUDA) {
         PyErr_Format(state->errors[IgErrorDevice],
                      "from_dlpack: memory of device type %d, not of "
-                     "the CPU",
+                     "the CPU or a GPU of CUDA's",
                      (int)d->device.device_type);
         return false;
     }
@@ -434,8 +506,66 @@ static bool dl_layout(State *state, const DLTensor *d, Layout *out) {
     return true;
 }
 
+// ---- DLPack, in, of a GPU ----
+
+static IgDevice *gpu_at(State *state, int index) {
+    PyObject *name = PyUnicode_FromFormat("cuda:%d", index);
+    IgDevice *device = name ? to_device(state, name) : NULL;
+    Py_XDECREF(name);
+    if (!device)
+        PyErr_Format(state->errors[IgErrorDevice],
+                     "from_dlpack: memory of the GPU cuda:%d, which is no device here", index);
+    return device;
+}
+
+// A tensor over the memory, which is waited for: DLPack's producers have told the default stream
+// to wait for theirs. NULL: an exception. Owns `shared`.
+static IgTensor *over_gpu(State *state, const Layout *l, int index, Shared *shared) {
+    // Kernels look at how far into a buffer they begin to know what is aligned. What a GPU's
+    // memory is taken in begins at such places.
+    enum { ALIGNMENT = 256 };
+    uint64_t begin = (uintptr_t)l->data, first = begin / ALIGNMENT * ALIGNMENT, end = begin;
+    int64_t strides[IG_MAX_RANK];
+    MTLError *error = NULL;
+    bool none = false, ok = l->convert == F_NONE && begin % l->size == 0;
+    for (int i = 0; i < l->rank; i++) {
+        ok = ok && l->strides[i] >= 0;
+        none = none || l->shape[i] == 0;
+        strides[i] = l->strides[i] / (int64_t)l->size;
+        end += (uint64_t)((l->shape[i] - 1) * l->strides[i]);
+    }
+    IgDevice *device = ok ? gpu_at(state, index) : NULL;
+    if (!ok)
+        PyErr_SetString(state->errors[IgErrorType],
+                        "from_dlpack: memory of a GPU is not converted: float64, unsigned integers "
+                        "of more than 8 bits, negative strides or elements off their alignment");
+    if (device) WITHOUT_GIL(ok = none || mtl_device_wait_for_others(ig_device_metal(device)));
+    if (device && !ok)
+        PyErr_Format(state->errors[IgErrorExecution],
+                     "from_dlpack: the work before it on the GPU cuda:%d was not finished", index);
+    if (!device || !ok || none) {
+        IgTensor *t = device && none ? ig_zeros(device, l->type, l->rank, l->shape, &error) : NULL;
+        if (!t && error) raise_error(state, error);
+        let_go(shared);
+        return t;
+    }
+    MTLBuffer *buffer = mtl_device_new_buffer_with_device_memory(
+        ig_device_metal(device), first, end + l->size - first, note_finished, shared);
+    if (!buffer) {
+        PyErr_Format(state->errors[IgErrorMemory],
+                     "from_dlpack: memory of the GPU cuda:%d cannot be used", index);
+        let_go(shared);
+        return NULL;
+    }
+    IgTensor *t =
+        ig_from_buffer(device, l->type, l->rank, l->shape, strides, buffer, begin - first, &error);
+    mtl_release(buffer); // if there is no tensor, this lets go of the memory
+    if (!t) raise_error(state, error);
+    return t;
+}
+
 // A tensor over the memory itself; NULL without an exception: it takes a copy. Owns `shared` if so.
-static IgTensor *over(State *state, const Layout *l, Shared *shared) {
+static IgTensor *over(State *state, const Layout *l, IgDevice *device, Shared *shared) {
     uintptr_t begin = (uintptr_t)l->data, end = begin, page = (uintptr_t)sysconf(_SC_PAGESIZE);
     int64_t strides[IG_MAX_RANK];
     MTLError *error = NULL;
@@ -447,8 +577,6 @@ static IgTensor *over(State *state, const Layout *l, Shared *shared) {
     }
     end += l->size;
     uintptr_t first = begin / page * page, last = (end + page - 1) / page * page;
-    IgDevice *device = default_device(state);
-    if (!device) return NULL;
     MTLBuffer *buffer = mtl_device_new_buffer_with_bytes_no_copy(
         ig_device_metal(device), (void *)first, last - first, MTLResourceStorageModeShared,
         note_finished, shared);
@@ -460,7 +588,7 @@ static IgTensor *over(State *state, const Layout *l, Shared *shared) {
     return t;
 }
 
-static IgTensor *import(State *state, PyObject *capsule, int copy) {
+static IgTensor *import(State *state, PyObject *capsule, int copy, IgDevice *device) {
     bool versioned = PyCapsule_IsValid(capsule, "dltensor_versioned");
     const char *name = versioned ? "dltensor_versioned" : "dltensor";
     void *m = PyCapsule_GetPointer(capsule, name);
@@ -471,8 +599,10 @@ static IgTensor *import(State *state, PyObject *capsule, int copy) {
         PyErr_Format(PyExc_BufferError, "from_dlpack: version %u is not known", v->version.major);
         return NULL;
     }
-    if (!dl_layout(state, v ? &v->dl_tensor : &((DLManagedTensor *)m)->dl_tensor, &layout))
-        return NULL; // the capsule still owns the memory
+    const DLTensor *d = v ? &v->dl_tensor : &((DLManagedTensor *)m)->dl_tensor;
+    bool gpu = d->device.device_type == DL_CUDA;
+    int index = d->device.device_id;
+    if (!dl_layout(state, d, &layout)) return NULL; // the capsule still owns the memory
     Shared *shared = calloc(1, sizeof *shared);
     if (!shared) return (IgTensor *)(void *)PyErr_NoMemory();
     if (v)
@@ -480,31 +610,50 @@ static IgTensor *import(State *state, PyObject *capsule, int copy) {
     else
         shared->plain = m;
     PyCapsule_SetName(capsule, versioned ? "used_dltensor_versioned" : "used_dltensor");
-    IgTensor *t = copy == 1 ? NULL : over(state, &layout, shared);
+    if (gpu) {
+        IgTensor *there = over_gpu(state, &layout, index, shared);
+        return there && copy == 1 ? copied(state, there) : there;
+    }
+    IgTensor *t = copy == 1 ? NULL : over(state, &layout, device, shared);
     if (t || PyErr_Occurred()) return t;
     if (copy == 0)
         PyErr_SetString(PyExc_BufferError,
                         "from_dlpack: this memory cannot be used without a copy");
     else
-        t = copy_in(state, &layout, default_device(state));
+        t = copy_in(state, &layout, device);
     let_go(shared);
     return t;
 }
 
-IgTensor *from_dlpack(State *state, PyObject *o, int copy) {
-    if (!default_device(state)) return NULL;
-    if (PyCapsule_CheckExact(o)) return import(state, o, copy);
+static bool is_of_gpu(PyObject *o) {
+    PyObject *place = PyObject_CallMethod(o, "__dlpack_device__", NULL),
+             *kind = place ? PySequence_GetItem(place, 0) : NULL;
+    bool gpu = kind && PyLong_AsLong(kind) == DL_CUDA;
+    PyErr_Clear(); // whoever cannot say it has memory of the CPU, or a capsule that says more
+    Py_XDECREF(kind);
+    Py_XDECREF(place);
+    return gpu;
+}
+
+IgTensor *from_dlpack(State *state, PyObject *o, int copy, IgDevice *wanted) {
+    IgDevice *device = wanted ? wanted : default_device(state);
+    if (!device) return NULL;
+    if (PyCapsule_CheckExact(o)) return import(state, o, copy, device);
     PyObject *method = PyObject_GetAttrString(o, "__dlpack__"), *capsule = NULL;
     if (!method) {
         PyErr_Format(PyExc_TypeError, "from_dlpack: %s has no __dlpack__", short_type(o));
         return NULL;
     }
-    PyObject *none = PyTuple_New(0), *names = Py_BuildValue("{s(ii)}", "max_version", 1, 0);
-    if (none && names) capsule = PyObject_Call(method, none, names);
+    bool gpu = is_of_gpu(o); // its default stream is to wait: over_gpu waits for that one
+    PyObject *none = PyTuple_New(0), *names = Py_BuildValue("{s(ii)}", "max_version", 1, 0),
+             *before = gpu ? Py_BuildValue("{si}", "stream", 1) : PyDict_New();
+    if (none && names && before && PyDict_Update(names, before) == 0)
+        capsule = PyObject_Call(method, none, names);
     if (!capsule && PyErr_ExceptionMatches(PyExc_TypeError)) { // it is from before version 1
         PyErr_Clear();
-        capsule = PyObject_Call(method, none, NULL);
+        capsule = PyObject_Call(method, none, before);
     }
+    Py_XDECREF(before);
     Py_DECREF(method);
     Py_XDECREF(none);
     Py_XDECREF(names);
@@ -512,15 +661,20 @@ IgTensor *from_dlpack(State *state, PyObject *o, int copy) {
     if (capsule && !PyCapsule_CheckExact(capsule))
         PyErr_SetString(PyExc_TypeError, "from_dlpack: __dlpack__ returned no capsule");
     else if (capsule)
-        t = import(state, capsule, copy);
+        t = import(state, capsule, copy, device);
     Py_XDECREF(capsule);
-    return t;
+    if (!t || !wanted || ig_device(t) == wanted) return t;
+    PyErr_Format(state->errors[IgErrorDevice], "memory of the GPU \"%s\" for another device",
+                 mtl_device_name(ig_device_metal(ig_device(t))));
+    ig_release(t);
+    return NULL;
 }
 
 OBJECT_OP(
     AS_FUNCTION, from_dlpack, "Tensor",
     "A tensor over the memory of an array that has __dlpack__, such as NumPy's and PyTorch's, "
-    "without a copy if it has an element type of tensors. copy: True always copies, False "
+    "without a copy if it has an element type of tensors; of a GPU's if it lies there. copy: True "
+    "always copies, False "
     "never (BufferError), None if it must. Who writes to that memory later changes values "
     "that are not computed yet.",
     ANY("x"), ANY_OR("copy")) {
@@ -531,7 +685,7 @@ OBJECT_OP(
         return wrap(state, t, error);
     }
     int copy = a[1].py == Py_True ? 1 : a[1].py == Py_False ? 0 : -1;
-    IgTensor *t = from_dlpack(state, a[0].py, copy);
+    IgTensor *t = from_dlpack(state, a[0].py, copy, NULL);
     return t ? wrap(state, t, NULL) : NULL;
 }
 

@@ -193,7 +193,7 @@ IgTensor *to_tensor(State *state, PyObject *o, int type, IgDevice *device) {
     if (t || is_one) return t;
     if (is_number(o)) return from_list(state, o, type, device);
     if (PyObject_HasAttrString(o, "__dlpack__"))
-        return as_type(state, from_dlpack(state, o, 1), type);
+        return as_type(state, from_dlpack(state, o, 1, device), type);
     PyErr_Format(PyExc_TypeError, "cannot make a tensor of %s", short_type(o));
     return NULL;
 }

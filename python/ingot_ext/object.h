@@ -173,6 +173,7 @@ PyObject *several(State *state, bool ok, int n, IgTensor **t, MTLError *error);
 IgTensor *unwrap(PyObject *tensor); // borrowed
 // Waits until the values are there; signals are heard. False: an exception.
 bool wait_for(State *state, IgTensor *t);
+bool wait_until_ready(State *state, IgTensor *t); // the same, but the host's memory may lack them
 
 // ---- Python data to tensors and back (convert.c) ----
 
@@ -199,7 +200,8 @@ int give_value(State *state, Tensor *self, IgTensor *value, const char *call);
 
 int tensor_getbuffer(PyObject *self, Py_buffer *view, int flags);
 void tensor_releasebuffer(PyObject *self, Py_buffer *view);
-IgTensor *from_dlpack(State *state, PyObject *o, int copy); // copy: 1, 0 never, -1 if needed
+// copy: 1, 0 never, -1 if needed. device NULL: where it is, or the default one.
+IgTensor *from_dlpack(State *state, PyObject *o, int copy, IgDevice *device);
 IgTensor *from_buffer(State *state, PyObject *o, int type, IgDevice *device, bool *is_one);
 void drop_later(PyObject *object); // from any thread, without the GIL
 void drain_shared(void);           // lets go of memory of others that is not used any more

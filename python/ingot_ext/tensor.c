@@ -86,9 +86,8 @@ static bool look(IgTensor *t, int64_t begin) {
     return true;
 }
 
-bool wait_for(State *state, IgTensor *t) {
+bool wait_until_ready(State *state, IgTensor *t) {
     MTLError *error = NULL;
-    void *data;
     bool ok = true, done = ig_ready(t);
     if (!done) WITHOUT_GIL(ok = ig_eval(t, &error));
     if (!ok) return raise_error(state, error), false;
@@ -96,6 +95,14 @@ bool wait_for(State *state, IgTensor *t) {
         WITHOUT_GIL(done = look(t, begin));
         if (!done && PyErr_CheckSignals() < 0) return false;
     }
+    return true;
+}
+
+bool wait_for(State *state, IgTensor *t) {
+    MTLError *error = NULL;
+    void *data;
+    bool ok = wait_until_ready(state, t);
+    if (!ok) return false;
     WITHOUT_GIL(ok = ig_map(t, &data, &error)); // small work that is left is done here
     if (!ok) raise_error(state, error);
     return ok;

@@ -89,18 +89,7 @@ static void set_colors(const Object *o, MTL4RenderPipelineColorAttachmentDescrip
         const Object *c = descriptor_existing(o, 2 * i);
         if (!c) continue;
         to[i] = (MTL4RenderPipelineColorAttachmentDescriptor){
-            .pixel_format = (MTLPixelFormat)field_u(c, "pixel_format"),
-            .blending_state = (MTL4BlendState)field_u(c, "blending_state"),
-            .source_rgb_blend_factor = (MTLBlendFactor)field_u(c, "source_rgb_blend_factor"),
-            .destination_rgb_blend_factor =
-                (MTLBlendFactor)field_u(c, "destination_rgb_blend_factor"),
-            .source_alpha_blend_factor = (MTLBlendFactor)field_u(c, "source_alpha_blend_factor"),
-            .destination_alpha_blend_factor =
-                (MTLBlendFactor)field_u(c, "destination_alpha_blend_factor"),
-            .rgb_blend_operation = (MTLBlendOperation)field_u(c, "rgb_blend_operation"),
-            .alpha_blend_operation = (MTLBlendOperation)field_u(c, "alpha_blend_operation"),
-            .write_mask = (MTLColorWriteMask)field_u(c, "write_mask"),
-            .write_nothing = field_u(c, "write_mask") == 0};
+            COLOR_FIELDS(c), .blending_state = (MTL4BlendState)field_u(c, "blending_state")};
     }
 }
 

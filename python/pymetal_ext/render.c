@@ -146,17 +146,7 @@ void vertex_descriptor_of(const Object *from, MTLVertexDescriptor *to) {
 
 static void set_color(const Object *c, MTLRenderPipelineColorAttachmentDescriptor *to) {
     *to = (MTLRenderPipelineColorAttachmentDescriptor){
-        .pixel_format = (MTLPixelFormat)field_u(c, "pixel_format"),
-        .blending_enabled = field_b(c, "blending_enabled"),
-        .source_rgb_blend_factor = (MTLBlendFactor)field_u(c, "source_rgb_blend_factor"),
-        .destination_rgb_blend_factor = (MTLBlendFactor)field_u(c, "destination_rgb_blend_factor"),
-        .source_alpha_blend_factor = (MTLBlendFactor)field_u(c, "source_alpha_blend_factor"),
-        .destination_alpha_blend_factor =
-            (MTLBlendFactor)field_u(c, "destination_alpha_blend_factor"),
-        .rgb_blend_operation = (MTLBlendOperation)field_u(c, "rgb_blend_operation"),
-        .alpha_blend_operation = (MTLBlendOperation)field_u(c, "alpha_blend_operation"),
-        .write_mask = (MTLColorWriteMask)field_u(c, "write_mask"),
-        .write_nothing = field_u(c, "write_mask") == 0};
+        COLOR_FIELDS(c), .blending_enabled = field_b(c, "blending_enabled")};
 }
 
 PyObject *render_pipeline_new(State *state, Object *device, const Object *descriptor) {

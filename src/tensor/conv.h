@@ -24,4 +24,11 @@ IgTensor *ig_conv_weights(const IgConv *v, IgTensor *x, IgTensor *y, MTLError **
 bool ig_conv_is_window(const IgConv *v, bool back);
 IgTensor *ig_conv_window(const IgConv *v, bool back, IgTensor *source, IgTensor *w, IgTensor *bias,
                          MTLError **error);
+// The three on a GPU, by a matrix of patches (conv_gpu.c).
+bool ig_conv_is_gpu(const IgConv *v, const IgTensor *x);
+IgTensor *ig_conv_gpu_forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bias,
+                              MTLError **error);
+IgTensor *ig_conv_gpu_back(const IgConv *v, IgTensor *y, IgTensor *w, IgTensor *bias,
+                           MTLError **error);
+IgTensor *ig_conv_gpu_weights(const IgConv *v, IgTensor *x, IgTensor *y, MTLError **error);
 #endif

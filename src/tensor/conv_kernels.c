@@ -311,6 +311,7 @@ IgTensor *ig_conv_forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *b
                           MTLError **error) {
     if (ig_conv_is_window(v, false)) return ig_conv_window(v, false, x, w, bias, error);
     if (is_product(v)) return plain_product(v, false, x, w, bias, error);
+    if (ig_conv_is_gpu(v, x)) return ig_conv_gpu_forward(v, x, w, bias, error);
     Plan p;
     IgTensor *y = NULL;
     bool planned = plan_forward(&p, v, error);
@@ -327,6 +328,7 @@ IgTensor *ig_conv_back(const IgConv *v, IgTensor *y, IgTensor *w, IgTensor *bias
                        MTLError **error) {
     if (ig_conv_is_window(v, true)) return ig_conv_window(v, true, y, w, bias, error);
     if (is_product(v)) return plain_product(v, true, y, w, bias, error);
+    if (ig_conv_is_gpu(v, y)) return ig_conv_gpu_back(v, y, w, bias, error);
     Plan p;
     IgTensor *x = NULL;
     if (plan_back(&p, v, error))
@@ -382,6 +384,7 @@ static IgTensor *weights_product(const IgConv *v, const Plan *p, IgTensor *x, Ig
 }
 
 IgTensor *ig_conv_weights(const IgConv *v, IgTensor *x, IgTensor *y, MTLError **error) {
+    if (ig_conv_is_gpu(v, x)) return ig_conv_gpu_weights(v, x, y, error);
     Plan p;
     IgTensor *w = NULL;
     if (plan_forward(&p, v, error)) w = weights_product(v, &p, x, y, error);

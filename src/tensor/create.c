@@ -66,11 +66,48 @@ bool ig_write(IgTensor *t, const void *bytes, size_t n_bytes, MTLError **error) 
     return true;
 }
 
-IgTensor *ig_scalar(IgDevice *device, IgType type, double value, MTLError **error) {
-    char element[8];
-    if (!ready("ig_scalar", device, type, error)) return NULL;
+// Data of one element. Where it would have to be copied to the device, memory that has it already.
+static IgData *constant(IgDevice *device, IgType type, double value, MTLError **error) {
+    char element[8] = {0};
     ig_element_set(type, element, 0, value);
-    return ig_from_data(device, type, 0, NULL, element, error);
+    IgData *data = NULL;
+    for (int i = 0; i < IG_N_CONSTANTS && !device->unified && !data; i++) {
+        ig_lock(device);
+        IgConstant *c = &device->constants[i];
+        bool found = c->buffer && c->type == type && !memcmp(c->element, element, sizeof element);
+        if (found) c->buffer->n_shares++;
+        IgBuffer *buffer = c->buffer;
+        ig_unlock(device);
+        if (!found) continue;
+        data = ig_data_new(device, type, 1);
+        if (data) {
+            data->memory = buffer;
+            return data;
+        }
+        ig_lock(device);
+        ig_pool_give(device, buffer);
+        ig_unlock(device);
+        ig_fail_no_memory(error);
+        return NULL;
+    }
+    data = host_data(device, type, 1, error);
+    if (!data) return NULL;
+    fill(data, element, ig_type_size(type));
+    if (device->unified) return data;
+    ig_lock(device);
+    IgConstant *c = &device->constants[device->n_constants++ % IG_N_CONSTANTS];
+    IgBuffer *old = c->buffer;
+    *c = (IgConstant){type, {0}, data->memory};
+    memcpy(c->element, element, sizeof element);
+    data->memory->n_shares++;
+    if (old) ig_pool_give(device, old);
+    ig_unlock(device);
+    return data;
+}
+
+IgTensor *ig_scalar(IgDevice *device, IgType type, double value, MTLError **error) {
+    if (!ready("ig_scalar", device, type, error)) return NULL;
+    return ig_full(device, type, 0, NULL, value, error);
 }
 
 IgTensor *ig_full(IgDevice *device, IgType type, int rank, const int64_t *n, double value,
@@ -79,11 +116,8 @@ IgTensor *ig_full(IgDevice *device, IgType type, int rank, const int64_t *n, dou
     if (!ready("ig_full", device, type, error) ||
         !ig_shape_check("ig_full", rank, n, &shape, error))
         return NULL;
-    IgData *data = host_data(device, type, 1, error);
+    IgData *data = constant(device, type, value, error);
     if (!data) return NULL;
-    char element[8];
-    ig_element_set(type, element, 0, value);
-    fill(data, element, ig_type_size(type));
     // One element that every index shows: nothing to write until somebody wants a copy.
     static const int64_t nowhere[IG_MAX_RANK];
     IgTensor *t = ig_tensor_new(data, &shape, nowhere, 0, error);

@@ -60,6 +60,12 @@ void ig_data_release(IgData *data) {
 }
 
 bool ig_data_allocate(IgData *data, MTLError **error) {
+    if (data->replaces) {
+        data->memory = data->replaces->memory;
+        data->replaces->memory = NULL;
+        data->written = data->device->recording;
+        return true;
+    }
     size_t n_bytes = (size_t)data->n * ig_type_size(data->type);
     data->memory = ig_pool_take(data->device, n_bytes ? n_bytes : 1, false, error);
     if (!data->memory) return false;

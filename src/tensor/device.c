@@ -8,6 +8,7 @@
 // operations hundreds are recorded and then run by the thread that waits for the result, without a
 // word between threads. See docs/internals/tensor-library.md for what was measured.
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include "tensor/kernels.h"
 #include "tensor/tensor_int.h"
@@ -16,6 +17,10 @@
 // do more, THREAD_WORK. What takes longer says so by itself (ig_more_work). COMMIT_WORK is about
 // 0.1 ms.
 #define COMMIT_WORK (1u << 18)
+// A GPU does a hundred times as much in that time, and each command buffer costs it a pause: there
+// the end of a training step is where it is cut, so that steps are the same commands again.
+#define GPU_COMMIT_WORK (1u << 25)
+#define GPU_STEP_WORK (1u << 22)
 #define THREAD_WORK 16u
 #define PRODUCTS 64       // of numbers, in the time of a thread
 #define COMMIT_AFTER 256u // dispatches, however small: what they use is not free for the host
@@ -44,6 +49,8 @@ IgDevice *ig_device_new(MTLDevice *metal, MTLError **error) {
     device->queue = mtl_device_new_command_queue(metal);
     device->recording = 1;
     device->unified = mtl_device_has_unified_memory(metal);
+    const char *tensors = getenv("INGOT_TENSORS");
+    device->gpu = !device->unified || (tensors && !strcmp(tensors, "gpu"));
     if (!device->queue || !ig_pool_init(device) || !ig_kernels_init(device)) {
         ig_device_release(device);
         ig_fail_no_memory(error);
@@ -158,8 +165,13 @@ bool ig_encode_end(IgDevice *device, uint64_t work, MTLError **error) {
     device->statistics.kernels++;
     device->work += work;
     device->encoded = device->recording;
-    bool enough = ++device->n_encoded >= COMMIT_AFTER || device->work >= COMMIT_WORK;
+    uint64_t most = device->gpu ? GPU_COMMIT_WORK : COMMIT_WORK;
+    bool enough = ++device->n_encoded >= COMMIT_AFTER || device->work >= most;
     return !enough || ig_commit(device, error);
+}
+
+bool ig_end_step(IgDevice *device, MTLError **error) {
+    return !device->gpu || device->work < GPU_STEP_WORK || ig_commit(device, error);
 }
 
 bool ig_encode(IgDevice *device, IgKernel *kernel, const void *bytes, size_t n_bytes,

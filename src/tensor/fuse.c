@@ -128,7 +128,7 @@ bool ig_fuse_record(IgDevice *device, IgExpr *expr, MTLError **error) {
 }
 
 bool ig_fuse_collect(IgFused *f, const IgView *view, int *root, MTLError **error) {
-    f->n_leaves = f->n_nodes = f->n_outputs = f->n_axes = 0;
+    f->n_leaves = f->n_nodes = f->n_outputs = f->n_axes = f->pack = 0;
     f->product = NULL;
     f->may_take_product = false;
     f->shape = view->shape;
@@ -161,6 +161,40 @@ void ig_fuse_fold(IgFused *f, unsigned which) {
     }
 }
 
+// ---- Several elements a thread ----
+
+enum { MIN_PACKED = 1 << 14 }; // fewer elements in all leave a GPU idle already
+
+// Whether a leaf gives `pack` neighbours at once wherever a thread begins; n: elements along axis
+// 0.
+static bool gives(const IgFused *f, int l, int pack, int64_t n) {
+    const IgView *view = &f->leaves[l].view;
+    int64_t size = (int64_t)ig_type_size(view->data->type), stride = f->strides[l][0];
+    bool aligned = stride != 1 || view->offset % pack == 0;
+    for (int a = 1; a < f->n_axes; a++) aligned &= stride != 1 || f->strides[l][a] % pack == 0;
+    int64_t last = view->offset + (n + pack - 1) / pack * pack * stride;
+    return aligned && (n % pack == 0 || last * size <= (int64_t)view->data->memory->capacity);
+}
+
+int ig_fuse_pack(const IgFused *f, bool whole) {
+    size_t largest = 2;
+    for (int l = 0; l < f->n_leaves; l++) {
+        size_t size = ig_type_size(f->leaves[l].view.data->type);
+        if (f->n_axes && f->strides[l][0] == 1 && size > largest) largest = size;
+    }
+    for (int i = 0; i < f->n_nodes; i++) {
+        size_t size = ig_type_size(f->nodes[i].type);
+        if (f->nodes[i].output >= 0 && size > largest) largest = size;
+    }
+    int64_t n = f->n_axes ? f->axes[0] : 0;
+    for (int pack = 16 / (int)largest; n && pack > 1; pack /= 2) {
+        bool all = n % pack == 0 || (!whole && f->n_axes == 1);
+        for (int l = 0; l < f->n_leaves; l++) all = all && gives(f, l, pack, n);
+        if (all) return pack;
+    }
+    return 0;
+}
+
 // ---- The kernel ----
 
 size_t ig_fuse_key(const IgFused *f, unsigned char *key) {
@@ -168,6 +202,7 @@ size_t ig_fuse_key(const IgFused *f, unsigned char *key) {
     key[n++] = (unsigned char)f->n_leaves;
     key[n++] = (unsigned char)f->n_nodes;
     key[n++] = (unsigned char)f->n_axes;
+    key[n++] = (unsigned char)f->pack;
     for (int l = 0; l < f->n_leaves; l++) {
         key[n++] = (unsigned char)f->leaves[l].view.data->type;
         for (int a = 0; a < f->n_axes; a++)
@@ -206,12 +241,25 @@ size_t ig_fuse_words(const IgFused *f, int32_t *words) {
     return n;
 }
 
-// Threads along the innermost axes; three dimensions of the grid, the third takes the rest.
-static void make_grid(const IgFused *f, MTLSize *grid, MTLSize *group) {
+// Whether something is read across: neighbours along the first axis lie far apart, those along the
+// second side by side.
+static bool reads_across(const IgFused *f) {
+    for (int l = 0; l < f->n_leaves && f->n_axes > 1; l++)
+        if (f->strides[l][0] > 1 && f->strides[l][1] == 1) return true;
+    return false;
+}
+
+// Threads along the innermost axes; three dimensions of the grid, the third takes the rest. Of what
+// is read across, a threadgroup takes a few lines as long as they are in a cache, and no more than
+// a set of it holds where they lie a page apart (a transposed copy of 2048 x 2048: 4 times as
+// fast).
+static void make_grid(const IgFused *f, bool gpu, MTLSize *grid, MTLSize *group) {
     size_t n[3] = {1, 1, 1};
     for (int a = 0; a < f->n_axes; a++) n[a < 3 ? a : 2] *= (size_t)f->axes[a];
+    if (f->pack) n[0] = (n[0] + (size_t)f->pack - 1) / (size_t)f->pack;
     *grid = mtl_size_make(n[0], n[1], n[2]);
-    size_t x = n[0] < 256 ? n[0] : 256, y = n[1] < 256 / x ? n[1] : 256 / x;
+    size_t most = !gpu && reads_across(f) ? 8 : 256;
+    size_t x = n[0] < most ? n[0] : most, y = n[1] < 256 / x ? n[1] : 256 / x;
     *group = mtl_size_make(x, y, 1);
 }
 
@@ -225,6 +273,7 @@ static bool encode(IgDevice *device, IgFused *f, MTLError **error) {
     int32_t words[IG_FUSE_WORDS];
     f->n_axes = 0;
     ig_fuse_fold(f, ~0u);
+    if (device->gpu && ig_shape_numel(&f->shape) >= MIN_PACKED) f->pack = ig_fuse_pack(f, false);
     IgKernel *kernel =
         ig_kernel(device, key, ig_fuse_key(f, key), "fused", ig_fuse_source, f, error);
     if (!kernel) return false;
@@ -239,10 +288,29 @@ static bool encode(IgDevice *device, IgFused *f, MTLError **error) {
                 bindings[n++] = (IgBinding){f->nodes[i].data->memory, 0};
             }
     MTLSize grid, group;
-    make_grid(f, &grid, &group);
+    make_grid(f, device->gpu, &grid, &group);
     device->statistics.fused += (uint64_t)(f->n_nodes - 1);
     return ig_encode(device, kernel, words, ig_fuse_words(f, words) * 4, bindings, n, grid, group,
                      false, error);
+}
+
+// Whether what a node replaces is read element by element, here and nowhere else: then the kernel
+// may write it in place. Who else knows the data has a reference.
+static bool may_take_over(const IgFused *f, const IgData *data) {
+    const IgData *old = data->replaces;
+    unsigned known = data->holders;
+    if (!old || !old->memory || old->memory->foreign || old->memory->n_shares ||
+        old->type != data->type || old->n != data->n)
+        return false;
+    for (int i = 0; i < f->n_nodes; i++) {
+        const IgExpr *expr = f->nodes[i].data->expr;
+        for (int k = 0; expr && k < expr->n_inputs; k++) {
+            if (expr->inputs[k].data != old) continue;
+            if (!ig_whole(&expr->inputs[k])) return false;
+            known++;
+        }
+    }
+    return atomic_load_explicit(&old->refs, memory_order_acquire) == known;
 }
 
 // After a kernel was encoded, or was not: what it stores is made now, or has no memory again.
@@ -251,6 +319,9 @@ static void settle(IgData *made, bool ok) {
     if (ok) {
         ig_defer(made->device, made->expr);
         made->expr = NULL;
+    } else if (made->replaces) {
+        made->replaces->memory = made->memory;
+        made->memory = NULL;
     } else {
         ig_pool_give(made->device, made->memory);
         made->memory = NULL;
@@ -260,7 +331,7 @@ static void settle(IgData *made, bool ok) {
 bool ig_fuse(IgData *data, MTLError **error) {
     IgFused f;
     int root;
-    f.n_leaves = f.n_nodes = f.n_outputs = 0;
+    f.n_leaves = f.n_nodes = f.n_outputs = f.pack = 0;
     f.product = NULL;
     f.may_take_product = true;
     f.shape = data->expr->shape;
@@ -274,6 +345,9 @@ bool ig_fuse(IgData *data, MTLError **error) {
     for (int i = 0; i < f.n_nodes; i++)
         f.nodes[i].output =
             (f.nodes[i].output >= 0 || i == root) && !f.nodes[i].data->memory ? f.n_outputs++ : -1;
+    for (int i = 0; i < f.n_nodes; i++)
+        if (f.nodes[i].output < 0 || !may_take_over(&f, f.nodes[i].data))
+            f.nodes[i].data->replaces = NULL;
     IgData *also = product && f.product->wanted ? f.product : NULL;
     bool ok = data->n == 0 ? ig_data_allocate(data, error) : encode(data->device, &f, error);
     for (int i = 0; i < f.n_nodes; i++)

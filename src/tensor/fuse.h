@@ -34,6 +34,7 @@ typedef struct IgFused {
     int n_axes;
     int64_t axes[IG_MAX_RANK];
     int64_t strides[IG_FUSE_LEAVES][IG_MAX_RANK]; // of the folded axes
+    int pack; // elements of a thread, neighbours along axis 0, read and written at once; 0: one
     // A product of matrices whose value one leaf is: it is not read, matmul.c computes it in place.
     IgData *product; // NULL: there is none
     int product_leaf;
@@ -64,4 +65,10 @@ void ig_fuse_write_leaves(Text *out, const IgFused *f); // as parameters, from b
 // Statements that compute the value at position i0, i1, ... of the folded axes; `root` is then in
 // the variable n<root> or l<leaf>.
 void ig_fuse_write_value(Text *out, const IgFused *f);
+// For f->pack elements from i0 on: the leaves whose neighbours they are, as k<leaf>; then inside of
+// a loop whose e counts them, ig_fuse_write_value finds them there.
+void ig_fuse_write_packs(Text *out, const IgFused *f);
+// How many elements a thread of a GPU is to have, 16 bytes of the largest; 0: one. They begin at
+// multiples of it. `whole`: there may be no fewer at the end, else what is behind the end is there.
+int ig_fuse_pack(const IgFused *f, bool whole);
 #endif

@@ -24,12 +24,13 @@ static void write_positions(Text *out, const IgFused *f) {
     for (int a = 0; a < f->n_axes && a < 3; a++)
         text_printf(out, "    int i%d = int(at.%c)%s;\n", a, dims[a],
                     a == 2 && f->n_axes > 3 ? " % p[2]" : "");
+    if (f->pack) text_printf(out, "    i0 *= %d;\n", f->pack);
     for (int a = 3; a < f->n_axes; a++) {
         text_printf(out, "    int i%d = int(at.z)", a);
         for (int b = 2; b < a; b++) text_printf(out, " / p[%d]", b);
         text_printf(out, a < f->n_axes - 1 ? " %% p[%d];\n" : ";\n", a);
     }
-    text_printf(out, "    int i = %s", f->n_axes ? "int(at.x)" : "0");
+    text_printf(out, "    int i = %s", f->n_axes ? "i0" : "0");
     if (f->n_axes > 1) text_printf(out, " + p[0] * (int(at.y)");
     if (f->n_axes > 2) text_printf(out, " + p[1] * int(at.z)");
     text_printf(out, f->n_axes > 1 ? ");\n" : ";\n");
@@ -70,16 +71,56 @@ void ig_fuse_write_leaves(Text *out, const IgFused *f) {
                     ig_type_metal(f->leaves[l].view.data->type), l, l + 1);
 }
 
+static bool is_packed(const IgFused *f, int leaf) { return f->pack && f->strides[leaf][0] == 1; }
+
+void ig_fuse_write_packs(Text *out, const IgFused *f) {
+    for (int l = 0; l < f->n_leaves; l++) {
+        if (!is_packed(f, l)) continue;
+        const char *type = ig_type_metal(f->leaves[l].view.data->type);
+        text_printf(out, "    const ig_pack<%s, %d> k%d = *(device const ig_pack<%s, %d> *)(a%d + ",
+                    type, f->pack, l, type, f->pack, l);
+        write_place(out, f, l);
+        text_printf(out, ");\n");
+    }
+}
+
 void ig_fuse_write_value(Text *out, const IgFused *f) {
     for (int l = 0; l < f->n_leaves; l++) {
         if (f->product && l == f->product_leaf) continue; // it is there already
-        text_printf(out, "    const %s l%d = a%d[", ig_type_metal(f->leaves[l].view.data->type), l,
-                    l);
+        text_printf(out, "    const %s l%d = ", ig_type_metal(f->leaves[l].view.data->type), l);
+        if (is_packed(f, l)) {
+            text_printf(out, "k%d.at[e];\n", l);
+            continue;
+        }
+        text_printf(out, "a%d[", l);
         write_place(out, f, l);
         text_printf(out, "];\n");
     }
     int word = f->n_axes + f->n_leaves * (1 + f->n_axes);
     for (int i = 0; i < f->n_nodes; i++) write_node(out, f, i, &word);
+}
+
+// All that is read comes first, and all that is written last: the more a thread has under way, the
+// better.
+static void write_packed(Text *out, const IgFused *f) {
+    ig_fuse_write_packs(out, f);
+    for (int i = 0; i < f->n_nodes; i++)
+        if (f->nodes[i].output >= 0)
+            text_printf(out, "    ig_pack<%s, %d> q%d;\n", ig_type_metal(f->nodes[i].type), f->pack,
+                        f->nodes[i].output);
+    text_printf(out, "    const int first = i0;\n    for (int e = 0; e < %d; e++) {\n", f->pack);
+    text_printf(out, "    const int i0 = first + e;\n");
+    ig_fuse_write_value(out, f);
+    for (int i = 0; i < f->n_nodes; i++)
+        if (f->nodes[i].output >= 0)
+            text_printf(out, "    q%d.at[e] = %s(n%d);\n", f->nodes[i].output,
+                        ig_type_metal(f->nodes[i].type), i);
+    text_printf(out, "    }\n");
+    for (int i = 0; i < f->n_nodes; i++)
+        if (f->nodes[i].output >= 0)
+            text_printf(out, "    *(device ig_pack<%s, %d> *)(o%d + i) = q%d;\n",
+                        ig_type_metal(f->nodes[i].type), f->pack, f->nodes[i].output,
+                        f->nodes[i].output);
 }
 
 char *ig_fuse_source(void *context) {
@@ -95,8 +136,11 @@ char *ig_fuse_source(void *context) {
                             ig_type_metal(f->nodes[i].type), o, f->n_leaves + o + 1);
     text_printf(out, "    uint3 at [[thread_position_in_grid]]) {\n");
     write_positions(out, f);
-    ig_fuse_write_value(out, f);
-    for (int i = 0; i < f->n_nodes; i++)
+    if (f->pack)
+        write_packed(out, f);
+    else
+        ig_fuse_write_value(out, f);
+    for (int i = 0; i < f->n_nodes && !f->pack; i++)
         if (f->nodes[i].output >= 0)
             text_printf(out, "    o%d[i] = %s(n%d);\n", f->nodes[i].output,
                         ig_type_metal(f->nodes[i].type), i);

@@ -5,11 +5,13 @@
 //   add    out[n] = sum of x[k] over all k with index[k] == n, in the order of k
 // each of which is the gradient of the other. Indices are checked on the host when the operation is
 // recorded, and sorted there for `add`: sums have one order, results do not depend on the machine.
+// (A GPU adds as it comes: sums of floats differ in their last bits from run to run.)
 // Gather and scatter-add with an index as long as x beside the axis sort nothing (index_axis.c).
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "tensor/index_axis.h"
+#include "tensor/work.h"
 #include "ig_texts.h"
 
 enum { LONG_ROW = 32, ROWS_OF_GROUP = 16 };
@@ -21,10 +23,34 @@ typedef struct Rows {
 
 static void drop(IgExpr *expr) { free(expr->extra); }
 
+// The rows of a float tensor are added where the list says, by all threads at once.
+static bool run_atomic(IgDevice *device, IgData *data, MTLError **error) {
+    IgView *in = data->expr->inputs;
+    const Rows *r = data->expr->extra;
+    for (int i = 0; i < 2; i++)
+        if (!ig_data_make(in[i].data, error)) return false;
+    if (!ig_data_allocate(data, error)) return false;
+    if (data->n == 0) return true;
+    size_t rows = (size_t)in[1].shape.n[0], inner = (size_t)r->inner;
+    IgKernel *kernel = ig_kernel_of(
+        device, &(IgKernelFile){ig_text_index_metal, "add_atomic", "float", NULL}, error);
+    if (!kernel || !ig_work_clear(device, data, error)) return false;
+    if (!rows) return true;
+    int32_t words[1] = {(int32_t)r->inner};
+    IgBinding bindings[3] = {{in[0].data->memory, (size_t)in[0].offset * sizeof(float)},
+                             {in[1].data->memory, (size_t)in[1].offset * sizeof(int32_t)},
+                             {data->memory, 0}};
+    size_t width = inner < 256 ? inner : 256;
+    return ig_encode(device, kernel, words, sizeof words, bindings, 3,
+                     mtl_size_make(inner, rows, 1), mtl_size_make(width, 256 / width, 1), false,
+                     error);
+}
+
 static bool run(IgDevice *device, IgData *data, MTLError **error) {
     IgExpr *expr = data->expr;
     const Rows *r = expr->extra;
     IgView *in = expr->inputs;
+    if (r->add && device->gpu) return run_atomic(device, data, error);
     bool long_rows = r->inner >= LONG_ROW;
     static const char *const names[2][2] = {{"take", "take_rows"}, {"add", "add_rows"}};
     for (int i = 0; i < 2; i++)
@@ -37,15 +63,15 @@ static bool run(IgDevice *device, IgData *data, MTLError **error) {
     if (!kernel) return false;
     size_t n = (size_t)data->n, inner = (size_t)r->inner;
     size_t width = inner < 256 ? (inner + 31) / 32 * 32 : 256;
-    int32_t words[4] = {(int32_t)r->inner, (int32_t)r->n_rows, (int32_t)width, ROWS_OF_GROUP};
+    size_t rows = device->gpu ? 1 : ROWS_OF_GROUP;
+    int32_t words[4] = {(int32_t)r->inner, (int32_t)r->n_rows, (int32_t)width, (int32_t)rows};
     IgBinding bindings[3] = {
         {in[0].data->memory, (size_t)in[0].offset * ig_type_size(in[0].data->type)},
         {in[1].data->memory, 0},
         {data->memory, 0}};
     MTLSize grid = mtl_size_make(n, 1, 1), group = mtl_size_make(n < 256 ? n : 256, 1, 1);
     if (long_rows) {
-        grid = mtl_size_make((inner + width - 1) / width,
-                             ((size_t)r->n_rows + ROWS_OF_GROUP - 1) / ROWS_OF_GROUP, 1);
+        grid = mtl_size_make((inner + width - 1) / width, ((size_t)r->n_rows + rows - 1) / rows, 1);
         group = mtl_size_make(width, 1, 1);
     }
     return ig_encode(device, kernel, words, sizeof words, bindings, 3, grid, group, long_rows,
@@ -132,10 +158,21 @@ static const void *checked(const char *call, IgTensor *index, int64_t n, IgTenso
     return NULL;
 }
 
+// What was found once stays so where nobody but kernels can write: to look at a million indices
+// takes the host longer than a GPU needs for the rest.
 bool ig_index_check(const char *call, IgTensor *index, int64_t n, MTLError **error) {
     IgTensor *packed;
+    IgData *data = index->view.data;
+    ig_lock(data->device);
+    bool known = data->below && data->below <= n;
+    ig_unlock(data->device);
+    if (known) return true;
     bool ok = checked(call, index, n, &packed, error) != NULL;
     ig_drop(packed);
+    ig_lock(data->device);
+    if (ok && !data->device->unified && !data->memory->foreign && ig_whole(&index->view))
+        data->below = n;
+    ig_unlock(data->device);
     return ok;
 }
 
@@ -188,9 +225,20 @@ static bool rule(IgGradNode *node, IgTensor *g, IgTensor **out, MTLError **error
 
 static IgTensor *record(IgTensor *x, IgTensor *take, IgTensor *add, bool adds, int64_t n_rows,
                         MTLError **error) {
-    IgTensor *packed = ig_contiguous(x, error);
+    bool atomic = adds && ig_device(x)->gpu && ig_type(x) != IgFloat32; // in float, then rounded
+    IgTensor *wide = atomic ? ig_cast(x, IgFloat32, error) : ig_retain(x);
+    IgTensor *packed = wide ? ig_contiguous(wide, error) : NULL;
     IgTensor *result = rows_of(packed, adds ? add : take, adds, n_rows, error);
+    if (atomic) {
+        IgTensor *sums = result;
+        result = sums ? ig_cast(sums, ig_type(x), error) : NULL;
+        ig_drop(sums);
+    }
     ig_drop(packed);
+    if (atomic)
+        ig_drop(wide);
+    else
+        ig_release(wide);
     if (!result || !ig_is_float(ig_type(x)) || !ig_grad_enabled_for(1, &x)) return result;
     IgGradNode *node = ig_node_new(adds ? "ig_scatter_add" : "ig_index_select", rule, 1, &x, error);
     if (node && (!ig_node_save(node, 1, take, error) || !ig_node_save(node, 2, add, error))) {
@@ -207,7 +255,9 @@ static IgTensor *on_numbers(IgTensor *x, int32_t *numbers, int64_t count, bool a
                             MTLError **error) {
     IgTensor *take = NULL, *add = NULL;
     bool both = x && ig_is_float(ig_type(x)) && ig_grad_enabled_for(1, &x);
-    if (x && numbers) {
+    if (x && numbers && ig_device(x)->gpu) {
+        take = add = plain(ig_device(x), numbers, count, error);
+    } else if (x && numbers) {
         if (!adds || both) take = plain(ig_device(x), numbers, count, error);
         if (adds || both) add = sorted(ig_device(x), numbers, count, n, error);
     }
@@ -219,6 +269,13 @@ static IgTensor *on_numbers(IgTensor *x, int32_t *numbers, int64_t count, bool a
 static IgTensor *on_rows(const char *call, IgTensor *x, IgTensor *index, bool adds, int64_t n,
                          MTLError **error) {
     if (!x) return NULL;
+    if (ig_device(x)->gpu) { // no list goes to the host and back
+        int64_t count = ig_numel(index);
+        if (!ig_index_check(call, index, n, error)) return NULL;
+        IgTensor *list = ig_reshape(ig_cast(index, IgInt32, error), 1, &count, error);
+        list = list ? ig_contiguous(list, error) : NULL;
+        return list ? record(x, list, list, adds, adds ? n : count, error) : NULL;
+    }
     int32_t *numbers = read_index(call, index, n, error);
     return numbers ? on_numbers(x, numbers, ig_numel(index), adds, n, error) : NULL;
 }

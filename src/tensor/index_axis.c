@@ -97,7 +97,17 @@ IgTensor *ig_index_sum(const char *call, IgTensor *x, int axis, IgTensor *index,
     IgTensor *all = ig_cast(x, IgFloat32, error), *from = ig_cast(source, IgFloat32, error);
     all = all ? ig_contiguous(all, error) : NULL;
     from = from ? ig_contiguous(from, error) : NULL;
-    if (places && all && from) {
+    if (places && all && from && ig_device(x)->gpu) { // all at once, in any order
+        bool lines = a.inner > 1;
+        int64_t length = lines ? a.inner : a.k, each = lines ? a.k : 1;
+        IgWork w = {
+            .kernel = {ig_text_index_axis_metal, "spread_axis", "float", index_macro(places)},
+            .words = {(int32_t)length, (int32_t)each, (int32_t)(a.n * a.inner), (int32_t)a.inner},
+            .clear = true};
+        ig_work_threads(&w, length, a.outer * each);
+        y = ig_work(call, &w, 2, (IgTensor *[]){places, from}, &x->view.shape, IgFloat32, error);
+        y = y ? ig_cast(ig_add(all, y, error), ig_type(x), error) : NULL;
+    } else if (places && all && from) {
         IgWork w = {.kernel = {ig_text_index_axis_metal, "add_axis", "float", index_macro(places)},
                     .words = {(int32_t)a.n, (int32_t)a.k, (int32_t)a.inner}};
         ig_work_threads(&w, a.inner, a.outer);

@@ -229,16 +229,19 @@ static bool inv_each(const int64_t *sizes, double *const *in, double *const *out
 
 static int64_t side(IgTensor *a, int axis) { return a && ig_rank(a) > 1 ? ig_dim(a, axis) : 0; }
 
-IgTensor *ig_inv(IgTensor *a, MTLError **error) {
+// A square matrix for each square matrix of a: `head` says how, and what is said where it has none.
+static IgTensor *of_square(Operation head, IgTensor *a, IgLinalg what, MTLError **error) {
     int64_t n = side(a, -1);
     IgTensor *out = NULL;
-    Operation o = {.call = "ig_inv",
-                   .failure = "is singular",
-                   .each = inv_each,
-                   .sizes = {n},
-                   .n_out = 1,
-                   .parts = {{2, {n, n}}}};
-    return of_matrix(&o, a, true, IG_INV, false, &out, error) ? out : NULL;
+    head.sizes[0] = n;
+    head.n_out = 1;
+    head.parts[0] = (Part){2, {n, n}};
+    return of_matrix(&head, a, true, what, false, &out, error) ? out : NULL;
+}
+
+IgTensor *ig_inv(IgTensor *a, MTLError **error) {
+    return of_square((Operation){.call = "ig_inv", .failure = "is singular", .each = inv_each}, a,
+                     IG_INV, error);
 }
 
 // ---- Determinants ----
@@ -294,15 +297,9 @@ static bool cholesky_each(const int64_t *sizes, double *const *in, double *const
 }
 
 IgTensor *ig_cholesky(IgTensor *a, MTLError **error) {
-    int64_t n = side(a, -1);
-    IgTensor *out = NULL;
-    Operation o = {.call = "ig_cholesky",
-                   .failure = "is not positive definite",
-                   .each = cholesky_each,
-                   .sizes = {n},
-                   .n_out = 1,
-                   .parts = {{2, {n, n}}}};
-    return of_matrix(&o, a, true, IG_CHOLESKY, false, &out, error) ? out : NULL;
+    Operation head = {
+        .call = "ig_cholesky", .failure = "is not positive definite", .each = cholesky_each};
+    return of_square(head, a, IG_CHOLESKY, error);
 }
 
 static bool qr_each(const int64_t *sizes, double *const *in, double *const *out) {

@@ -9,7 +9,8 @@
 // Halfs are converted once per row and tile, so their small tiles are wider (512: 95, then 100).
 // A sum goes in the order of k in every tile: its bits do not depend on the choice.
 // A GPU's SIMD-groups have no cache of their own and few registers: there four or eight of them
-// share a tile, 16 or 32 rows each.
+// share a tile, 16 or 32 rows each. Small products of floats are plain multiply-adds there (H200,
+// 256 x 784 x 512: 35 us through matmul2d in tiles of 32 x 32).
 #include "tensor/matmul.h"
 #include "ig_texts.h"
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 
 typedef struct Tile {
     int m, n, groups; // by so many SIMD-groups
+    bool plain;       // product_plain.metal
 } Tile;
 
 // C (batch.., M, N) = A (batch.., M, K) B (batch.., K, N). Matrices whose rows are not contiguous
@@ -41,7 +43,8 @@ typedef struct Source {
     IgType result;
     int words; // those of the leaves begin here
     Tile tile;
-    bool stored; // the product too, beside what follows it
+    bool stored;  // the product too, beside what follows it
+    bool aligned; // lines of both operands are read in pieces of 16 bytes
 } Source;
 
 enum { N_WORDS = 7 }; // of product.metal, before those of the stack
@@ -102,20 +105,22 @@ static char *source(void *context) {
     const Source *s = context;
     Text text = {0}, *out = &text;
     // Before the prelude, whose pragmas are for what follows it alone.
-    text_add(out, "#include <metal_tensor>\n"
-                  "#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>\n");
+    if (!s->tile.plain)
+        text_add(out, "#include <metal_tensor>\n"
+                      "#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>\n");
     ig_fuse_write_prelude(out);
     text_printf(out, "#define ELEMENT %s\n#define RESULT %s\n", ig_type_metal(s->type),
                 ig_type_metal(s->result));
     text_printf(out, "#define TILE_M %d\n#define TILE_N %d\n#define SIMD_GROUPS %d\n", s->tile.m,
                 s->tile.n, s->tile.groups);
+    text_printf(out, "#define TILE %d\n#define ALIGNED %d\n", s->tile.m, s->aligned);
     text_printf(out, "#define RANK %d\n", s->product->batch.rank);
     text_printf(out, "#define A_T %s\n#define B_T %s\n#define OTHERS ",
                 boolean[s->product->transposed[0]], boolean[s->product->transposed[1]]);
     write_parameters(out, OF_KERNEL, s);
     text_printf(out, "\n");
     if (s->f->n_nodes) write_store(out, s);
-    text_add(out, ig_text_product_metal);
+    text_add(out, s->tile.plain ? ig_text_product_plain_metal : ig_text_product_metal);
     return text_take(out);
 }
 
@@ -148,19 +153,40 @@ typedef struct Choice {
     int64_t least; // tiles that keep threads busy; 0: the last one
 } Choice;
 
+// Too little work for a GPU's tensor cores: floats are three products there, and wait for operands.
+static bool is_small(const Product *p) {
+    return (double)p->m * (double)p->n * (double)p->k * (double)ig_shape_numel(&p->batch) <= 0x1p31;
+}
+
 static Tile choose_tile(const IgDevice *device, const Product *p, IgType type) {
     static const Choice here[] = {
-        {{256, 128, 1}, 32}, {{128, 128, 1}, 16}, {{128, 64, 1}, 16}, {{64, 64, 1}, 0}};
-    static const Choice here_half[] = {
-        {{256, 128, 1}, 32}, {{128, 128, 1}, 16}, {{128, 64, 1}, 16}, {{64, 128, 1}, 0}};
-    static const Choice there[] = {{{256, 64, 8}, 128}, {{64, 64, 4}, 0}};
-    static const Choice there_half[] = {{{128, 256, 8}, 96}, {{128, 128, 4}, 96}, {{64, 64, 4}, 0}};
+        {{256, 128, 1, 0}, 32}, {{128, 128, 1, 0}, 16}, {{128, 64, 1, 0}, 16}, {{64, 64, 1, 0}, 0}};
+    static const Choice here_half[] = {{{256, 128, 1, 0}, 32},
+                                       {{128, 128, 1, 0}, 16},
+                                       {{128, 64, 1, 0}, 16},
+                                       {{64, 128, 1, 0}, 0}};
+    static const Choice there[] = {{{256, 64, 8, 0}, 128}, {{64, 64, 4, 0}, 0}};
+    static const Choice there_half[] = {
+        {{128, 256, 8, 0}, 96}, {{128, 128, 4, 0}, 96}, {{64, 64, 4, 0}, 64}, {{32, 32, 2, 0}, 0}};
+    static const Choice plain[] = {{{64, 64, 8, 1}, 132}, {{32, 32, 8, 1}, 0}};
     bool half = type == IgFloat16 || type == IgBFloat16;
-    const Choice *c = !device->unified    ? (half ? there_half : there)
+    const Choice *c = device->gpu         ? (half          ? there_half
+                                             : is_small(p) ? plain
+                                                           : there)
                       : type == IgFloat16 ? here_half
                                           : here;
     while (c->least && n_tiles(p, c->tile) * ig_shape_numel(&p->batch) < c->least) c++;
     return c->tile;
+}
+
+static bool is_aligned(const IgExpr *expr, const Product *p) {
+    bool all = true;
+    for (int i = 0; i < 2; i++) {
+        all &= p->leading[i] % 4 == 0 && expr->inputs[i].offset % 4 == 0;
+        all &= !expr->inputs[i].data->memory->foreign || (p->m | p->n | p->k) % 4 == 0;
+        for (int k = 0; k < p->batch.rank; k++) all &= p->batch_strides[i][k] % 4 == 0;
+    }
+    return all;
 }
 
 bool ig_matmul_encode(IgDevice *device, IgFused *f, MTLError **error) {
@@ -177,7 +203,8 @@ bool ig_matmul_encode(IgDevice *device, IgFused *f, MTLError **error) {
                 f->product->type,
                 (int)n_words,
                 choose_tile(device, p, type),
-                f->n_nodes > 0 && f->product->wanted};
+                f->n_nodes > 0 && f->product->wanted,
+                is_aligned(expr, p)};
     // Axes of the leaves: column, row, place in the stack.
     f->n_axes = 0;
     int last = f->shape.rank - 1;
@@ -187,15 +214,16 @@ bool ig_matmul_encode(IgDevice *device, IgFused *f, MTLError **error) {
             f->strides[l][f->n_axes] = f->leaves[l].view.strides[i];
         f->n_axes++;
     }
-    unsigned char key[8 + IG_FUSE_KEY] = {
-        'm',
-        (unsigned char)s.type,
-        (unsigned char)s.result,
-        (unsigned char)(p->transposed[0] + 2 * p->transposed[1] + 4 * s.stored),
-        (unsigned char)p->batch.rank,
-        (unsigned char)f->product_leaf,
-        (unsigned char)(s.tile.m / 64),
-        (unsigned char)(s.tile.n / 64)};
+    unsigned char key[8 + IG_FUSE_KEY] = {'m',
+                                          (unsigned char)s.type,
+                                          (unsigned char)s.result,
+                                          (unsigned char)(p->transposed[0] + 2 * p->transposed[1] +
+                                                          4 * s.stored + 8 * s.tile.plain +
+                                                          16 * (s.tile.plain && s.aligned)),
+                                          (unsigned char)p->batch.rank,
+                                          (unsigned char)f->product_leaf,
+                                          (unsigned char)(s.tile.m / 32),
+                                          (unsigned char)(s.tile.n / 32)};
     size_t n_key = 8 + ig_fuse_key(f, key + 8);
     if (f->n_nodes) n_words += ig_fuse_words(f, words + n_words);
     IgKernel *kernel = ig_kernel(device, key, n_key, "product", source, &s, error);
@@ -230,7 +258,7 @@ bool ig_matmul_encode(IgDevice *device, IgFused *f, MTLError **error) {
 static bool run(IgDevice *device, IgData *data, MTLError **error) {
     if (data->n == 0) return ig_data_allocate(data, error);
     IgFused f;
-    f.n_leaves = f.n_nodes = f.n_outputs = f.n_axes = 0;
+    f.n_leaves = f.n_nodes = f.n_outputs = f.n_axes = f.pack = 0;
     f.shape = data->expr->shape;
     f.product = data;
     f.product_leaf = 0;
@@ -292,8 +320,8 @@ static IgTensor *record(IgTensor *a, IgTensor *b, IgTensor *result, MTLError **e
     return ig_node_attach(result, node, false, error);
 }
 
-// Both have rank >= 2 and one floating type.
-static IgTensor *multiply(IgTensor *a, IgTensor *b, MTLError **error) {
+// Both have rank >= 2 and one floating type; the result may have another.
+static IgTensor *multiply(IgTensor *a, IgTensor *b, IgType type, MTLError **error) {
     IgTensor *in[2] = {a, b}, *ready[2] = {NULL, NULL}, *result = NULL;
     Product *p = calloc(1, sizeof *p);
     IgShape outer[2];
@@ -332,7 +360,7 @@ static IgTensor *multiply(IgTensor *a, IgTensor *b, MTLError **error) {
     expr->extra = p;
     expr->drop = drop;
     p = NULL;
-    result = record(a, b, ig_tensor_of_expr(ig_device(a), ig_type(a), expr, error), error);
+    result = record(a, b, ig_tensor_of_expr(ig_device(a), type, expr, error), error);
 fail:
     free(p);
     ig_release(ready[0]);
@@ -354,6 +382,10 @@ static IgTensor *multiply_integers(IgTensor *a, IgTensor *b, MTLError **error) {
     return result;
 }
 
+IgTensor *ig_matmul_wide(IgTensor *a, IgTensor *b, MTLError **error) {
+    return a && b ? multiply(a, b, IgFloat32, error) : NULL;
+}
+
 IgTensor *ig_matmul(IgTensor *a, IgTensor *b, MTLError **error) {
     if (!a || !b || !ig_same_device("ig_matmul", a, b, error)) return NULL;
     if (ig_rank(a) == 0 || ig_rank(b) == 0) {
@@ -370,7 +402,7 @@ IgTensor *ig_matmul(IgTensor *a, IgTensor *b, MTLError **error) {
     if (ig_is_float(type)) {
         made[2] = ig_cast(made[0], type, error);
         made[3] = ig_cast(made[1], type, error);
-        result = made[2] && made[3] ? multiply(made[2], made[3], error) : NULL;
+        result = made[2] && made[3] ? multiply(made[2], made[3], type, error) : NULL;
     } else {
         result = made[0] && made[1] ? multiply_integers(made[0], made[1], error) : NULL;
     }

@@ -183,9 +183,17 @@ static IgTensor *step_rmsprop(const IgOptimizerOptions *o, IgTensor *p, IgTensor
     return ig_add(p, ig_mul_scalar(move, -o->rate, error), error);
 }
 
-// Makes the parameter's new value with everything on the way, in one kernel.
-static bool make(IgDevice *device, IgTensor *g, IgTensor *value, IgTensor **state,
-                 MTLError **error) {
+// A tensor of the step, its next value, and who of the step itself holds the old one.
+typedef struct Next {
+    IgTensor *tensor, *value;
+    unsigned holders;
+} Next;
+
+// Makes the next values with everything on the way, in one kernel, where nobody else knows the old
+// ones in their memory: it is in a cache already, and does not have to be read before it is written
+// (Adam, 4M floats: 1.4 times as fast).
+static bool make(IgDevice *device, IgTensor *g, const Next *next, int n, MTLError **error) {
+    IgData *gone[N_SLOTS + 1] = {NULL};
     ig_lock(device);
     // A gradient that is a product is stored where it is computed, by the kernel of the step.
     IgData *gradient = g->view.data;
@@ -194,12 +202,23 @@ static bool make(IgDevice *device, IgTensor *g, IgTensor *value, IgTensor **stat
         gradient->wanted = true;
     else
         ok = ig_data_make(gradient, error);
-    for (int s = 0; s < N_SLOTS; s++)
-        if (state[s]) state[s]->view.data->wanted = true;
-    ok = ok && ig_data_make(value->view.data, error) && ig_data_make(gradient, error);
-    for (int s = 0; ok && s < N_SLOTS; s++)
-        if (state[s]) ok = ig_data_make(state[s]->view.data, error);
+    for (int i = 0; i < n; i++) {
+        IgData *data = next[i].value->view.data;
+        data->wanted = true;
+        data->holders = next[i].holders;
+        if (device->unified && !data->memory && ig_whole(&next[i].tensor->view))
+            data->replaces = next[i].tensor->view.data;
+    }
+    ok = ok && ig_data_make(next[0].value->view.data, error) && ig_data_make(gradient, error);
+    for (int i = 1; ok && i < n; i++) ok = ig_data_make(next[i].value->view.data, error);
+    for (int i = 0; i < n; i++) {
+        IgData *data = next[i].value->view.data;
+        bool took_over = data->replaces && data->memory; // there is no way back
+        data->replaces = NULL;
+        if (ok || took_over) gone[i] = ig_tensor_swap(next[i].tensor, ig_data_retain(data));
+    }
     ig_unlock(device);
+    for (int i = 0; i < n; i++) ig_data_release(gone[i]);
     return ok;
 }
 
@@ -221,11 +240,13 @@ static bool step(const IgOptimizer *o, Parameter *p, MTLError **error) {
         state[MASTER] = value;
         value = value ? ig_cast(value, type, error) : NULL;
     }
-    if (!value || !make(ig_device(p->tensor), raw, value, state, error)) return false;
+    if (!value) return false;
+    // Of a parameter without a master `old` is a second tensor.
+    Next next[N_SLOTS + 1] = {{p->tensor, value, p->state[MASTER] ? 1 : 2}};
+    int n = 1;
     for (int s = 0; s < N_SLOTS; s++)
-        if (p->state[s]) ig_tensor_rebind(p->state[s], ig_data_retain(state[s]->view.data));
-    ig_tensor_rebind(p->tensor, ig_data_retain(value->view.data));
-    return true;
+        if (p->state[s]) next[n++] = (Next){p->state[s], state[s], 1};
+    return make(ig_device(p->tensor), raw, next, n, error);
 }
 
 bool ig_optimizer_step(IgOptimizer *o, MTLError **error) {
@@ -245,6 +266,12 @@ bool ig_optimizer_step(IgOptimizer *o, MTLError **error) {
     }
     ig_no_grad_end();
     o->steps += ok;
+    IgDevice *device = ok && o->n ? ig_device(o->parameters[0].tensor) : NULL;
+    if (device) {
+        ig_lock(device);
+        ok = ig_end_step(device, error);
+        ig_unlock(device);
+    }
     return ok;
 }
 

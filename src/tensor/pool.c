@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // pool.c: buffers of tensors that are gone wait here for the next of about their size. Each class
-// is a list, the most recently used first: its memory is most likely still in a cache.
+// is a list, the most recently used first: its memory is most likely still in a cache. For a GPU
+// that matters less than that the steps of a training find the same memory again, so that their
+// commands are the same: there the oldest buffer is first. (With the last one first, parameters
+// wander, and come back after hundreds of steps.)
 #include <stdlib.h>
+#include <string.h>
+#include "ingot/foreign.h"
 #include "tensor/tensor_int.h"
 
 enum {
@@ -17,6 +22,7 @@ struct IgPool { // all under device->lock
     size_t n_waiting[N_CLASSES];
     size_t capacity;
     bool chosen;                // the capacity is the user's, and exact
+    uint64_t n_made;            // buffers
     MTLResourceOptions options; // of new buffers
     uint64_t limit;
     IgPoolStatistics statistics;
@@ -74,6 +80,8 @@ static void evict(IgPool *pool, int c, size_t keep) {
 
 void ig_pool_destroy(IgDevice *device) {
     if (!device->pool) return;
+    for (int i = 0; i < IG_N_CONSTANTS; i++)
+        if (device->constants[i].buffer) ig_pool_give(device, device->constants[i].buffer);
     for (int c = 0; c < N_CLASSES; c++) evict(device->pool, c, 0);
     free(device->pool);
 }
@@ -121,7 +129,7 @@ IgBuffer *ig_pool_take(IgDevice *device, size_t n_bytes, bool for_host, MTLError
             ig_fail(error, IgErrorMemory, "out of memory: no buffer of %zu bytes", capacity);
             return NULL;
         }
-        *b = (IgBuffer){.buffer = buffer, .capacity = capacity};
+        *b = (IgBuffer){.buffer = buffer, .capacity = capacity, .number = pool->n_made++};
     }
     b->next = NULL;
     pool->statistics.live_memory += b->capacity;
@@ -131,27 +139,50 @@ IgBuffer *ig_pool_take(IgDevice *device, size_t n_bytes, bool for_host, MTLError
 void ig_pool_give(IgDevice *device, IgBuffer *b) {
     IgPool *pool = device->pool;
     int c = class_of(b->capacity);
+    if (b->n_shares) {
+        b->n_shares--;
+        return;
+    }
     if (b->foreign) {
         mtl_release(b->buffer);
         free(b);
         return;
     }
     pool->statistics.live_memory -= b->capacity;
+    b->lent = false;
     size_t keep = c < 0 ? 0 : keep_of(pool, c);
     if (keep == 0) {
         destroy(pool, b);
         return;
     }
     if (pool->n_waiting[c] >= keep) evict(pool, c, keep - 1);
-    b->next = pool->classes[c];
-    pool->classes[c] = b;
+    IgBuffer **at = &pool->classes[c];
+    while (device->gpu && *at && (*at)->number < b->number) at = &(*at)->next;
+    b->next = *at;
+    *at = b;
     pool->n_waiting[c]++;
     pool->statistics.total_pooled++;
     pool->statistics.total_memory += b->capacity;
 }
 
+bool ig_pool_own(IgDevice *device, IgData *data, MTLError **error) {
+    IgBuffer *shared = data->memory;
+    if (!shared->n_shares) return true;
+    size_t n_bytes = (size_t)data->n * ig_type_size(data->type);
+    IgBuffer *own = ig_pool_take(device, n_bytes, true, error);
+    if (!own) return false;
+    memcpy(mtl_buffer_contents(own->buffer), mtl_buffer_contents(shared->buffer), n_bytes);
+    ig_pool_wrote(device, own, n_bytes);
+    data->memory = own;
+    ig_pool_give(device, shared);
+    return true;
+}
+
 bool ig_pool_show(IgDevice *device, IgBuffer *b, uint64_t written, MTLError **error) {
-    const bool asks = !device->unified && !b->foreign && written > b->shown;
+    const bool asks = !device->unified && (written > b->shown || b->lent) &&
+                      mtl_buffer_storage_mode(b->buffer) == MTLStorageModeManaged;
+    if (b->lent && !mtl_device_wait_for_others(device->metal))
+        return ig_fail(error, IgErrorExecution, "work of others on the device was not finished");
     if (asks && !ig_synchronize(device, b, error)) return false;
     if (!ig_wait(device, asks ? b->last_use : written, error)) return false;
     if (asks) b->shown = b->last_use;

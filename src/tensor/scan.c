@@ -13,6 +13,8 @@
 enum { SUM, PRODUCT };
 // Elements a block is worth: of a thread, of a SIMD-group.
 enum { TARGET_BLOCKS = 256, MIN_BLOCK = 256, MIN_LINE = 16384 };
+// On a GPU: of a thread, of a threadgroup.
+enum { GPU_THREADS = 65536, GPU_GROUPS = 1024, GPU_MIN_BLOCK = 32, GPU_MIN_LINE = 4096 };
 typedef struct Scan {
     int axis, kind;
     bool back;
@@ -20,6 +22,7 @@ typedef struct Scan {
 
 static void drop(IgExpr *expr) { free(expr->extra); }
 
+enum { N_WORDS = 6 }; // of scan.metal
 static bool dispatch(IgDevice *device, const char *function, IgType type, int kind,
                      const int32_t *words, const IgBinding *bindings, size_t n, size_t threads,
                      MTLError **error) {
@@ -31,14 +34,12 @@ static bool dispatch(IgDevice *device, const char *function, IgType type, int ki
                      &(IgKernelFile){ig_text_scan_metal, function, ig_type_metal(type),
                                      macros[kind == PRODUCT][ig_is_float(type)]},
                      error);
-    bool group = *function == 'l'; // line_walk, line_totals: a SIMD-group for each
-    return kernel && ig_encode(device, kernel, words, 5 * sizeof *words, bindings, n,
-                               mtl_size_make(threads, 1, 1),
-                               mtl_size_make(group          ? 32
-                                             : threads < 64 ? threads
-                                                            : 64,
-                                             1, 1),
-                               group, error);
+    // line_walk, line_totals: a SIMD-group for each; group_*: a threadgroup
+    bool group = *function == 'l' || *function == 'g';
+    size_t each = *function == 'g' ? 256 : group ? 32 : threads < 64 ? threads : 64;
+    return kernel &&
+           ig_encode(device, kernel, words, N_WORDS * sizeof *words, bindings, n,
+                     mtl_size_make(threads, 1, 1), mtl_size_make(each, 1, 1), group, error);
 }
 
 static bool run(IgDevice *device, IgData *data, MTLError **error) {
@@ -49,12 +50,17 @@ static bool run(IgDevice *device, IgData *data, MTLError **error) {
     if (data->n == 0) return true;
     int64_t n = expr->shape.n[s->axis], inner = 1, lines = data->n / n;
     for (int i = s->axis + 1; i < expr->shape.rank; i++) inner *= expr->shape.n[i];
-    bool line = inner == 1 && n >= 128 && ig_is_float(data->type);
-    int64_t least = line ? MIN_LINE : MIN_BLOCK;
-    int64_t blocks = (TARGET_BLOCKS + lines - 1) / lines, most = (n + least - 1) / least;
+    bool gpu = device->gpu, line = inner == 1 && n >= 128 && (gpu || ig_is_float(data->type));
+    int64_t least = gpu ? (line ? GPU_MIN_LINE : GPU_MIN_BLOCK) : line ? MIN_LINE : MIN_BLOCK;
+    int64_t target = gpu ? (line ? GPU_GROUPS : GPU_THREADS) : TARGET_BLOCKS;
+    int64_t blocks = (target + lines - 1) / lines, most = (n + least - 1) / least;
     blocks = blocks > most ? most : blocks;
     int64_t each = (n + blocks - 1) / blocks;
-    int32_t words[5] = {(int32_t)n, (int32_t)inner, s->back, (int32_t)blocks, (int32_t)each};
+    int32_t words[N_WORDS] = {(int32_t)n,      (int32_t)inner, s->back,
+                              (int32_t)blocks, (int32_t)each,  gpu ? (int32_t)lines : 0};
+    const char *const names[2][3] = {
+        {line ? "line_totals" : "totals", "begins", line ? "line_walk" : "walk"},
+        {line ? "group_totals" : "totals", "group_begins", line ? "group_walk" : "walk"}};
     IgBinding in = {x->data->memory, (size_t)x->offset * ig_type_size(x->data->type)};
     IgBinding out = {data->memory, 0}, begin = out; // something to bind
     size_t threads = (size_t)(lines * blocks);
@@ -62,12 +68,12 @@ static bool run(IgDevice *device, IgData *data, MTLError **error) {
     if (blocks > 1) {
         begin.buffer = ig_pool_take(device, threads * 8, false, error);
         if (!begin.buffer) return false;
-        ok =
-            dispatch(device, line ? "line_totals" : "totals", data->type, s->kind, words,
-                     (IgBinding[]){in, begin}, 2, threads, error) &&
-            dispatch(device, "begins", data->type, s->kind, words, &begin, 1, (size_t)lines, error);
+        ok = dispatch(device, names[gpu][0], data->type, s->kind, words, (IgBinding[]){in, begin},
+                      2, threads, error) &&
+             dispatch(device, names[gpu][1], data->type, s->kind, words, &begin, 1, (size_t)lines,
+                      error);
     }
-    ok = ok && dispatch(device, line ? "line_walk" : "walk", data->type, s->kind, words,
+    ok = ok && dispatch(device, names[gpu][2], data->type, s->kind, words,
                         (IgBinding[]){in, out, begin}, 3, threads, error);
     if (blocks > 1) ig_pool_give(device, begin.buffer); // what comes later may have it
     return ok;

@@ -42,11 +42,12 @@ IgTensor *ig_from_buffer(IgDevice *device, IgType type, int rank, const int64_t 
         ig_packed_strides(&shape, packed);
         strides = packed;
     }
-    if (!mtl_buffer_contents(buffer) || offset % size ||
+    MTLStorageMode mode = mtl_buffer_storage_mode(buffer);
+    if (mode == MTLStorageModePrivate || offset % size ||
         !inside(&shape, strides, offset / size, length / size)) {
         ig_fail(error, IgErrorArgument,
-                "ig_from_buffer: shape %s of %s at byte %zu does not lie in a shared buffer of %zu "
-                "bytes",
+                "ig_from_buffer: shape %s of %s at byte %zu does not lie in a shared or managed "
+                "buffer of %zu bytes",
                 ig_shape_text(shape.rank, shape.n), ig_type_name(type), offset, length);
         return NULL;
     }
@@ -58,12 +59,35 @@ IgTensor *ig_from_buffer(IgDevice *device, IgType type, int rank, const int64_t 
         ig_fail_no_memory(error);
         goto end;
     }
-    *memory = (IgBuffer){.buffer = mtl_retain(buffer), .capacity = length, .foreign = true};
+    *memory = (IgBuffer){.buffer = mtl_retain(buffer),
+                         .capacity = length,
+                         .foreign = true,
+                         .lent = !device->unified && mode == MTLStorageModeManaged};
     data->memory = memory;
     t = ig_tensor_new(data, &shape, strides, (int64_t)(offset / size), error);
 end:
     ig_data_release(data);
     return t;
+}
+
+bool ig_lend(IgTensor *t, uint64_t *address, MTLError **error) {
+    if (!t || !address || !ig_alive("ig_lend", t, error)) return false;
+    IgData *data = t->view.data;
+    IgDevice *device = data->device;
+    ig_lock(device);
+    bool ok = ig_data_make(data, error) && ig_pool_own(device, data, error);
+    IgBuffer *b = ok ? data->memory : NULL;
+    if (ok && !device->unified && mtl_buffer_storage_mode(b->buffer) != MTLStorageModeManaged)
+        ok = ig_fail(error, IgErrorDevice,
+                     "ig_lend: the tensor lies in memory of the host's, not of the device's");
+    ok = ok && ig_wait(device, b->last_use > data->written ? b->last_use : data->written, error);
+    if (ok) {
+        b->lent = true;
+        *address =
+            mtl_buffer_gpu_address(b->buffer) + (uint64_t)t->view.offset * ig_type_size(data->type);
+    }
+    ig_unlock(device);
+    return ok;
 }
 
 bool ig_ready(IgTensor *t) {

@@ -6,6 +6,7 @@
 //                blocks, a thread counts the digits of a block, the counts of all blocks become
 //                places, and the thread puts its elements there;
 //   a few        of a row: a SIMD-group looks for the next one as often as asked.
+// A GPU sorts long rows by merging (sort_gpu.metal).
 // The values are then taken from where they were (along.h), and gradients put back there.
 #include <stdlib.h>
 #include <string.h>
@@ -66,11 +67,54 @@ static bool run_passes(IgDevice *device, IgData *data, IgBuffer *const scratch[4
     return true;
 }
 
+// ---- The same on a GPU, for keys of 32 bits ----
+
+enum { BLOCK = 2048, BLOCK_THREADS = 512 }; // of sort_gpu.metal
+
+static bool merge_all(IgDevice *device, IgData *data, IgBuffer *const scratch[2],
+                      MTLError **error) {
+    const Radix *r = data->expr->extra;
+    const IgView *in = &data->expr->inputs[0];
+    size_t rows = (size_t)(data->n / r->n), n = (size_t)r->n;
+    int32_t size = 2, words[3] = {(int32_t)r->n, 0, r->n <= BLOCK};
+    while (size < BLOCK && size < r->n) size *= 2;
+    words[1] = size;
+    const IgKernelFile blocks = {ig_text_sort_gpu_metal, "sort_blocks", NULL, NULL},
+                       merge = {ig_text_sort_gpu_metal, "merge_runs", NULL, NULL};
+    IgKernel *kernel = ig_kernel_of(device, &blocks, error);
+    IgBinding to[3] = {
+        {in->data->memory, (size_t)in->offset * 4}, {scratch[0], 0}, {data->memory, 0}};
+    bool ok = kernel && ig_encode(device, kernel, words, sizeof words, to, 3,
+                                  mtl_size_make((n + BLOCK - 1) / BLOCK, rows, 1),
+                                  mtl_size_make(BLOCK_THREADS, 1, 1), true, error);
+    int at = 0;
+    for (int64_t run = BLOCK; ok && run < r->n; run *= 2, at = !at) {
+        words[1] = (int32_t)run, words[2] = 2 * run >= r->n;
+        to[0] = (IgBinding){scratch[at], 0}, to[1] = (IgBinding){scratch[!at], 0};
+        kernel = ig_kernel_of(device, &merge, error);
+        ok = kernel && ig_encode(device, kernel, words, sizeof words, to, 3,
+                                 mtl_size_make(n, rows, 1), mtl_size_make(256, 1, 1), false, error);
+    }
+    return ok;
+}
+
+static bool run_gpu(IgDevice *device, IgData *data, MTLError **error) {
+    IgBuffer *scratch[2] = {NULL, NULL};
+    bool ok = true;
+    for (int i = 0; ok && i < 2; i++)
+        ok = (scratch[i] = ig_pool_take(device, (size_t)data->n * 8, false, error)) != NULL;
+    ok = ok && merge_all(device, data, scratch, error);
+    for (int i = 0; i < 2; i++)
+        if (scratch[i]) ig_pool_give(device, scratch[i]); // what comes later may have it
+    return ok;
+}
+
 static bool run(IgDevice *device, IgData *data, MTLError **error) {
     const Radix *r = data->expr->extra;
     IgData *in = data->expr->inputs[0].data;
     if (!ig_data_make(in, error) || !ig_data_allocate(data, error)) return false;
     if (data->n == 0) return true;
+    if (device->gpu && in->type != IgInt64) return run_gpu(device, data, error);
     size_t n = (size_t)data->n, rows = n / (size_t)r->n, size = ig_type_size(in->type);
     size_t blocks = rows > TARGET_BLOCKS ? 1 : (TARGET_BLOCKS + rows - 1) / rows;
     size_t bytes[4] = {n * size, n * size, rows * blocks * DIGITS * 4, n * 4};

@@ -250,13 +250,18 @@ IgTensor *ig_tensor_of_expr(IgDevice *device, IgType type, IgExpr *expr, MTLErro
     return t;
 }
 
-void ig_tensor_rebind(IgTensor *t, IgData *data) {
-    IgDevice *device = data->device;
-    ig_lock(device);
+IgData *ig_tensor_swap(IgTensor *t, IgData *data) {
     IgData *old = t->view.data;
     t->view.data = data;
     t->view.offset = 0;
     ig_packed_strides(&t->view.shape, t->view.strides);
+    return old;
+}
+
+void ig_tensor_rebind(IgTensor *t, IgData *data) {
+    IgDevice *device = data->device;
+    ig_lock(device);
+    IgData *old = ig_tensor_swap(t, data);
     IgGradNode *node = t->node && t->node->rule ? t->node : NULL;
     if (node) t->node = NULL; // it is a result no longer
     ig_unlock(device);
@@ -333,7 +338,7 @@ bool ig_buffer(IgTensor *t, MTLBuffer **buffer, size_t *offset, MTLError **error
     if (!t || !buffer || !ig_eval(t, error)) return false;
     IgDevice *device = t->view.data->device;
     ig_lock(device);
-    bool ok = ig_commit(device, error);
+    bool ok = ig_pool_own(device, t->view.data, error) && ig_commit(device, error);
     ig_unlock(device);
     if (!ok) return false;
     *buffer = t->view.data->memory->buffer;

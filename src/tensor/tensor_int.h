@@ -58,7 +58,10 @@ typedef struct IgBuffer {
     size_t capacity;   // bytes
     uint64_t shown;    // the command buffer whose results the host's side has (ig_pool_show)
     uint64_t last_use; // number of the last command buffer that has to do with it; device->lock
+    uint64_t number;   // in the order they were made
+    unsigned n_shares; // data beside the first one's that it is the memory of; device->lock
     bool foreign;      // memory of somebody else: not of the pool
+    bool lent;         // somebody else has its address, and may write there
     struct IgBuffer *next;
 } IgBuffer;
 // The pool's functions are called with device->lock held.
@@ -118,6 +121,11 @@ struct IgData {
     uint64_t written; // number of the command buffer that writes it; 0: the host did
     bool inlined;     // was computed on the way once, without being stored
     bool wanted;      // a gradient will ask for it: stored when it is first computed
+    int64_t below;    // not 0: its elements are known to be indices, all below this
+    // What it replaces, whose memory it takes over if nobody knows that one but the kernel that
+    // makes this and so many tensors: only while device->lock is held.
+    IgData *replaces;
+    unsigned holders;
 };
 IgData *ig_data_new(IgDevice *device, IgType type, int64_t n); // with neither memory nor expr
 IgData *ig_data_retain(IgData *data);
@@ -127,6 +135,9 @@ bool ig_data_allocate(IgData *data, MTLError **error);
 // With device->lock held: encodes whatever is needed so that data->memory is there.
 bool ig_data_make(IgData *data, MTLError **error);
 void ig_expr_free(IgExpr *expr); // device->lock is not held
+// With device->lock held: memory that other data has as well (constants, create.c) becomes data's
+// own, as somebody may write there (pool.c).
+bool ig_pool_own(IgDevice *device, IgData *data, MTLError **error);
 // With device->lock held: frees it when the lock is given back.
 void ig_defer(IgDevice *device, IgExpr *expr);
 void ig_lock(IgDevice *device);
@@ -152,6 +163,8 @@ IgTensor *ig_tensor_of_expr(IgDevice *device, IgType type, IgExpr *expr, MTLErro
 IgExpr *ig_expr_new(int n_inputs, const IgView *inputs, const IgShape *shape, MTLError **error);
 // Gives the tensor other data, of which it then shows all; takes the reference.
 void ig_tensor_rebind(IgTensor *tensor, IgData *data);
+// The same with device->lock held, for a leaf: the old data, for the caller to release.
+IgData *ig_tensor_swap(IgTensor *tensor, IgData *data);
 bool ig_whole(const IgView *view); // shows all elements of its data in their order
 bool ig_view_contiguous(const IgView *view);
 bool ig_same_device(const char *call, const IgTensor *a, const IgTensor *b, MTLError **error);
@@ -220,10 +233,21 @@ IgTensor *ig_record_elementwise(int op, IgTensor *result, int n, IgTensor *const
 // ---- Work (device.c) ----
 
 typedef struct IgKernel IgKernel; // a pipeline and what is known of it
+
+// An element that was brought to the device: to bring it takes longer than a kernel that reads it.
+enum { IG_N_CONSTANTS = 16 };
+typedef struct IgConstant {
+    IgType type;
+    char element[8];
+    IgBuffer *buffer; // NULL: none
+} IgConstant;
 struct IgDevice {
     MTLDevice *metal;
     MTLCommandQueue *queue;
     bool unified; // the host sees its memory where it is
+    // Its threads are many, and fast together: kernels for a GPU. With INGOT_TENSORS=gpu they run
+    // on any device, so that tests can compare.
+    bool gpu;
     pthread_mutex_t lock;
     // All of this under lock.
     MTLCommandBuffer *commands; // being recorded, or NULL
@@ -237,8 +261,10 @@ struct IgDevice {
     IgExpr *deferred;              // to be freed
     MTLError *failed;              // of a command buffer, not yet reported
     struct IgPool *pool;
-    bool is_pool;   // it has been made for its pool (pool_lend.c)
-    IgBuffer *lent; // the buffers that are out
+    bool is_pool;                         // it has been made for its pool (pool_lend.c)
+    IgBuffer *lent;                       // the buffers that are out
+    IgConstant constants[IG_N_CONSTANTS]; // of a device whose memory is not the host's
+    unsigned n_constants;                 // that were made
     struct IgKernelTable *kernels;
     IgDeviceStatistics statistics;
     atomic_uint refs;
@@ -260,6 +286,7 @@ bool ig_encode_end(IgDevice *device, uint64_t work, MTLError **error); // work: 
 // Before the next ig_encode: how many numbers it multiplies, where threads do not show it.
 void ig_more_work(IgDevice *device, int64_t products);
 bool ig_commit(IgDevice *device, MTLError **error);
+bool ig_end_step(IgDevice *device, MTLError **error); // of a training: a good place for it
 bool ig_synchronize(IgDevice *device, IgBuffer *buffer, MTLError **error); // and commits
 bool ig_wait(IgDevice *device, uint64_t number, MTLError **error);
 void ig_poll(IgDevice *device);

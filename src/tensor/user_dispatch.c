@@ -51,7 +51,7 @@ static bool may_write(const IgUserKernel *k, int at, const IgTensor *t, MTLError
                        "kernel '%s': buffer %d is written, but another tensor shows its values, or "
                        "will be made from them",
                        k->name, at);
-    return true;
+    return ig_pool_own(k->device, t->view.data, error);
 }
 
 static bool check(const IgUserKernel *k, const IgKernelDispatch *d, MTLError **error) {
@@ -105,6 +105,8 @@ static bool encode(IgUserKernel *k, const IgKernelDispatch *d, MTLError **error)
         v->data->memory->last_use = device->recording;
         if (k->writes >> i & 1) v->data->written = device->recording;
     }
+    if (d->threadgroup_bytes)
+        mtl_compute_command_encoder_set_threadgroup_memory_length(e, d->threadgroup_bytes, 0);
     mtl_compute_command_encoder_dispatch_threadgroups(e, d->threadgroups, d->threadgroup);
     return ig_encode_end(device,
                          (uint64_t)d->threadgroups.width * d->threadgroups.height *

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static void drop(IgExpr *expr) { free(expr->extra); }
-static bool clear(IgDevice *device, IgData *data, MTLError **error) {
+bool ig_work_clear(IgDevice *device, IgData *data, MTLError **error) {
     IgWork w = {.kernel = {ig_text_clear_metal, "clear", ig_type_metal(data->type), NULL}};
     IgKernel *kernel = ig_kernel_of(device, &w.kernel, error);
     ig_work_threads(&w, data->n, 1);
@@ -30,7 +30,7 @@ static bool run(IgDevice *device, IgData *data, MTLError **error) {
     if (!ig_data_allocate(data, error)) return false;
     if (data->n == 0) return true;
     IgKernel *kernel = ig_kernel_of(device, &w->kernel, error);
-    if (!kernel || (w->clear && !clear(device, data, error))) return false;
+    if (!kernel || (w->clear && !ig_work_clear(device, data, error))) return false;
     bindings[n] = (IgBinding){data->memory, 0};
     ig_more_work(device, w->products);
     return ig_encode(device, kernel, w->words, sizeof w->words, bindings, (size_t)n + 1, w->grid,

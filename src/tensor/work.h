@@ -19,4 +19,6 @@ IgTensor *ig_work(const char *call, const IgWork *work, int n, IgTensor *const *
                   const IgShape *shape, IgType type, MTLError **error);
 // Threads in a row, or in rows: groups of at most 256.
 void ig_work_threads(IgWork *work, int64_t x, int64_t y);
+// With device->lock held: the memory of data becomes 0.
+bool ig_work_clear(IgDevice *device, IgData *data, MTLError **error);
 #endif

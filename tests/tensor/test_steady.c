@@ -166,11 +166,53 @@ static void test_step_in_the_product(void **state) {
     }
 }
 
+// The step of an optimiser writes values and state where the old ones were, unless somebody else
+// has those: a tensor, or an expression that was recorded and not made.
+static void test_step_in_place(void **state) {
+    (void)state;
+    enum { N = 1000, STEPS = 3 };
+    static float out[3][N], old[3][N], kept[N];
+    for (int kind = IgSGD; kind <= IgRMSprop; kind++) {
+        for (int who = 0; who < 3; who++) { // nobody, a tensor, an expression
+            IgTensor *w = weight(1, (int64_t[]){N}, 2);
+            IgTensor *g = ig_uniform(device, IgFloat32, 1, (int64_t[]){N}, -1, 1, 3, NULL);
+            IgOptimizerOptions options = ig_optimizer_defaults((IgOptimizerKind)kind);
+            if (kind == IgSGD) options.momentum = 0.9;
+            options.weight_decay = 0.01;
+            IgOptimizer *o = ig_optimizer_new((IgOptimizerKind)kind, 1, &w, &options, NULL);
+            assert_true(ig_set_grad(w, g, NULL));
+            for (int i = 0; i < STEPS; i++) {
+                void *before, *after;
+                assert_true(ig_map(w, &before, NULL));
+                memcpy(old[who], before, sizeof old[who]);
+                ig_no_grad_begin();
+                IgTensor *other = who == 1   ? ig_detach(w, NULL)
+                                  : who == 2 ? ig_mul_scalar(w, 2, NULL)
+                                             : NULL;
+                ig_no_grad_end();
+                assert_true(ig_optimizer_step(o, NULL));
+                assert_true(ig_map(w, &after, NULL));
+                assert_int_equal(before == after, who == 0);
+                if (other) assert_true(ig_read(other, kept, sizeof kept, NULL));
+                for (int k = 0; other && k < N; k++)
+                    assert_true(kept[k] == old[who][k] * (who == 2 ? 2 : 1));
+                ig_release(other);
+            }
+            assert_true(ig_read(w, out[who], sizeof out[who], NULL));
+            ig_optimizer_release(o);
+            ig_release(w), ig_release(g);
+        }
+        assert_memory_equal(out[0], out[1], sizeof out[0]);
+        assert_memory_equal(out[0], out[2], sizeof out[0]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_growth),
         cmocka_unit_test(test_cuts_do_not_show),
         cmocka_unit_test(test_step_in_the_product),
+        cmocka_unit_test(test_step_in_place),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

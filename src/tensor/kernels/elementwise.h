@@ -7,6 +7,11 @@ using namespace metal;
 #pragma METAL fp math_mode(safe)
 #pragma METAL fp contract(off)
 #include "activations.h"
+// Neighbours in memory that are read or written at once.
+template <class T, int N> struct alignas(sizeof(T) * N) ig_pack {
+    T at[N];
+};
+
 template <class T> T ig_abs(T x) { return x < T(0) ? -x : x; }
 inline float ig_abs(float x) { return fabs(x); }
 template <class T> T ig_sign(T x) { return T(x > T(0)) - T(x < T(0)); }

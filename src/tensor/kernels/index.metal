@@ -26,6 +26,15 @@ kernel void add(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]],
     y[i] = T(sum);
 }
 
+// p: inner; y is 0 before. Every row of x goes where the index says, in any order.
+kernel void add_atomic(constant int *p [[buffer(0)]], device const float *x [[buffer(1)]],
+                       device const int *index [[buffer(2)]],
+                       device atomic_float *y [[buffer(3)]], uint2 at [[thread_position_in_grid]]) {
+    const int column = int(at.x), row = int(at.y);
+    atomic_fetch_add_explicit(y + index[row] * p[0] + column, x[row * p[0] + column],
+                              memory_order_relaxed);
+}
+
 // The same for long rows: threadgroups know their rows, so that neighbours read neighbours.
 // p: inner, rows, columns of a threadgroup, rows of one
 #define ROWS_OF_GROUP                                                                              \

@@ -31,3 +31,13 @@ kernel void add_axis(constant int *p [[buffer(0)]], device const T *x [[buffer(1
         y[first + int(index[e]) * inner] += source[e];
     }
 }
+
+// As take_axis, the other way; y is 0 before. What the index sends to one place comes in any order.
+kernel void spread_axis(constant int *p [[buffer(0)]], device const INDEX *index [[buffer(1)]],
+                        device const float *source [[buffer(2)]],
+                        device atomic_float *y [[buffer(3)]],
+                        uint2 at [[thread_position_in_grid]]) {
+    const int line = int(at.y), i = int(at.x), e = line * p[0] + i;
+    atomic_fetch_add_explicit(y + line / p[1] * p[2] + int(index[e]) * p[3] + (p[3] > 1 ? i : 0),
+                              source[e], memory_order_relaxed);
+}
