@@ -17,6 +17,7 @@
 #include "base/arena.h"
 #include "base/sha256.h"
 #include "device/pass.h"
+#include "device/rays.h"
 #include "device/resource.h"
 #include "device/run.h"
 
@@ -47,6 +48,7 @@ typedef enum CapKind { // stored: never renumber
     CAP_RESULT,    // what memory held after the run: hashes of the blocks that changed
     CAP_END,       // of the run
     CAP_STATUS,    // how a command buffer ended
+    CAP_RAYS,      // a handle that stands for an acceleration structure, which holds nothing yet
     // Commands
     CAP_DISPATCH = 64,
     CAP_RENDER, // a pass begins: load actions; its draws follow
@@ -54,7 +56,10 @@ typedef enum CapKind { // stored: never renumber
     CAP_COPY,
     CAP_FILL,
     CAP_MOVE,
-    CAP_HOST, // done by the runtime on the host: results before it, then contents after it
+    CAP_HOST,       // done by the runtime on the host: results before it, then contents after it
+    CAP_RAYS_BUILD, // of acceleration structures
+    CAP_RAYS_REFIT,
+    CAP_RAYS_COPY,
 } CapKind;
 static inline bool cap_is_command(CapKind kind) { return kind >= CAP_DISPATCH; }
 
@@ -120,13 +125,14 @@ typedef enum CapResourceKind { // stored
     CAP_HEAP,
     CAP_INDIRECT_COMMANDS,
     CAP_OTHER,
+    CAP_ACCELERATION_STRUCTURE,
 } CapResourceKind;
 typedef struct CapResource {
     uint64_t id; // the same for as long as the object lives; later ones of the same id replace it
     uint8_t kind;
     const char *label;
     uint64_t address, n_bytes; // where it lies; 0: a texture's record says it
-    uint64_t handle;           // of a texture or tensor
+    uint64_t handle;           // of a texture, tensor or acceleration structure
 } CapResource;
 
 typedef struct CapBegin {
@@ -203,6 +209,10 @@ typedef struct CapFill {
 typedef struct CapMove {
     DevMove dev; // textures are numbers, 0: none
 } CapMove;
+typedef struct CapBuild { // and refits and copies
+    uint64_t to, from;    // handles; from 0: a build
+    DevRayBuild dev;      // not of a copy
+} CapBuild;
 
 typedef struct CapEvent {
     CapKind kind;
@@ -232,6 +242,8 @@ typedef struct CapEvent {
         CapCopy copy;
         CapFill fill;
         CapMove move;
+        uint64_t rays; // CAP_RAYS: handle
+        CapBuild build;
     };
 } CapEvent;
 

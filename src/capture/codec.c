@@ -170,7 +170,7 @@ static void do_contents(Codec *c, CapContents *x) {
 
 static void do_resource(Codec *c, CapResource *r) {
     codec_u64(c, &r->id);
-    codec_u8(c, &r->kind, CAP_OTHER);
+    codec_u8(c, &r->kind, CAP_ACCELERATION_STRUCTURE);
     codec_text(c, &r->label);
     codec_u64(c, &r->address), codec_u64(c, &r->n_bytes), codec_u64(c, &r->handle);
 }
@@ -308,6 +308,10 @@ static void do_event(Codec *c, CapEvent *e) {
         codec_u8(c, &e->fill.value, 255);
         break;
     case CAP_MOVE: do_move(c, &e->move); break;
+    case CAP_RAYS: codec_u64(c, &e->rays); break;
+    case CAP_RAYS_BUILD:
+    case CAP_RAYS_REFIT: codec_build(c, &e->build); break;
+    case CAP_RAYS_COPY: codec_u64(c, &e->build.to), codec_u64(c, &e->build.from); break;
     default: codec_fail(c);
     }
 }
@@ -342,6 +346,9 @@ const char *cap_kind_name(CapKind kind) {
     case CAP_FILL: return "fill";
     case CAP_MOVE: return "copy texels";
     case CAP_HOST: return "host";
+    case CAP_RAYS_BUILD: return "build acceleration structure";
+    case CAP_RAYS_REFIT: return "refit acceleration structure";
+    case CAP_RAYS_COPY: return "copy acceleration structure";
     default: return "event";
     }
 }

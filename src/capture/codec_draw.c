@@ -5,7 +5,12 @@
 #include "abi/texture_layout.h"
 #include "capture/codec_int.h"
 
-enum { MAX_ARGS = 1 << 16, MAX_VALUES = 1 << 12 };
+enum {
+    MAX_ARGS = 1 << 16,
+    MAX_VALUES = 1 << 12,
+    MAX_WIDTH = 1 << 28, // of a texture buffer
+    MAX_EXTENT = 1 << 16,
+};
 
 static void words(Codec *c, uint32_t *v, size_t n) {
     for (size_t i = 0; i < n; i++) codec_u32(c, &v[i], UINT32_MAX);
@@ -13,9 +18,14 @@ static void words(Codec *c, uint32_t *v, size_t n) {
 
 // ---- Textures ----
 
+static void extents(Codec *c, uint32_t *width, uint32_t *height, uint32_t *depth) {
+    codec_u32(c, width, MAX_WIDTH), codec_u32(c, height, MAX_EXTENT);
+    codec_u32(c, depth, MAX_EXTENT);
+}
+
 void codec_texture(Codec *c, AbiTexture *t) {
-    words(c, &t->width, 1), words(c, &t->height, 1), words(c, &t->depth, 1);
-    words(c, &t->array_length, 1);
+    extents(c, &t->width, &t->height, &t->depth);
+    codec_u32(c, &t->array_length, MAX_EXTENT);
     codec_u32(c, &t->n_levels, ABI_MAX_LEVELS);
     codec_u32(c, &t->n_samples, ABI_MAX_SAMPLES);
     codec_u16(c, &t->pixel_format, 1023);
@@ -28,7 +38,7 @@ void codec_texture(Codec *c, AbiTexture *t) {
         AbiTextureLevel *l = &t->levels[i];
         codec_pointer(c, &l->data);
         codec_u64(c, &l->row_bytes), codec_u64(c, &l->layer_bytes);
-        words(c, &l->width, 1), words(c, &l->height, 1), words(c, &l->depth, 1);
+        extents(c, &l->width, &l->height, &l->depth);
     }
     if (c->in && (!t->n_levels || !t->n_samples || !abi_pixel_format(t->pixel_format)))
         codec_fail(c);

@@ -36,6 +36,8 @@ void codec_texture(Codec *c, AbiTexture *t);
 void codec_pass(Codec *c, CapRender *render);
 void codec_draw(Codec *c, CapDraw *draw);
 
+void codec_build(Codec *c, CapBuild *build); // codec_rays.c
+
 // codec.c: an event with its kind and length in front. Reading: false, if it is no event.
 void cap_put_event(WireOut *out, CapEvent *event);
 bool cap_get_event(WireIn *in, BaseArena *arena, CapEvent *event);

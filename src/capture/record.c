@@ -72,6 +72,7 @@ Memory *record_add_memory(const DevMemory *memory, uint8_t storage) {
 }
 
 static void drop_hashes(Memory *m) {
+    contents_unwatch(m);
     free(m->hashes);
     free(m->points);
     m->hashes = m->points = NULL;
@@ -160,6 +161,17 @@ static Slot *take_slot(void) {
     return slot;
 }
 
+static void give_slot(Slot *slot) {
+    memset(slot->at, 0, SLOT_BYTES);
+    slot->next = free_slots;
+    free_slots = slot;
+}
+
+static uint64_t handle_of(const Slot *slot) {
+    static atomic_uint number;
+    return abi_handle_of(slot->at, atomic_fetch_add(&number, 1));
+}
+
 Handle *record_handle(uint64_t value) {
     uint64_t hash = hash_bytes(&value, sizeof value);
     for (HashNode *n = hash_chain(&r->handles, hash); n; n = n->next)
@@ -190,7 +202,11 @@ static void put_handle(const Handle *h) {
         e.kind = CAP_SAMPLER;
         e.sampler = (CapSampler){h->value, h->copy.sampler};
         break;
-    default: e.kind = CAP_TENSOR; e.tensor = (CapTensor){h->value, h->copy.tensor};
+    case HANDLE_TENSOR:
+        e.kind = CAP_TENSOR;
+        e.tensor = (CapTensor){h->value, h->copy.tensor};
+        break;
+    default: e.kind = CAP_RAYS; e.rays = h->value;
     }
     put_pending(&e);
 }
@@ -212,22 +228,16 @@ static void leave(Handle *h) {
     hash_remove(&r->handles, &h->by_value);
     if (h->kind == HANDLE_TEXTURE && h->record) hash_remove(&r->textures, &h->by_record);
     put_pending(&(CapEvent){.kind = CAP_GONE, .gone = h->value});
-    if (h->slot) {
-        memset(h->slot->at, 0, SLOT_BYTES);
-        h->slot->next = free_slots;
-        free_slots = h->slot;
-    }
+    if (h->slot) give_slot(h->slot);
     free(h);
 }
 
 // `h` has what the device made of it, or nothing: then its address is the handle.
 static bool finish_handle(Handle *h, size_t n_bytes, DevHandle *handle) {
-    static atomic_uint number;
     pthread_mutex_lock(&r->lock);
     if (!h->inner.value && (h->slot = take_slot())) {
         memcpy(h->slot->at, &h->copy, n_bytes);
-        h->inner = (DevHandle){.value = abi_handle_of(h->slot->at, atomic_fetch_add(&number, 1)),
-                               .n_bytes = (uint32_t)n_bytes};
+        h->inner = (DevHandle){.value = handle_of(h->slot), .n_bytes = (uint32_t)n_bytes};
     }
     h->value = h->inner.value;
     bool ok = h->value && enter(h);
@@ -281,6 +291,62 @@ static void free_handle(void *context, DevHandle *handle) {
     pthread_mutex_lock(&r->lock);
     leave(h);
     pthread_mutex_unlock(&r->lock);
+}
+
+// ---- Acceleration structures ----
+
+_Static_assert((int)DEV_RAYS_RECORD <= (int)SLOT_BYTES, "slots have room");
+
+static bool make_rays(void *context, uint64_t wanted, DevHandle *handle) {
+    (void)wanted; // the runtime wants none
+    Handle *h = calloc(1, sizeof *h);
+    if (!h) return false;
+    h->kind = HANDLE_RAYS;
+    pthread_mutex_lock(&r->lock);
+    bool ok = r->inner->memory_make || (h->slot = take_slot());
+    pthread_mutex_unlock(&r->lock);
+    ok = ok && r->inner_rays->make(context, h->slot ? handle_of(h->slot) : 0, &h->inner);
+    bool made = ok;
+    pthread_mutex_lock(&r->lock);
+    h->value = h->inner.value;
+    ok = ok && enter(h);
+    if (!ok && h->slot && !made) give_slot(h->slot);
+    pthread_mutex_unlock(&r->lock);
+    *handle = h->inner;
+    handle->part = h;
+    if (ok) return true;
+    if (made) r->inner_rays->free(context, &h->inner); // its slot is lost
+    free(h);
+    *handle = (DevHandle){0};
+    return false;
+}
+
+static void free_rays(void *context, DevHandle *handle) {
+    Handle *h = handle->part;
+    if (!h) return;
+    r->inner_rays->free(context, &h->inner);
+    record_rays_gone(h);
+    pthread_mutex_lock(&r->lock);
+    leave(h);
+    pthread_mutex_unlock(&r->lock);
+    *handle = (DevHandle){0};
+}
+
+static const DevRays *find_rays(void *context, char *why, size_t why_bytes) {
+    const DevRays *inner = r->inner->rays(context, why, why_bytes);
+    if (!inner) return NULL;
+    pthread_mutex_lock(&r->lock);
+    if (!r->inner_rays) {
+        r->rays = *inner; // what is not recorded is the device's
+        r->rays.make = make_rays;
+        r->rays.free = free_rays;
+        r->rays.build = record_rays_build;
+        r->rays.refit = record_rays_refit;
+        r->rays.copy = record_rays_copy;
+        r->inner_rays = inner;
+    }
+    pthread_mutex_unlock(&r->lock);
+    return &r->rays;
 }
 
 // ---- Pools of views: the ids are the handles ----
@@ -446,6 +512,7 @@ const DevTable *cap_table(const DevTable *inner) {
     t->sampler_make = make_sampler;
     t->tensor_make = make_tensor;
     t->handle_free = free_handle;
+    if (inner->rays) t->rays = find_rays;
     if (inner->view_set) t->view_set = set_view;
     if (inner->views_give) t->views_give = give_views;
     t->code_load = load_code;
@@ -477,7 +544,10 @@ static void announce_all(const CapInfo *info) {
         for (HashNode *n = r->libraries.buckets[b]; n; n = n->next)
             ((Library *)n)->announced = ((Library *)n)->told = false;
     for (size_t b = 0; b < r->handles.n_buckets; b++)
-        for (HashNode *n = r->handles.buckets[b]; n; n = n->next) put_handle((Handle *)n);
+        for (HashNode *n = r->handles.buckets[b]; n; n = n->next) {
+            ((Handle *)n)->told = false;
+            put_handle((Handle *)n);
+        }
 }
 
 int cap_start(const char *path, const CapHooks *hooks, const CapInfo *info) {

@@ -3,12 +3,14 @@
 // what the file knows of it: what differs before a run's commands was written by the host and goes
 // into the file; what differs behind them is their result. Hashing is as fast as reading, which a
 // command buffer does anyway (measured 2026-11: comparing with a copy took twice as long, and twice
-// the memory).
+// the memory). Memory that stays as it is for a while is watched instead: the system says whether
+// anybody wrote it.
 #include <stdlib.h>
 #include <string.h>
 #include "capture/codec_int.h"
 #include "capture/record_int.h"
 #include "os/pages.h"
+#include "os/written.h"
 #include "os/pool.h"
 
 static Record *const r = &cap_record;
@@ -76,11 +78,41 @@ static void hash_now(const Memory *m, uint64_t *now, char *room) {
     }
 }
 
+// ---- What need not be looked at ----
+
+// Times that it was the same; and again, each time longer, where it was watched in vain: somebody
+// writes what is there already. Less than a MiB is soon hashed.
+enum { QUIET = 2, MORE_QUIET = 8, MOST_QUIET = 1 << 20, WATCHED_BYTES = 1 << 20 };
+
+void contents_unwatch(Memory *m) {
+    if (m->watched) os_written_unwatch(m->host, m->n_bytes);
+    m->watched = false;
+    m->quiet = 0;
+}
+
+static bool is_untouched(Memory *m) {
+    if (!m->watched) return false;
+    if (!os_written(m->host, m->n_bytes)) return true;
+    contents_unwatch(m);
+    if (m->patience < MOST_QUIET) m->patience = (m->patience ? m->patience : QUIET) * MORE_QUIET;
+    return false;
+}
+
+// Before it is hashed, so that no write falls between. Only memory of our own: what else the
+// program does with its pages is not known.
+static bool begin_to_watch(Memory *m) {
+    return m->quiet >= (m->patience ? m->patience : QUIET) && m->n_bytes >= WATCHED_BYTES &&
+           !r->inner->memory_make && os_is_place((uintptr_t)m->host) &&
+           (uintptr_t)m->host % 4096 == 0 && os_written_watch(m->host, m->n_bytes);
+}
+
 typedef void Changed(Memory *m, size_t block, char *room, void *context);
 
 // Calls `changed` for every block that is not what it was, whose hash is then the new one.
 static void compare(Memory *m, Changed *changed, void *context) {
-    size_t n = n_blocks(m);
+    size_t n = n_blocks(m), n_changed = 0;
+    if (is_untouched(m)) return;
+    m->watched = begin_to_watch(m);
     char *room = malloc(CAP_BLOCK);
     uint64_t *now = malloc(n * sizeof *now);
     if (room && now) {
@@ -91,8 +123,11 @@ static void compare(Memory *m, Changed *changed, void *context) {
             if (now[i] == m->hashes[i]) continue;
             m->hashes[i] = now[i];
             changed(m, i, room, context);
+            n_changed++;
         }
     }
+    m->quiet++;
+    if (n_changed || !room || !now) contents_unwatch(m);
     free(now);
     free(room);
 }

@@ -18,11 +18,14 @@ typedef struct Memory {
     bool announced;   // the file knows of it
     uint64_t *points; // addresses and handles that were found in it
     size_t n_points, points_capacity;
+    unsigned quiet;    // how often it was the same
+    unsigned patience; // how often it must be to be watched; 0: it never was in vain
+    bool watched;      // the system notes who writes it
     bool used, writes; // by the run that is being recorded
     bool dead;         // it went meanwhile
 } Memory;
 
-enum { HANDLE_TEXTURE, HANDLE_SAMPLER, HANDLE_TENSOR };
+enum { HANDLE_TEXTURE, HANDLE_SAMPLER, HANDLE_TENSOR, HANDLE_RAYS };
 typedef struct Handle {
     HashNode by_value;  // first
     HashNode by_record; // textures
@@ -36,6 +39,10 @@ typedef struct Handle {
     } copy;
     struct Slot *slot; // where kernels find it; NULL: the device's own
     DevHandle inner;
+    // Of an acceleration structure.
+    struct Recipe *recipe; // what was built into it; NULL: nothing, or it is not known
+    uint64_t changed;      // when that was: a number
+    bool told;             // the file has it
 } Handle;
 
 typedef struct Library {
@@ -65,6 +72,8 @@ typedef struct Code {
 typedef struct Record {
     const DevTable *inner; // NULL: nothing is recorded
     DevTable table;
+    const DevRays *inner_rays; // NULL: nobody has asked for them
+    DevRays rays;
     // Of everything but the fields of the run.
     pthread_mutex_t lock;
     Memory **memories; // by address
@@ -96,6 +105,7 @@ Memory *record_add_memory(const DevMemory *memory, uint8_t storage);
 bool record_grow(void *array, size_t *capacity, size_t n, size_t item_bytes);
 
 // record_run.c: functions of the table.
+bool record_is_recorded(const DevRun *run);
 bool record_run_begin(DevRun *run, DevLimits limits);
 void record_run_end(DevRun *run);
 void record_use(DevRun *run, const DevMemory *memory, bool writes);
@@ -105,6 +115,14 @@ bool record_copy(DevRun *run, void *to, const void *from, size_t n_bytes);
 bool record_fill(DevRun *run, void *to, uint8_t value, size_t n_bytes);
 bool record_move(DevRun *run, const DevMove *move);
 
+// record_rays.c: likewise.
+bool record_rays_build(DevRun *run, uint64_t to, const DevRayBuild *build);
+bool record_rays_refit(DevRun *run, uint64_t to, uint64_t from, const DevRayBuild *build);
+bool record_rays_copy(DevRun *run, uint64_t to, uint64_t from);
+void record_rays_gone(Handle *handle);
+// Builds of before the capture that the file does not have, when a run begins.
+void record_rays_before(void);
+
 // The memory that a word of a buffer names, if it does: it is used, too.
 void record_reach(uint64_t word);
 
@@ -112,4 +130,5 @@ void record_reach(uint64_t word);
 void contents_touch(Memory *memory); // once in a run, before its commands reach it
 void contents_again(void);           // of all that is used: the host may have written
 void contents_results(void);         // what the commands so far changed
+void contents_unwatch(Memory *memory);
 #endif

@@ -12,7 +12,7 @@
 static Record *const r = &cap_record;
 static _Thread_local bool recording; // a run, by this thread
 
-static bool is_recorded(const DevRun *run) { return recording && run && r->run == run; }
+bool record_is_recorded(const DevRun *run) { return recording && run && r->run == run; }
 
 void cap_put(CapEvent *event) {
     if (!recording) return;
@@ -42,6 +42,7 @@ bool record_run_begin(DevRun *run, DevLimits limits) {
             r->pending = (WireOut){.data = before.data, .capacity = before.capacity};
             pthread_mutex_unlock(&r->lock);
             r->hooks->begin(run->report_context);
+            record_rays_before();
         } else {
             pthread_mutex_unlock(&r->run_lock);
         }
@@ -61,7 +62,7 @@ static void end_uses(void) {
 }
 
 void record_run_end(DevRun *run) {
-    bool mine = is_recorded(run);
+    bool mine = record_is_recorded(run);
     r->inner->run_end(run);
     if (!mine) return;
     r->run = NULL; // on the device it is over
@@ -91,7 +92,7 @@ static void touch(Memory *m, bool writes) {
 
 void record_use(DevRun *run, const DevMemory *memory, bool writes) {
     if (r->inner->use) r->inner->use(run, memory, writes);
-    if (!is_recorded(run) || !memory->address || !memory->n_bytes) return;
+    if (!record_is_recorded(run) || !memory->address || !memory->n_bytes) return;
     pthread_mutex_lock(&r->lock);
     Memory *m = record_memory_at(memory->address);
     if (m && (m->address != memory->address || m->n_bytes != memory->n_bytes)) {
@@ -239,8 +240,8 @@ static void note_args(const DevCode *code, void *const *args, size_t n) {
         pthread_mutex_unlock(&r->lock);
         if (h) reach_handle(h, writes);
         if (h || (value & 1 && value >> 48) || reach(args[i], writes)) continue;
-        put_unknown("'%s' has an argument (slot %u) that captures do not hold: an acceleration "
-                    "structure, or memory that no resource has",
+        put_unknown("'%s' has an argument (slot %u) that captures do not hold: memory that no "
+                    "resource has",
                     c ? c->name : "?", (unsigned)i);
     }
 }
@@ -257,7 +258,7 @@ static bool dispatch_as_recorded(DevRun *run, const DevDispatch *dispatches, siz
 }
 
 bool record_dispatch(DevRun *run, const DevDispatch *dispatches, size_t n) {
-    for (size_t i = 0; is_recorded(run) && i < n; i++) {
+    for (size_t i = 0; record_is_recorded(run) && i < n; i++) {
         const DevDispatch *d = &dispatches[i];
         CapEvent e = {.kind = CAP_DISPATCH,
                       .dispatch = {.dev = *d,
@@ -268,8 +269,8 @@ bool record_dispatch(DevRun *run, const DevDispatch *dispatches, size_t n) {
         if (!e.dispatch.dev.code) put_unknown("%s: its code is not known (%u)", "a kernel", 0);
         cap_put(&e);
     }
-    return is_recorded(run) ? dispatch_as_recorded(run, dispatches, n)
-                            : r->inner->dispatch(run, dispatches, n);
+    return record_is_recorded(run) ? dispatch_as_recorded(run, dispatches, n)
+                                   : r->inner->dispatch(run, dispatches, n);
 }
 
 // ---- Render passes ----
@@ -359,7 +360,7 @@ static void put_draw(const DevDraw *draw) {
 }
 
 bool record_render(DevRun *run, const DevPass *pass, const DevDraw *draws, size_t n_draws) {
-    if (is_recorded(run)) {
+    if (record_is_recorded(run)) {
         put_pass(pass, n_draws);
         for (size_t i = 0; i < n_draws; i++) put_draw(&draws[i]);
     }
@@ -370,7 +371,7 @@ bool record_render(DevRun *run, const DevPass *pass, const DevDraw *draws, size_
 
 bool record_copy(DevRun *run, void *to, const void *from, size_t n_bytes) {
     // What goes to the host is for the runtime to look at.
-    if (is_recorded(run) && reach(to, true)) {
+    if (record_is_recorded(run) && reach(to, true)) {
         CapEvent e = {.kind = CAP_COPY,
                       .copy = {.to = (uintptr_t)to, .from = (uintptr_t)from, .n_bytes = n_bytes}};
         if (!reach(from, false)) e.copy.bytes = from;
@@ -380,14 +381,14 @@ bool record_copy(DevRun *run, void *to, const void *from, size_t n_bytes) {
 }
 
 bool record_fill(DevRun *run, void *to, uint8_t value, size_t n_bytes) {
-    if (is_recorded(run) && reach(to, true))
+    if (record_is_recorded(run) && reach(to, true))
         cap_put(&(CapEvent){.kind = CAP_FILL,
                             .fill = {.to = (uintptr_t)to, .n_bytes = n_bytes, .value = value}});
     return dev_fill(r->inner, run, to, value, n_bytes);
 }
 
 bool record_move(DevRun *run, const DevMove *move) {
-    if (is_recorded(run)) {
+    if (record_is_recorded(run)) {
         CapEvent e = {.kind = CAP_MOVE, .move = {*move}};
         reach(move->from.at, false), reach(move->to.at, true);
         name_texture(&e.move.dev.from.texture, false);

@@ -43,6 +43,7 @@ void cap_replay_free(CapReplay *r) {
     if (r->pool_first) r->device.table->views_give(r->device.context, r->pool_first, 1 << 16);
     for (size_t i = 0; i < r->n_programs; i++) {
         if (r->programs[i]->code) r->device.table->code_free(r->programs[i]->code);
+        if (r->programs[i]->fast) r->device.table->code_free(r->programs[i]->fast);
         free(r->programs[i]);
     }
     for (size_t i = 0; i < r->n_shelves; i++) {
@@ -52,10 +53,19 @@ void cap_replay_free(CapReplay *r) {
     hash_clear(&r->stands, NULL);
     hash_clear(&r->ids, NULL);
     free(r->programs), free(r->shelves), free(r->places), free(r->textures);
-    free(r->objects), free(r->mapped), free(r->waiting);
+    free(r->objects), free(r->mapped), free(r->waiting), free(r->rays);
     base_arena_free(&r->kept);
     base_arena_free(&r->scratch);
     free(r);
+}
+
+void cap_replay_debug(CapReplay *r, uint64_t command) {
+    r->has_debug = true;
+    r->debug = command;
+}
+
+static void look_at(CapReplay *r, const CapEvent *e) {
+    r->debugging = r->has_debug && e->command == r->debug;
 }
 
 const char *cap_replay_unknown(const CapReplay *r) { return r->unknown; }
@@ -125,6 +135,11 @@ static bool do_fill(CapReplay *r, const CapFill *f, char why[CAP_WHY]) {
 static bool extent(const DevMove *m, const DevSide *s, uint64_t *n) {
     uint64_t part, row = m->element ? 0 : m->row;
     *n = 0;
+    // The numbers of twiddled elements are powers of two, and they are copied whole.
+    if ((m->from.twiddled || m->to.twiddled) &&
+        (m->element || __builtin_popcountll(m->n_elements) != 1 ||
+         __builtin_popcountll(m->n_rows) != 1))
+        return false;
     if (m->element) {
         if (!m->n_elements ||
             __builtin_mul_overflow((uint64_t)m->n_elements - 1, (uint64_t)s->step, &row) ||
@@ -149,9 +164,18 @@ static bool side(CapReplay *r, const DevMove *m, DevSide *s, char why[CAP_WHY]) 
     return true;
 }
 
+// Rows and elements are written to places of their own, so there are no more of them than bytes:
+// nobody waits for a copy that has 2^60 rows of nothing.
+static bool has_end(const DevMove *m) {
+    uint64_t n, pieces = m->element || m->to.twiddled || m->from.twiddled ? m->n_elements : 1;
+    return extent(m, &m->to, &n) && !__builtin_mul_overflow(pieces, m->n_rows, &pieces) &&
+           !__builtin_mul_overflow(pieces, m->n_planes, &pieces) && pieces <= n;
+}
+
 static bool do_move(CapReplay *r, const CapMove *from, char why[CAP_WHY]) {
     DevMove m = from->dev;
     return side(r, &from->dev, &m.from, why) && side(r, &from->dev, &m.to, why) &&
+           (has_end(&from->dev) || replay_say(why, "damaged: a copy of texels")) &&
            dev_move(r->device.table, &r->dev, &m);
 }
 
@@ -183,8 +207,10 @@ static bool do_pass(CapReplay *r, const CapEvent *events, size_t n_draws, bool w
     bool ok = draws || replay_say(why, "out of memory");
     ok = ok && replay_prepare_pass(r, &pass, why);
     if (ok && !whole) store_all(&pass);
-    for (size_t i = 0; ok && i < n_draws; i++)
+    for (size_t i = 0; ok && i < n_draws; i++) {
+        look_at(r, &events[1 + i]);
         ok = replay_prepare_draw(r, &events[1 + i].draw, &draws[i], why);
+    }
     if (ok && !r->device.table->render) ok = replay_say(why, "the device has no render passes");
     ok = ok && r->device.table->render(&r->dev, &pass, draws, n_draws);
     free(draws);
@@ -193,11 +219,15 @@ static bool do_pass(CapReplay *r, const CapEvent *events, size_t n_draws, bool w
 }
 
 static bool do_command(CapReplay *r, const CapEvent *e, char why[CAP_WHY]) {
+    look_at(r, e);
     switch (e->kind) {
     case CAP_DISPATCH: return do_dispatch(r, &e->dispatch, why);
     case CAP_COPY: return do_copy(r, &e->copy, why);
     case CAP_FILL: return do_fill(r, &e->fill, why);
     case CAP_MOVE: return do_move(r, &e->move, why);
+    case CAP_RAYS_BUILD:
+    case CAP_RAYS_REFIT:
+    case CAP_RAYS_COPY: return replay_build(r, e, why);
     case CAP_HOST: return true; // contents follow
     default: return replay_say(why, "damaged: a draw outside of a render pass");
     }
@@ -216,7 +246,8 @@ static bool do_event(CapReplay *r, const CapEvent *e, const CapWatch *watch, cha
     case CAP_CODE: return replay_add_code(r, &e->code, why);
     case CAP_TEXTURE:
     case CAP_SAMPLER:
-    case CAP_TENSOR: return replay_add_handle(r, e, why);
+    case CAP_TENSOR:
+    case CAP_RAYS: return replay_add_handle(r, e, why);
     case CAP_GONE: replay_drop_handle(r, e->gone); return true;
     case CAP_RESOURCE: return replay_add_object(r, &e->resource, why);
     case CAP_USE: replay_use(r, &e->use); return true;
@@ -278,10 +309,12 @@ static bool gather(CapReplay *r, size_t at, CapEvent **pass, size_t *n_draws, si
             return *why ? false : replay_say(why, "damaged: draws are missing");
         }
     }
-    *pass = list, *n_draws = found, *end = i;
-    if (found == n) return true;
-    free(list);
-    return replay_say(why, "damaged: draws are missing");
+    if (found < n) {
+        free(list);
+        return replay_say(why, "damaged: draws are missing");
+    }
+    *pass = list, *n_draws = n, *end = i;
+    return true;
 }
 
 static Went tell(CapReplay *r, const CapEvent *e, const CapWatch *watch, uint64_t start,
@@ -290,6 +323,7 @@ static Went tell(CapReplay *r, const CapEvent *e, const CapWatch *watch, uint64_
     if (!finish(r, e->command, why)) return command_failed(r, e, why);
     uint64_t ns = os_now_ns() - start;
     stop(r);
+    if (r->device.table->mark) r->device.table->mark(r->device.context, e->command);
     return watch->after(watch->context, e, ns) ? WENT_ON : STOPPED;
 }
 

@@ -14,6 +14,12 @@
 
 #define CAP_API __attribute__((visibility("default"))) // for the tools; no part of Metal
 
+typedef enum CapCodeFor { // what code is for
+    CAP_FOR_DEVICE,       // as the device is set
+    CAP_FOR_SPEED,        // to run, also where the device is set to debug
+    CAP_FOR_DEBUGGER,
+} CapCodeFor;
+
 typedef struct CapDevice { // what a replay runs on
     const DevTable *table;
     void *context;
@@ -21,7 +27,7 @@ typedef struct CapDevice { // what a replay runs on
     // The code of a function for this device; NULL and a sentence. libraries: the function's own,
     // then the others of the question.
     Blob *(*compile)(void *owner, const MslKernelRequest *question, Metallib *const *libraries,
-                     char why[CAP_WHY]);
+                     CapCodeFor what, char why[CAP_WHY]);
     void *owner;
 } CapDevice;
 
@@ -43,7 +49,10 @@ typedef struct CapWatch { // {0}: nothing
 CAP_API bool cap_replay_run(CapReplay *replay, uint64_t until, const CapWatch *watch,
                             char why[CAP_WHY]);
 CAP_API void cap_replay_rewind(CapReplay *replay); // to the beginning
-typedef struct CapTouch {                          // of a pixel by a draw, in samples
+// Functions of this command alone are compiled for a debugger. Before it is run; nothing behind it
+// may be run then.
+CAP_API void cap_replay_debug(CapReplay *replay, uint64_t command);
+typedef struct CapTouch {             // of a pixel by a draw, in samples
     _Atomic uint64_t covered, passed; // inside of its primitives; those that passed all tests
 } CapTouch;
 // Which draws of the render pass that begins with command `pass` touch a pixel: touches[n], of its
@@ -68,6 +77,8 @@ CAP_API const CapObject *cap_replay_find(const CapReplay *replay, const char *na
 // Bytes at an address of the captured program's, as it would find them there. False: there is no
 // such memory.
 CAP_API bool cap_replay_read(CapReplay *replay, uint64_t address, void *to, size_t n_bytes);
+// Whether all of these bytes are in one memory.
+CAP_API bool cap_replay_has(const CapReplay *replay, uint64_t address, uint64_t n_bytes);
 // The memory that has an address: its beginning and length. False: none.
 CAP_API bool cap_replay_memory_at(const CapReplay *replay, uint64_t address, uint64_t *start,
                                   uint64_t *n_bytes);

@@ -36,6 +36,8 @@ typedef struct Shelf { // a library
 typedef struct Program { // a function
     CapCode was;
     DevCode *code; // NULL: not made yet
+    DevCode *fast; // the same before it was made for a debugger, or NULL
+    bool debugged;
     Shelf *shelf;
     const RfFunction *function;
 } Program;
@@ -64,6 +66,8 @@ struct CapReplay {
     DevRun dev;    // the run on the device
     bool running;  // it has begun
     char unknown[CAP_WHY];
+    bool has_debug, debugging; // cap_replay_debug; the command is under way
+    uint64_t debug;
     struct {               // of cap_replay_pixel
         CapTouch *touches; // NULL: not asked for
         uint64_t pass;
@@ -78,6 +82,8 @@ struct CapReplay {
     HashTable stands;
     Stand **textures; // by id, sorted as they came
     size_t n_textures, textures_capacity;
+    Stand **rays; // acceleration structures that are made
+    size_t n_rays, rays_capacity;
     size_t n_unmade;
     Shelf **shelves;
     size_t n_shelves, shelves_capacity;
@@ -107,7 +113,8 @@ bool replay_put_waiting(CapReplay *r, char why[CAP_WHY]); // before commands loo
 void replay_use(CapReplay *r, const CapUse *use);
 void replay_expect(CapReplay *r, const CapResult *result);
 bool replay_check(CapReplay *r, char why[CAP_WHY]);
-bool replay_map(CapReplay *r, uintptr_t address, size_t n_bytes); // pages at an old address
+// Pages at an old address; fresh: none of them was there before.
+bool replay_map(CapReplay *r, uintptr_t address, size_t n_bytes, bool *fresh);
 // An old address as the device's; 0: none that is known. Values that are none stay.
 uint64_t replay_address(const CapReplay *r, uint64_t old, uint64_t n_bytes);
 
@@ -125,6 +132,13 @@ Program *replay_program(CapReplay *r, uint64_t id, bool load, char why[CAP_WHY])
 bool replay_add_object(CapReplay *r, const CapResource *resource, char why[CAP_WHY]);
 // An argument of a function, old, as the device takes it. False: it is nothing that is known.
 bool replay_argument(const CapReplay *r, uint64_t *value);
+
+// replay_rays.c
+bool replay_make_rays(CapReplay *r, Stand *s);
+void replay_free_rays(CapReplay *r, Stand *s);
+// Whether one has its record there.
+bool replay_rays_overlap(const CapReplay *r, uintptr_t at, size_t n_bytes);
+bool replay_build(CapReplay *r, const CapEvent *event, char why[CAP_WHY]);
 
 // replay_pixel.c: before a pass is run; does nothing unless it was asked for.
 bool replay_probe(CapReplay *r, const CapEvent *pass, size_t n_draws, char why[CAP_WHY]);

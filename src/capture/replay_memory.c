@@ -54,11 +54,12 @@ static bool map_range(CapReplay *r, uintptr_t start, size_t n) {
     return true;
 }
 
-bool replay_map(CapReplay *r, uintptr_t address, size_t n_bytes) {
+bool replay_map(CapReplay *r, uintptr_t address, size_t n_bytes, bool *fresh) {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     uintptr_t start = address & ~(page - 1), end = (address + n_bytes + page - 1) & ~(page - 1);
     if (end <= start) return false;
-    if (map_range(r, start, end - start)) return true;
+    *fresh = map_range(r, start, end - start);
+    if (*fresh) return true;
     // A part may be there: memory of the program's own that shares pages.
     if ((end - start) / page > 1 << 16) return false;
     for (uintptr_t at = start; at < end; at += page)
@@ -125,7 +126,8 @@ static bool make_place(CapReplay *r, Place *p, char why[CAP_WHY]) {
         return true;
     }
     p->at = (char *)(uintptr_t)m->address;
-    if (!replay_map(r, (uintptr_t)m->address, m->n_bytes))
+    bool fresh;
+    if (!replay_map(r, (uintptr_t)m->address, m->n_bytes, &fresh))
         return replay_say(why,
                           "%llu bytes at address 0x%llx are not to be had in this process: "
                           "try again",
@@ -135,7 +137,9 @@ static bool make_place(CapReplay *r, Place *p, char why[CAP_WHY]) {
         uintptr_t end = (m->address + m->n_bytes + page - 1) & ~(page - 1);
         map_range(r, end, BEHIND);
     }
-    memset(p->at, 0, m->n_bytes); // something else may have been there
+    // Something else may have been there. New pages are zeros, and cost nothing until they are
+    // used.
+    if (!fresh) memset(p->at, 0, m->n_bytes);
     return true;
 }
 
@@ -337,6 +341,10 @@ bool cap_replay_read(CapReplay *r, uint64_t address, void *to, size_t n_bytes) {
     if (ok) memcpy(to, bytes + (offset - from), n_bytes);
     free(bytes);
     return ok;
+}
+
+bool cap_replay_has(const CapReplay *r, uint64_t address, uint64_t n_bytes) {
+    return place_of(r, address, n_bytes) != NULL;
 }
 
 bool cap_replay_memory_at(const CapReplay *r, uint64_t address, uint64_t *start,

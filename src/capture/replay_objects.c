@@ -21,7 +21,9 @@ Stand *replay_stand(const CapReplay *r, uint64_t old) {
 
 static void free_stand(CapReplay *r, Stand *s) {
     const DevTable *table = r->device.table;
-    if (s->made && !s->pooled && table->texture_make && table->handle_free)
+    if (s->made && s->kind == CAP_RAYS)
+        replay_free_rays(r, s);
+    else if (s->made && !s->pooled && table->texture_make && table->handle_free)
         table->handle_free(r->device.context, &s->now);
     r->n_unmade -= !s->made;
     free(s);
@@ -56,7 +58,8 @@ void replay_drop_handles(CapReplay *r) {
 bool replay_add_handle(CapReplay *r, const CapEvent *e, char why[CAP_WHY]) {
     uint64_t old = e->kind == CAP_TEXTURE   ? e->texture.handle
                    : e->kind == CAP_SAMPLER ? e->sampler.handle
-                                            : e->tensor.handle;
+                   : e->kind == CAP_TENSOR  ? e->tensor.handle
+                                            : e->rays;
     if (!old || replay_stand(r, old)) return replay_say(why, "damaged: a handle is there twice");
     Stand *s = calloc(1, sizeof *s);
     if (!s || (e->kind == CAP_TEXTURE && !replay_grow(&r->textures, &r->textures_capacity,
@@ -67,7 +70,7 @@ bool replay_add_handle(CapReplay *r, const CapEvent *e, char why[CAP_WHY]) {
     s->kind = e->kind;
     s->old = old;
     s->node.hash = hash_bytes(&old, sizeof old);
-    s->pooled = (old & ABI_TEXTURE_POOLED) != 0;
+    s->pooled = e->kind != CAP_RAYS && (old & ABI_TEXTURE_POOLED) != 0;
     if (e->kind == CAP_TEXTURE) s->id = e->texture.id, s->was = e->texture.record;
     if (e->kind == CAP_SAMPLER) s->sampler = e->sampler.record;
     if (e->kind == CAP_TENSOR) s->tensor_was = e->tensor.record;
@@ -144,7 +147,10 @@ static Made place_tensor(const CapReplay *r, Stand *s, char why[CAP_WHY]) {
 // A record at the address that the handle has.
 static bool put_record(CapReplay *r, Stand *s, const void *record, size_t n_bytes) {
     uintptr_t at = (uintptr_t)abi_handle_record(s->old);
-    if (at % 8 || at < 1 << 16 || replay_place(r, at) || !replay_map(r, at, n_bytes)) return false;
+    bool fresh;
+    if (at % 8 || at < 1 << 16 || replay_place(r, at) || replay_rays_overlap(r, at, n_bytes) ||
+        !replay_map(r, at, n_bytes, &fresh))
+        return false;
     memcpy((void *)at, record, n_bytes);
     s->now = (DevHandle){.value = s->old, .n_bytes = (uint32_t)n_bytes};
     return true;
@@ -171,7 +177,9 @@ static Made make(CapReplay *r, Stand *s, char why[CAP_WHY]) {
                                      : MADE;
     if (m != MADE) return m;
     bool ok;
-    if (s->pooled)
+    if (s->kind == CAP_RAYS)
+        ok = replay_make_rays(r, s);
+    else if (s->pooled)
         ok = put_view(r, s);
     else if (s->kind == CAP_TEXTURE)
         ok = table->texture_make ? table->texture_make(context, &s->texture, &s->now)
@@ -327,8 +335,12 @@ static bool load_code(CapReplay *r, Program *p, char why[CAP_WHY]) {
     if (ok && !p->function) ok = replay_say(why, "damaged: no function '%s'", p->was.name);
     const bool compiles = r->device.compile != NULL;
     char wrong[CAP_WHY] = "";
-    Blob *bytes =
-        ok && compiles ? r->device.compile(r->device.owner, &k.request, libraries, wrong) : NULL;
+    Blob *bytes = ok && compiles ? r->device.compile(r->device.owner, &k.request, libraries,
+                                                     r->debugging   ? CAP_FOR_DEBUGGER
+                                                     : r->has_debug ? CAP_FOR_SPEED
+                                                                    : CAP_FOR_DEVICE,
+                                                     wrong)
+                                 : NULL;
     if (ok && compiles && !bytes)
         ok = replay_say(why, "the function '%s' cannot be compiled: %.400s", p->was.name, wrong);
     if (ok) {
@@ -349,6 +361,11 @@ Program *replay_program(CapReplay *r, uint64_t id, bool load, char why[CAP_WHY])
     for (size_t i = 0; i < r->n_programs; i++) {
         Program *p = r->programs[i];
         if (p->was.id != id) continue;
+        if (load && r->debugging && !p->debugged) { // draws before may have the other
+            p->fast = p->code;
+            p->code = NULL;
+            p->debugged = true;
+        }
         return !load || p->code || load_code(r, p, why) ? p : NULL;
     }
     replay_say(why, "damaged: a function that is not there");

@@ -73,11 +73,15 @@ typedef struct DevRaySizes {
     uint64_t structure, scratch, refit_scratch;
 } DevRaySizes;
 
+enum { DEV_RAYS_RECORD = 64 }; // bytes that a record behind a handle takes at most
+
 // A device's functions for them. Those that take a run are called by the thread that executes the
 // command buffer and are done when they return; false: the run has a fault.
 typedef struct DevRays {
-    // An acceleration structure that holds nothing. False: no memory.
-    bool (*make)(void *context, DevHandle *handle);
+    // An acceleration structure that holds nothing. wanted: not 0 where handles are addresses of
+    // records (abi/handle.h): the one to take, with DEV_RAYS_RECORD bytes at its address, which are
+    // the caller's; devices of another kind do not look at it. False: no memory.
+    bool (*make)(void *context, uint64_t wanted, DevHandle *handle);
     void (*free)(void *context, DevHandle *handle);
     // How much memory a build would take, at most; nothing is read but the numbers.
     DevRaySizes (*sizes)(void *context, const DevRayBuild *build);

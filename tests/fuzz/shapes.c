@@ -151,6 +151,32 @@ void k_private_structs_mixed(KARGS) {
     c[id] = u.f + u.m;
     q[id] = u.k + u.z + s[1].m;
 }
+// Sums at an index and numbers of other sizes in one variable: cells of words.
+struct Tile {
+    float sums[4][2];
+    short row, column;
+    unsigned char tags[2];
+    long long both;
+    float scale;
+};
+void k_private_members(KARGS) {
+    X;
+    struct Tile t;
+    t.row = (short)(x * 5), t.column = (short)p[id], t.scale = b[id] * 0.25f;
+    t.tags[0] = (unsigned char)(x + 250), t.tags[1] = (unsigned char)p[id + 2];
+    for (int i = 0; i < 4; i++) t.sums[i][0] = t.sums[i][1] = 0;
+    t.both = p[id + 1];
+    for (int i = 0; i < (p[id] & 31); i++) {
+        int k = (i * 3 + (i > 9 ? x : 0)) & 3;
+        t.sums[k][i & 1] += a[id + i % 5] * t.scale;
+        if (k == 1) t.row = (short)(t.row + t.column * 3), t.tags[i & 1] ^= (unsigned char)i;
+        if (i & 4) t.both += (long long)t.row << 30;
+    }
+    float s = 0;
+    for (int i = 0; i < 4; i++) s = s * 0.5f + t.sums[i][0] - t.sums[3 - i][1];
+    c[id] = s + t.column + t.tags[0];
+    q[id] = t.row + t.tags[1] * 7 + (int)(t.both >> 29);
+}
 void k_float4(KARGS) {
     X;
     const f4 *va = (const f4 *)a, *vb = (const f4 *)b;

@@ -157,8 +157,9 @@ int main(int argc, char **argv) {
         cx.whole = false;
         LLVMValueRef full =
             msl_vectorise_step(&cx, threads[k], cx.shape[0] && cx.shape[1] && cx.shape[2], parts);
-        cx.split = false;
+        cx.split = false, cx.terse = true;
         LLVMValueRef edge = msl_vectorise_step(&cx, threads[k], false, parts);
+        cx.terse = false;
         set_target(whole);
         set_target(full);
         set_target(edge);

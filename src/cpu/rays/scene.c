@@ -74,12 +74,13 @@ Scene *rays_scene_behind(uint64_t handle) {
 
 // ---- The device's table ----
 
-static bool make(void *context, DevHandle *handle) {
+static bool make(void *context, uint64_t wanted, DevHandle *handle) {
     (void)context;
-    Acceleration *a = calloc(1, sizeof *a);
+    Acceleration *a = wanted ? acceleration_of(wanted) : malloc(sizeof *a);
     if (!a) return false;
     static atomic_uint number;
-    a->handle = abi_handle_of(a, atomic_fetch_add(&number, 1));
+    *a = (Acceleration){.handle = wanted ? wanted : abi_handle_of(a, atomic_fetch_add(&number, 1)),
+                        .lent = wanted != 0};
     *handle = (DevHandle){.value = a->handle, .n_bytes = sizeof *a};
     pthread_mutex_lock(&lock);
     *place_of(handle->value) = a;
@@ -95,7 +96,7 @@ static void free_handle(void *context, DevHandle *handle) {
     *place_of(handle->value) = a->next;
     pthread_mutex_unlock(&lock);
     rays_put(handle->value, NULL);
-    free(a);
+    if (!a->lent) free(a);
     *handle = (DevHandle){0};
 }
 

@@ -68,7 +68,9 @@ typedef struct Acceleration {
     Scene *_Atomic scene;
     uint64_t handle;
     struct Acceleration *next; // of those with the same hash; under the lock of scene.c
+    bool lent;                 // its memory is whose it was made for
 } Acceleration;
+_Static_assert(sizeof(Acceleration) <= DEV_RAYS_RECORD, "records have room");
 
 static inline Acceleration *acceleration_of(uint64_t handle) {
     return (Acceleration *)(uintptr_t)abi_handle_record(handle);

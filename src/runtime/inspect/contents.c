@@ -12,6 +12,7 @@
 #include "os/zeros.h"
 #include "runtime/command/execute.h"
 #include "runtime/inspect/inspect_int.h"
+#include "runtime/memory/acceleration.h"
 #include "runtime/memory/heap.h"
 #include "runtime/memory/own_memory.h"
 #include "runtime/memory/tensor.h"
@@ -79,6 +80,9 @@ static void put_resource(const MTLResource *resource) {
         const MTLTensor *t = object;
         r.kind = CAP_TENSOR_OBJECT, r.handle = t->handle.value;
         r.address = (uintptr_t)t->record.data;
+    } else if (rt_is(object, &rt_acceleration_class)) {
+        r.kind = CAP_ACCELERATION_STRUCTURE;
+        r.handle = ((const MTLAccelerationStructure *)object)->handle.value;
     } else {
         DevMemory memory;
         if (rt_is(object, &rt_heap_class)) r.kind = CAP_HEAP;

@@ -6,10 +6,12 @@
 #include "runtime/inspect/replay.h"
 #include "runtime/object/device.h"
 #include "runtime/program/compiler_client.h"
+#include "runtime/program/pipeline.h"
 
 static Blob *compile(void *owner, const MslKernelRequest *q, Metallib *const *libraries,
-                     char why[CAP_WHY]) {
+                     CapCodeFor what, char why[CAP_WHY]) {
     const MTLDevice *device = owner;
+    bool fast = what == CAP_FOR_SPEED && device->debug == MSL_DEBUG_FULL;
     RtLinks links = {.libraries = (Metallib **)(uintptr_t)(libraries + 1),
                      .n_libraries = q->n_parts,
                      .functions = (MslLinkedFunction *)(uintptr_t)q->linked,
@@ -26,8 +28,10 @@ static Blob *compile(void *owner, const MslKernelRequest *q, Metallib *const *li
                                .links = linked ? &links : NULL,
                                .vertex = q->vertex,
                                .shape = {q->shape[0], q->shape[1], q->shape[2]},
-                               .width = device->width,
+                               .width = fast ? 0 : device->width,
                                .target = device->facts.target,
+                               .debug = fast ? MSL_DEBUG_NONE : device->debug,
+                               .watch = rt_watch(device, false),
                                .reach = q->reach,
                                .quick = q->quick};
     RtCompileError error = {0};

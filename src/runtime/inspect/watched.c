@@ -51,8 +51,10 @@ void rt_describe_watched(const AbiReport *r, const char *memory, char *text, siz
     switch ((AbiBadAccess)r->access) {
     case ABI_RACE: describe_race(r, memory, text, n_bytes); return;
     case ABI_UNWRITTEN:
-        if (r->space == ABI_SPACE_THREAD)
-            snprintf(text, n_bytes, "a variable that was never written is used");
+        if (r->space == ABI_SPACE_THREAD && *r->name)
+            snprintf(text, n_bytes, "variable '%s' is read, but was never written", r->name);
+        else if (r->space == ABI_SPACE_THREAD)
+            snprintf(text, n_bytes, "a variable is read that was never written");
         else
             snprintf(text, n_bytes, "load of %u bytes from %s at offset %lld, which nobody wrote",
                      r->n_bytes, memory, (long long)r->offset);

@@ -47,7 +47,7 @@ static MTLAccelerationStructure *new_structure(MTLDevice *device, size_t size, s
     if (!structure) return NULL;
     rt_resource_init(&structure->resource, device, MTLResourceStorageModePrivate, own_bytes);
     structure->size = size;
-    if (!rays->make(device->context, &structure->handle)) {
+    if (!rays->make(device->context, 0, &structure->handle)) {
         mtl_release(structure);
         return NULL;
     }

@@ -5,6 +5,7 @@
 #include "runtime/memory/buffer.h"
 #include <string.h>
 #include <unistd.h>
+#include "ingot/foreign.h"
 #include "runtime/object/device.h"
 #include "runtime/memory/own_memory.h"
 #include "runtime/memory/sparse.h"
@@ -135,6 +136,17 @@ MTLBuffer *mtl_device_new_buffer_with_bytes_no_copy(MTLDevice *device, void *byt
     return rt_buffer_new_around(device, bytes, length, options, deallocator, context);
 }
 
+// The buffer over memory that its resource has by now, and that others made.
+static MTLBuffer *with_memory(MTLBuffer *buffer, void *contents, size_t length,
+                              MTLBufferDeallocator deallocator, void *context) {
+    buffer->memory = buffer->resource.own.address;
+    buffer->contents = contents;
+    buffer->deallocator = deallocator;
+    buffer->deallocator_context = context;
+    rt_span_add(&buffer->span, &buffer->resource, buffer->memory, length);
+    return buffer;
+}
+
 MTLBuffer *rt_buffer_new_around(MTLDevice *device, void *bytes, size_t length,
                                 MTLResourceOptions options, MTLBufferDeallocator deallocator,
                                 void *context) {
@@ -144,12 +156,33 @@ MTLBuffer *rt_buffer_new_around(MTLDevice *device, void *bytes, size_t length,
         mtl_release(buffer);
         return NULL;
     }
-    buffer->memory = buffer->resource.own.address;
-    buffer->contents = bytes;
-    buffer->deallocator = deallocator;
-    buffer->deallocator_context = context;
-    rt_span_add(&buffer->span, &buffer->resource, buffer->memory, length);
-    return buffer;
+    return with_memory(buffer, bytes, length, deallocator, context);
+}
+
+MTLBuffer *mtl_device_new_buffer_with_device_memory(MTLDevice *device, uint64_t address,
+                                                    size_t length, MTLBufferDeallocator deallocator,
+                                                    void *context) {
+    const MTLResourceOptions options = MTLResourceStorageModeManaged;
+    if (!rt_valid_buffer_options(device, __func__, length, options)) return NULL;
+    if (!address) {
+        rt_misuse(device, RT_RULE_null_argument, __func__, "address");
+        return NULL;
+    }
+    MTLBuffer *buffer = buffer_new(device, length, options, length);
+    if (!buffer) return NULL;
+    if (!rt_adopt_memory(&buffer->resource, address, length)) {
+        mtl_release(buffer);
+        return NULL;
+    }
+    return with_memory(buffer, buffer->resource.own.host, length, deallocator, context);
+}
+
+bool mtl_device_wait_for_others(MTLDevice *device) {
+    if (!device) {
+        rt_misuse(NULL, RT_RULE_null_object, __func__, NULL);
+        return false;
+    }
+    return !device->table->wait_for_others || device->table->wait_for_others(device->context);
 }
 
 // ---- Properties ----

@@ -100,6 +100,17 @@ bool rt_wrap_memory(MTLResource *resource, void *bytes, size_t n_bytes) {
     return true;
 }
 
+bool rt_adopt_memory(MTLResource *resource, uint64_t address, size_t n_bytes) {
+    const MTLDevice *device = resource->device;
+    DevMemory memory = {
+        .address = (char *)(uintptr_t)address, .n_bytes = n_bytes, .storage = DEV_MANAGED};
+    if (!device->table->memory_adopt || !device->table->memory_adopt(device->context, &memory))
+        return false;
+    resource->own = memory;
+    resource->owner = RT_OWNER_DEVICE;
+    return true;
+}
+
 void rt_free_own_memory(MTLResource *resource) {
     DevMemory *own = &resource->own;
     switch ((RtOwner)resource->owner) {

@@ -32,6 +32,8 @@ bool rt_own_argument_memory(MTLResource *resource, size_t n_bytes);
 int rt_own_file_memory(MTLResource *resource, size_t n_bytes);
 // The program's own memory: the device is told of it. False: it cannot use it.
 bool rt_wrap_memory(MTLResource *resource, void *bytes, size_t n_bytes);
+// Memory of the device's that another library made. False: the device cannot use it.
+bool rt_adopt_memory(MTLResource *resource, uint64_t address, size_t n_bytes);
 void rt_free_own_memory(MTLResource *resource);
 
 // What of the device's memory a resource takes: its own, that of what it is a view of, or its part

@@ -53,6 +53,7 @@ static void read_settings(MTLDevice *device) {
     device->width = width == 1 || width == 8 || width == 16 || width == 32 ? width : 0;
     const char *profile = getenv("INGOT_PROFILE");
     if (profile && *profile) device->debug = MSL_DEBUG_LINES;
+    device->counted = device->debug && environment_number("INGOT_PROFILE_LANES") != 0;
     if (environment_number("MTL_SHADER_DEBUG") != 0) {
         device->debug = MSL_DEBUG_FULL;
         device->width = 1;

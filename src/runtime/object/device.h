@@ -53,6 +53,7 @@ struct MTLDevice {
     bool sync_specialise;   // INGOT_SYNC_SPECIALISE=1
     uint32_t width;         // INGOT_WIDTH, 0: the compiler chooses
     MslDebug debug;         // MTL_SHADER_DEBUG: what code says about its source
+    bool counted;           // INGOT_PROFILE_LANES: code counts the lanes that run its lines
     uint64_t schedule;      // INGOT_SCHEDULE, mixed; 0: threadgroups and SIMD-groups in their order
     pthread_mutex_t lock;
     MTLDeviceLogCallback log_callback; // under lock

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""make_seeds.py MSLC: writes the seeds of the drivers, a few small files of each format, into seeds/. Files that
+"""make_seeds.py BUILD: writes the seeds of the drivers, a few small files of each format, into seeds/. Files that
 libFuzzer found lie beside them with names of their own, and stay."""
 import hashlib
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
@@ -156,14 +157,118 @@ def networks():
     write('weights', 'packed.ingot', body + bytes(4))
 
 
+def capture_chunks(data):
+    """(kind, commands, hash, unpacked bytes) of each chunk but the index."""
+    at = 16
+    while at + 64 <= len(data):
+        kind, stored, raw, commands = struct.unpack_from('<IQQQ', data, at + 4)
+        found, part = data[at + 32:at + 64], data[at + 64:at + 64 + stored]
+        if stored < raw:
+            part = subprocess.run(['zstd', '-dc'], input=part, capture_output=True, check=True).stdout
+        if kind != 3:
+            yield kind, commands, found, part
+        at += 64 + stored
+
+
+def capture_file(chunks):
+    """Plain, with an index: what is changed at a place is what is read there."""
+    out, index = b'INGOTTRC' + struct.pack('<II', 1, 0), b''
+    for kind, commands, part in chunks:
+        head = struct.pack('<QQQ', len(part), len(part), commands) + hashlib.sha256(part).digest()
+        index += struct.pack('<IQ', kind, len(out)) + head
+        out += b'ICHK' + struct.pack('<I', kind) + head + part
+    head = struct.pack('<QQQ', len(index), len(index), 0) + hashlib.sha256(index).digest()
+    return out + b'ICHK' + struct.pack('<I', 3) + head + index + b'INGOTEND' + struct.pack('<Q', len(out))
+
+
+def slim_capture(data):
+    """A capture of a program without most of what it weighs: bitcode, and all contents but two small blocks."""
+    chunks = list(capture_chunks(data))
+    blocks = {found: part for kind, _, found, part in chunks if kind == 1}
+    slim, renamed, n_contents, runs = [], [], 0, []
+    for kind, commands, _, part in chunks:
+        if kind != 2:
+            continue
+        events, at = [], 0
+        while at < len(part):
+            what, n = struct.unpack_from('<BI', part, at)
+            body, at = part[at + 5:at + 5 + n], at + 5 + n
+            if what == 4 and not body[20]:  # CAP_CONTENTS
+                block = blocks[body[21:53]]
+                if len(block) <= 4096 and n_contents < 2:
+                    n_contents += 1
+                    slim.append((1, 0, block))
+                else:
+                    body = body[:20] + b'\1' + bytes(32)
+            if what == 5:  # CAP_LIBRARY
+                n_name, = struct.unpack_from('<Q', body, 32)
+                first = 40 + n_name + 12
+                whole = b''.join(blocks[body[i:i + 32]] for i in range(first, len(body), 32))
+                cut = next(i for i in range(44, len(whole) - 8) if struct.unpack_from('<Q', whole, i)[0] == len(whole) - i - 8)
+                lib = container(whole[:8], struct.unpack_from('<I', whole, 8)[0], whole[44:cut] + text(whole[cut + 8:cut + 24]))
+                renamed.append((whole[12:44], lib[12:44]))
+                slim.append((1, 0, lib))
+                body = body[:40 + n_name] + struct.pack('<QI', len(lib), 1) + hashlib.sha256(lib).digest()
+            events.append(struct.pack('<BI', what, len(body)) + body)
+        runs.append((commands, b''.join(events)))
+    for commands, part in runs:
+        for old, new in renamed:
+            part = part.replace(old, new)
+        slim.append((2, commands, part))
+    return capture_file(slim)
+
+
+def damage_capture(data, kind, at, value):
+    """In every event of a kind: these bytes at a place."""
+    chunks = []
+    for what, commands, _, part in capture_chunks(data):
+        part, i = bytearray(part), 0
+        while what == 2 and i < len(part):
+            event, n = struct.unpack_from('<BI', part, i)
+            if event == kind:
+                part[i + 5 + at:i + 5 + at + len(value)] = value
+            i += 5 + n
+        chunks.append((what, commands, bytes(part)))
+    return capture_file(chunks)
+
+
+def captures(build):
+    """Of examples, with pictures that are small."""
+    root, build = os.path.normpath(os.path.join(HERE, '..', '..', '..')), os.path.abspath(build)
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ('textured_cube', 'mesh_shader', 'tile_shading', 'tessellation', 'mipmaps', 'tensor'):
+            with open(os.path.join(root, 'examples', name + '.c'), encoding='utf-8') as f:
+                source = re.sub(r'\b(WIDTH|HEIGHT|TEXTURE|SIZE|n_samples) = [0-9]+', r'\1 = 16', f.read()).replace('LEVELS = 9', 'LEVELS = 5')
+            program, path = os.path.join(folder, name), os.path.join(folder, name + '.ingottrace')
+            with open(program + '.c', 'w', encoding='utf-8') as f:
+                f.write(source)
+            subprocess.run(['cc', program + '.c', '-o', program, '-I' + os.path.join(root, 'include'), '-I' + os.path.join(root, 'examples'),
+                            '-L' + os.path.join(build, 'lib'), '-Wl,-rpath,' + os.path.join(build, 'lib'), '-lingot', '-lz', '-lm'], check=True)
+            # What it sees in its picture may not please it.
+            subprocess.run([os.path.join(build, 'bin', 'ingot'), 'capture', '-q', '-o', path, program], check=False, cwd=folder,
+                           stdout=subprocess.DEVNULL)
+            with open(path, 'rb') as f:
+                data = f.read()
+            write('capture', name, data if name == 'mipmaps' else slim_capture(data))
+            if name == 'mipmaps':
+                # Copies of texels (CAP_MOVE): two sides of 65 bytes, whose rows are 8 into them and whether it is twiddled 40; then
+                # row, element, fill, elements, rows, planes.
+                nothing = damage_capture(data, 69, 130, struct.pack('<QQQQQQ', 0, 0, 0, 0, 1, 1))
+                write('capture', 'twiddled_nothing', damage_capture(nothing, 69, 40, b'\1'))
+                endless = damage_capture(data, 69, 130, struct.pack('<QQQQQQ', 0, 0, 0, 1, 1 << 60, 1))
+                write('capture', 'endless_rows', damage_capture(damage_capture(endless, 69, 8, bytes(8)), 69, 73, bytes(8)))
+
+
 def words():
     write('json', 'all.json', '{"a": [1, -2.5e3, true, false, null, "\\u00e9\\n"], "b": {}, "c": []}')
     write('json', 'deep.json', '[' * 30 + ']' * 30)
 
 
 def main():
-    libraries(sys.argv[1])
-    objects(sys.argv[1])
+    build = sys.argv[1]
+    libraries(os.path.join(build, 'bin', 'mslc'))
+    objects(os.path.join(build, 'bin', 'mslc'))
+    captures(build)
     archives()
     arrays()
     tensors()
