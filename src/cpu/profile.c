@@ -8,7 +8,13 @@
 //                     "at HASH OFFSET WAY DRAW COUNT": WAY 0: in compiled code, 1: in what it
 //                     called (textures, tensors), at the place of the call; DRAW counts those of a
 //                     pass from 1, 0: none; then "other COUNT" (outside of compiled code), "lost
-//                     COUNT" and "interval_us N"
+//                     COUNT" and "interval_us N". "command N" stands before what a replay's
+//                     command N took (DevTable.mark), "command -1" before the rest
+//   jit-PID.dump      code and lines for perf (jitdump.c)
+//   remarks-HASH.txt  why its lines are slow (passes/remarks.c)
+//   lines-HASH.txt    of counted code (INGOT_PROFILE_LANES=1): what its blocks do
+//                     (abi/cpu_count.h). No samples are taken of it; instead there is, for each
+//                     block, "ran HASH SITE DRAW STEPS LANES"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,8 +36,9 @@ enum { INTERVAL_US = 1000, PLACES = 1 << 14, MAX_PROBES = 64, STACK_WORDS = 512 
 typedef struct Place { // written by the handler of one thread
     uintptr_t pc;      // 0: free
     uint32_t way, number;
-    _Atomic uint32_t count;
+    _Atomic uint64_t count, lanes;
 } Place;
+enum { WAY_CODE, WAY_CALLED, WAY_COUNTED };
 
 typedef struct Samples { // of one thread; never freed
     Place places[PLACES];
@@ -41,7 +48,8 @@ typedef struct Samples { // of one thread; never freed
 
 typedef struct Image { // a code object; never freed
     CpuRange range;
-    char name[24]; // of its file: hexadecimal digits
+    char name[24];     // of its file: hexadecimal digits
+    const char *lines; // the table of counted code, or NULL
     char function[128];
     struct Image *next;
 } Image;
@@ -53,6 +61,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static Image *_Atomic images;    // grows under the lock
 static Samples *_Atomic samples; // the same
 static _Atomic uint64_t written_ns;
+static FILE *past; // what was marked; under the lock
+static char *past_bytes;
+static size_t n_past;
 
 // ---- Counting ----
 
@@ -62,13 +73,18 @@ static const Image *image_at(uintptr_t pc) {
     return NULL;
 }
 
-static void count(Samples *s, uintptr_t pc, uint32_t way, uint32_t number) {
+static void count(Samples *s, uintptr_t pc, uint32_t way, uint32_t number, uint32_t lanes) {
     uint64_t hash = (pc ^ (uint64_t)number << 40 ^ (uint64_t)way << 60) * 0x9e3779b97f4a7c15u;
     for (unsigned k = 0; k < MAX_PROBES; k++) {
         Place *p = &s->places[((hash >> 40) + k) % PLACES];
         if (!p->pc) *p = (Place){.way = way, .number = number, .pc = pc};
         if (p->pc != pc || p->way != way || p->number != number) continue;
-        atomic_fetch_add_explicit(&p->count, 1, memory_order_relaxed);
+        // This thread alone adds; who writes them down reads.
+        atomic_store_explicit(&p->count, atomic_load_explicit(&p->count, memory_order_relaxed) + 1,
+                              memory_order_relaxed);
+        atomic_store_explicit(&p->lanes,
+                              atomic_load_explicit(&p->lanes, memory_order_relaxed) + lanes,
+                              memory_order_relaxed);
         return;
     }
     atomic_fetch_add_explicit(&s->lost, 1, memory_order_relaxed);
@@ -97,13 +113,22 @@ static void on_tick(int number, siginfo_t *info, void *context) {
 #else
     uintptr_t pc = c->uc_mcontext.pc, sp = c->uc_mcontext.sp;
 #endif
-    uint32_t way = 0;
+    uint32_t way = WAY_CODE;
     const CpuContextLaunch *launch = t->launch;
-    if (t->escape.inside && !image_at(pc)) pc = caller_of(t, sp), way = 1;
+    if (t->escape.inside && !image_at(pc)) pc = caller_of(t, sp), way = WAY_CALLED;
     if (t->escape.inside && pc && image_at(pc))
-        count(s, pc, way, launch ? launch->number : 0);
+        count(s, pc, way, launch ? launch->number : 0, 0);
     else
         atomic_fetch_add_explicit(&s->other, 1, memory_order_relaxed);
+}
+
+// A table's bytes are more than its blocks: its address and a block's number are one place.
+void cpu_profile_count(const CpuLaunch *launch, const char *table, uint32_t site, uint32_t mask) {
+    const CpuThread *t = cpu_thread_current();
+    if (t && t->samples)
+        count(t->samples, (uintptr_t)table + site, WAY_COUNTED,
+              ((const CpuContextLaunch *)(const void *)launch)->number,
+              (uint32_t)__builtin_popcount(mask));
 }
 
 // ---- Writing ----
@@ -112,22 +137,40 @@ typedef struct Sum {
     uint64_t other, lost;
 } Sum;
 
+static void write_place(FILE *f, const Place *p) {
+    unsigned long long n = atomic_load(&p->count), lanes = atomic_load(&p->lanes);
+    const Image *i = n ? image_at(p->pc) : NULL;
+    if (i && p->way == WAY_COUNTED)
+        fprintf(f, "ran %s %llu %u %llu %llu\n", i->name,
+                (unsigned long long)(p->pc - (uintptr_t)i->lines), p->number, n, lanes);
+    else if (i)
+        fprintf(f, "at %s %llx %u %u %llu\n", i->name,
+                (unsigned long long)(p->pc - (uintptr_t)i->range.start), p->way, p->number, n);
+}
+
 static Sum write_places(FILE *f) {
     Sum sum = {0};
     for (const Samples *s = atomic_load(&samples); s; s = s->next) {
         sum.other += atomic_load(&s->other);
         sum.lost += atomic_load(&s->lost);
-        for (unsigned k = 0; k < PLACES; k++) {
-            const Place *p = &s->places[k];
-            uint32_t n = atomic_load(&p->count);
-            const Image *image = n ? image_at(p->pc) : NULL;
-            if (image)
-                fprintf(f, "at %s %llx %u %u %u\n", image->name,
-                        (unsigned long long)(p->pc - (uintptr_t)image->range.start), p->way,
-                        p->number, n);
-        }
+        for (unsigned k = 0; k < PLACES; k++) write_place(f, &s->places[k]);
     }
     return sum;
+}
+
+// Nothing runs: the places are free again.
+void cpu_profile_mark(void *context, uint64_t command) {
+    (void)context;
+    if (!cpu_profiled) return;
+    pthread_mutex_lock(&lock);
+    if (!past) past = open_memstream(&past_bytes, &n_past);
+    if (past) {
+        fprintf(past, "command %llu\n", (unsigned long long)command);
+        write_places(past);
+    }
+    for (Samples *s = atomic_load(&samples); past && s; s = s->next)
+        memset(s->places, 0, sizeof s->places);
+    pthread_mutex_unlock(&lock);
 }
 
 static void write_all_samples(void) {
@@ -139,6 +182,7 @@ static void write_all_samples(void) {
     FILE *f = path ? open_memstream(&bytes, &n) : NULL;
     for (const Image *i = atomic_load(&images); f && i; i = i->next)
         fprintf(f, "code %s %s\n", i->name, i->function);
+    if (f && past && !fflush(past)) fprintf(f, "%scommand -1\n", past_bytes);
     if (f) {
         Sum sum = write_places(f);
         fprintf(f, "other %llu\nlost %llu\ninterval_us %d\n", (unsigned long long)sum.other,
@@ -177,8 +221,11 @@ static void begin(void) {
     sigemptyset(&action.sa_mask);
     if (sigaction(SIGPROF, &action, NULL) != 0 || atexit(write_all_samples) != 0) return;
     atomic_store(&written_ns, os_now_ns());
+    cpu_jitdump_begin(folder);
     pthread_t thread;
-    cpu_profiled = os_thread_start(&thread, send_ticks, NULL);
+    const char *lanes = getenv("INGOT_PROFILE_LANES");
+    bool counts = lanes && *lanes == '1';
+    cpu_profiled = counts || os_thread_start(&thread, send_ticks, NULL);
 }
 
 void cpu_profile_thread(CpuThread *t) {
@@ -204,7 +251,8 @@ static void copy_plain(char *to, size_t room, const char *from) {
     to[n] = 0;
 }
 
-// /tmp/perf-PID.map, as perf and its kin read it for code that is in no file.
+// /tmp/perf-PID.map, for those that read such maps. perf itself does not for code that is in a
+// file, as ours is, a nameless one: it has the jitdump.
 static void write_perf_map(const Image *i) {
     char path[64];
     snprintf(path, sizeof path, "/tmp/perf-%ld.map", (long)getpid());
@@ -215,22 +263,36 @@ static void write_perf_map(const Image *i) {
     fclose(f);
 }
 
+static void write_file(const char *kind, const char *name, const char *end, const void *bytes,
+                       size_t n_bytes) {
+    char *file = text_format("%s-%s.%s", kind, name, end),
+         *path = file ? path_join(folder, file) : NULL;
+    if (path) file_write_atomic(path, bytes, n_bytes, false);
+    free(path);
+    free(file);
+}
+
 void cpu_profile_code(const DevCode *code, const DevCodeSource *source) {
     pthread_once(&once, begin);
     if (!cpu_profiled) return;
     Image *i = calloc(1, sizeof *i);
+    size_t n;
     if (!i) return;
     unsigned char hash[SHA256_BYTES];
     sha256(source->bytes, source->n_bytes, hash);
     for (int k = 0; k < 8; k++) sprintf(i->name + 2 * k, "%02x", hash[k]);
     i->range = cpu_code(code)->image;
     copy_plain(i->function, sizeof i->function, source->function ? source->function->name : "");
-    char *name = text_format("code-%s.so", i->name), *path = name ? path_join(folder, name) : NULL;
-    if (path) file_write_atomic(path, source->bytes, source->n_bytes, false);
-    free(path);
-    free(name);
+    write_file("code", i->name, "so", source->bytes, source->n_bytes);
+    const char *remarks = cpu_code_text(cpu_code(code), CPU_ELF_REMARKS, &n);
+    if (remarks) write_file("remarks", i->name, "txt", remarks, n);
+    i->lines = cpu_code_text(cpu_code(code), CPU_ELF_LINES, &n);
+    if (i->lines) write_file("lines", i->name, "txt", i->lines, n);
     write_perf_map(i);
+    char *shown = text_format("metal:%s", i->function);
     pthread_mutex_lock(&lock);
+    cpu_jitdump_code(cpu_code(code), source, shown ? shown : "metal");
+    free(shown);
     i->next = atomic_load(&images);
     atomic_store(&images, i);
     pthread_mutex_unlock(&lock);

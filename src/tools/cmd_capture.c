@@ -9,20 +9,10 @@
 #include "capture/capture.h"
 #include "tools/tools.h"
 
-typedef struct Job {
-    const char *output;
-    bool quiet;
-    char **program; // and its arguments
-} Job;
-
-static const Option rows[] = {
-    {"-o", "FILE", "the file to write", OPT_TEXT, OPT_AT(Job, output),
-     .initial = "capture.ingottrace"},
-    {"-q", NULL, "say nothing", OPT_FLAG, OPT_AT(Job, quiet)},
-};
 static const CommandLine line = {
     .program = "ingot capture",
     .usage = "[-o FILE.ingottrace] [-q] PROGRAM ARGS...",
+    RUN_ROWS,
     .about = "Runs a program and records every command of its Metal device with all that it reads: "
              "buffers,\n"
              "textures, pipelines, sources, arguments. `ingot replay` runs the file again, `ingot "
@@ -30,24 +20,26 @@ static const CommandLine line = {
              "compares two. The exit status is the program's (128 + N if signal N ended it); what "
              "was\n"
              "recorded until then is in the file.",
-    OPT_ROWS(rows),
-    .rest = offsetof(Job, program) + 1,
-    .column = 12,
-    .tail = "Options come before the program; -o FILE may also be the last arguments. Processes "
-            "that the\n"
-            "program starts get files of their own, with their number in the name.",
+    .tail = "Options come before the program; -o FILE.ingottrace may also be the last arguments. "
+            "Without -o it\n"
+            "is capture.ingottrace. Processes that the program starts get files of their own, with "
+            "their number in\n"
+            "the name.",
 };
 
-// `ingot capture PROGRAM ARGS... -o FILE`, too.
-static void take_output_at_end(Job *job, const char *given) {
+// `ingot capture PROGRAM ARGS... -o FILE.ingottrace`, too: no other program has such a file.
+static void take_output_at_end(RunJob *job) {
     size_t n = 0;
     while (job->program[n]) n++;
-    if (n < 3 || given || strcmp(job->program[n - 2], "-o") != 0) return;
-    job->output = job->program[n - 1];
+    const char *last = job->program[n - 1], *end = strrchr(last, '.');
+    if (n < 3 || job->output || strcmp(job->program[n - 2], "-o") || !end ||
+        strcmp(end, ".ingottrace"))
+        return;
+    job->output = last;
     job->program[n - 2] = NULL;
 }
 
-static void report(const Job *job, const char *path) {
+static void report(const RunJob *job, const char *path) {
     char why[CAP_WHY];
     if (access(path, F_OK)) {
         complain(0, "capture", "%s opened no Metal device: there is nothing to show",
@@ -66,12 +58,11 @@ static void report(const Job *job, const char *path) {
 }
 
 int cmd_capture(int argc, char **argv) {
-    Job job = {0};
-    bool given = argc > 1 && !strcmp(argv[1], "-o");
-    int status = options_read(&line, &job, argc, argv);
+    RunJob job;
+    int status = read_run_job(&line, &job, argc, argv);
     if (status != OPTIONS_GO_ON) return status;
-    if (!job.program) return options_wrong(&line, "which program? (`ingot capture --help`)");
-    take_output_at_end(&job, given ? job.output : NULL);
+    take_output_at_end(&job);
+    if (!job.output) job.output = "capture.ingottrace";
     char *path = fresh_output(job.output, "capture");
     if (!path) return EXIT_INPUT;
     setenv("INGOT_CAPTURE", path, 1);

@@ -5,23 +5,15 @@
 #include "base/files.h"
 #include "tools/profile.h"
 #include "tools/tools.h"
-#include <dirent.h>
 #include <errno.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-extern char **environ;
 
 typedef struct Job {
     const char *svg, *json, *folder;
     uint32_t top;
-    bool quiet;
+    bool quiet, lanes;
     char **program; // and its arguments
 } Job;
 
@@ -30,6 +22,10 @@ static const Option rows[] = {
     {"--json", "FILE", "write all numbers", OPT_TEXT, OPT_AT(Job, json)},
     {"--top", "N", "rows of each table", OPT_WHOLE, OPT_AT(Job, top), 1, 1e6, .initial = "15"},
     {"--keep", "FOLDER", "keep the code objects and samples here", OPT_TEXT, OPT_AT(Job, folder)},
+    {"--lanes", NULL,
+     "count instead of sampling: how many of a SIMD-group's threads were\nactive in each line, and "
+     "what it moved; the program runs slower",
+     OPT_FLAG, OPT_AT(Job, lanes)},
     {"-q", NULL, "no tables", OPT_FLAG, OPT_AT(Job, quiet)},
 };
 static const CommandLine line = {
@@ -44,40 +40,9 @@ static const CommandLine line = {
              "status is the program's (128 + N if signal N ended it).",
     OPT_ROWS(rows),
     .rest = offsetof(Job, program) + 1,
-    .tail = "Why a line is slow: `ingot build --remarks FILE.metal`.",
+    .tail =
+        "Why a line is slow stands below it; `ingot build --remarks FILE.metal` says it of all.",
 };
-
-static pid_t child;
-
-static void pass_on(int signal_number) {
-    if (child > 0) kill(child, signal_number);
-}
-
-static int start(char **argv) {
-    posix_spawnattr_t attributes;
-    sigset_t defaults;
-    sigemptyset(&defaults);
-    sigaddset(&defaults, SIGINT);
-    sigaddset(&defaults, SIGQUIT);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setsigdefault(&attributes, &defaults);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-    signal(SIGINT, SIG_IGN); // reaches the program by itself
-    signal(SIGQUIT, SIG_IGN);
-    signal(SIGTERM, pass_on);
-    signal(SIGHUP, pass_on);
-    int e = posix_spawnp(&child, argv[0], NULL, &attributes, argv, environ);
-    posix_spawnattr_destroy(&attributes);
-    return e;
-}
-
-static void remove_folder(const char *folder) {
-    DIR *dir = opendir(folder);
-    for (struct dirent *e; dir && (e = readdir(dir));)
-        if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..")) unlinkat(dirfd(dir), e->d_name, 0);
-    if (dir) closedir(dir);
-    rmdir(folder);
-}
 
 static int write_file(const Profile *p, const char *path, void (*make)(const Profile *, Text *)) {
     Text t = {0};
@@ -97,7 +62,11 @@ static int report(const Job *job, const char *folder) {
         complain(0, "profile",
                  "%s ran no Metal function on the CPU device: there is nothing to show",
                  job->program[0]);
-    else if (!p.total)
+    else if (job->lanes && !p.n_lines)
+        complain(0, "profile", "nothing was counted: no Metal function ran");
+    else if (job->lanes && !job->quiet)
+        profile_print_counts(&p, job->top);
+    else if (!job->lanes && !p.total)
         complain(0, "profile", "no samples: the Metal functions took less than some milliseconds");
     else if (!job->quiet)
         profile_print(&p, job->top);
@@ -118,19 +87,13 @@ int cmd_profile(int argc, char **argv) {
     if (!folder)
         return complain(EXIT_INPUT, "profile", "no folder for the samples: %s", strerror(errno));
     setenv("INGOT_PROFILE", folder, 1);
-    int e = start(job.program), how = 0;
-    if (e) {
-        status = complain(e == ENOENT ? 127 : 126, "profile", "cannot start '%s': %s",
-                          job.program[0], strerror(e));
-    } else {
-        while (waitpid(child, &how, 0) < 0 && errno == EINTR) {
-        }
+    if (job.lanes) setenv("INGOT_PROFILE_LANES", "1", 1);
+    if (run_program(job.program, "profile", &status)) {
         unsetenv("INGOT_PROFILE");
-        status = WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
         int wrong = report(&job, folder);
         if (!status) status = wrong;
     }
-    if (!job.folder) remove_folder(folder);
+    if (!job.folder) profile_remove_folder(folder);
     if (job.folder) free(folder);
     return status;
 }

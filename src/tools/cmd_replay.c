@@ -10,7 +10,7 @@ typedef struct Job {
     const char *file, *device;
     Strings save;
     uint64_t until;
-    bool has_until, check, list, json, quiet;
+    bool has_until, check, list, json, quiet, debug;
     unsigned repeat;
 } Job;
 
@@ -23,6 +23,8 @@ static const Option rows[] = {
      OPT_AT(Job, repeat), 1, 1e6},
     {"--until", "N", "stop after command N (they count from 0)", OPT_WHOLE, OPT_AT(Job, until), 0,
      9e15, OPT_GIVEN(Job, has_until)},
+    {"--debug", NULL, "with --until: functions of command N for a debugger (`ingot debug`)",
+     OPT_FLAG, OPT_AT(Job, debug)},
     {"--save", "RES=FILE", "write what a resource holds then; may be given again", OPT_LIST,
      OPT_AT(Job, save)},
     {"--list", NULL, "the commands, without running them", OPT_FLAG, OPT_AT(Job, list)},
@@ -115,6 +117,7 @@ static int run_once(const Job *job, const Capture *capture, CapReplay *replay) {
     if (job->has_until && job->until >= n)
         return complain(EXIT_INPUT, "replay", "%s has %llu commands: there is no command %llu",
                         job->file, (unsigned long long)n, (unsigned long long)job->until);
+    if (job->debug && job->has_until) cap_replay_debug(replay, until);
     bool ok = cap_replay_run(replay, until, &(CapWatch){.check = job->check}, why);
     const char *unknown = cap_replay_unknown(replay);
     if (!ok && *unknown)

@@ -12,19 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-typedef struct Job {
-    const char *output;
-    bool quiet;
-    char **program; // and its arguments
-} Job;
-
-static const Option rows[] = {
-    {"-o", "FILE", "the file to write", OPT_TEXT, OPT_AT(Job, output), .initial = "trace.json"},
-    {"-q", NULL, "say nothing", OPT_FLAG, OPT_AT(Job, quiet)},
-};
 static const CommandLine line = {
     .program = "ingot trace",
     .usage = "[-o TRACE.json] [-q] PROGRAM ARGS...",
+    RUN_ROWS,
     .about =
         "Runs a program and records what its Metal device does: command buffers, encoders, "
         "dispatches\n"
@@ -33,11 +24,8 @@ static const CommandLine line = {
         "chrome://tracing. The exit status is the program's (128 + N if signal N ended it); what "
         "was\n"
         "recorded until then is in the file.",
-    OPT_ROWS(rows),
-    .rest = offsetof(Job, program) + 1,
-    .column = 12,
-    .tail = "Processes that the program starts get files of their own, with their number in the "
-            "name.",
+    .tail = "Without -o it is trace.json. Processes that the program starts get files of their "
+            "own, with their\nnumber in the name.",
 };
 
 // Cuts the file after its last whole line and closes the array, unless it is closed. False: there
@@ -63,11 +51,10 @@ static bool finish_file(const char *path, bool *was_closed) {
 }
 
 int cmd_trace(int argc, char **argv) {
-    Job job = {0};
-    int status = options_read(&line, &job, argc, argv);
+    RunJob job;
+    int status = read_run_job(&line, &job, argc, argv);
     if (status != OPTIONS_GO_ON) return status;
-    if (!job.program) return options_wrong(&line, "which program? (`ingot trace --help`)");
-    const char *output = job.output, *name = job.program[0];
+    const char *output = job.output ? job.output : "trace.json", *name = job.program[0];
     char *path = fresh_output(output, "trace");
     if (!path) return EXIT_INPUT;
     setenv("INGOT_TRACE", path, 1);

@@ -38,14 +38,20 @@ static const CommandLine line = {
 static void answer(void *context, const WebRequest *request, WebReply *reply) {
     View *v = context;
     const char *path = request->path;
-    if (request->post)
+    if (request->post && !strcmp(path, "api/debug")) {
+        char why[CAP_WHY];
+        if (view_debug_start(v, request->query, why))
+            text_add(&reply->body, "{}");
+        else
+            web_reply_error(reply, 404, "%s", why);
+    } else if (request->post)
         web_reply_error(reply, 405, "there is nothing to post");
     else if (!strncmp(path, "api/", 4)) {
         if (!view_answer(v, path + 4, request->query, reply))
             web_reply_error(reply, 404, "there is no such call");
     } else if (!strncmp(path, "other/", 6) && v->other_address)
         view_other_ask(v, request, reply);
-    else if (!web_page_reply(*path ? path : "view.html", reply))
+    else if (!web_page_reply(&web_view, path, reply))
         web_reply_error(reply, 404, "there is no such page");
 }
 

@@ -214,7 +214,7 @@ static void answer(void *context, const WebRequest *request, WebReply *reply) {
         start(site, reply);
     } else if (!strcmp(path, "api/file")) {
         file(site, request->query, reply);
-    } else if (!web_page_reply(*path ? path : "play.html", reply)) {
+    } else if (!web_page_reply(&web_play, path, reply)) {
         web_reply_error(reply, 404, "there is no such page");
     }
 }

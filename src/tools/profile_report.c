@@ -74,24 +74,6 @@ void profile_rows_free(ProfileRow *rows, size_t n) {
     free(rows);
 }
 
-// ---- Lines of sources ----
-
-// The text of a line without what stands in front of it; "" if the file is not there.
-static void line_text(const ProfileFrame *f, char *to, size_t room) {
-    size_t n;
-    char *text = *f->file ? (char *)file_read(f->file, &n) : NULL, *at = text;
-    to[0] = 0;
-    for (uint32_t line = 1; at && line < f->line; line++) {
-        at = strchr(at, '\n');
-        if (at) at++;
-    }
-    if (at) {
-        at += strspn(at, " \t");
-        snprintf(to, room, "%.*s", (int)strcspn(at, "\r\n"), at);
-    }
-    free(text);
-}
-
 static double percent(const Profile *p, uint64_t n) {
     return p->total ? 100.0 * (double)n / (double)p->total : 0;
 }
@@ -103,10 +85,11 @@ static void print_rows(const Profile *p, ProfileBy by, const char *title, size_t
     for (size_t i = 0; i < n && i < top && rows[i].all; i++) {
         const ProfileRow *r = &rows[i];
         char text[100] = "";
-        if (by == BY_LINE) line_text(r->frame, text, sizeof text);
+        if (by == BY_LINE) profile_line_text(r->frame->file, r->frame->line, text, sizeof text);
         printf("  %5.1f %%", percent(p, r->self));
         if (by == BY_FUNCTION) printf("  %5.1f %%", percent(p, r->all));
         printf("  %s%s%s\n", by == BY_LINE ? base_name(r->name) : r->name, *text ? "  " : "", text);
+        if (by == BY_LINE) profile_print_remarks(p, r->frame->file, r->frame->line);
     }
     profile_rows_free(rows, n);
 }
@@ -145,7 +128,7 @@ static void json_rows(const Profile *p, ProfileBy by, const char *name, Text *t)
         text_add(t, i ? ",\n{" : "\n{");
         if (by == BY_LINE) {
             char text[200];
-            line_text(rows[i].frame, text, sizeof text);
+            profile_line_text(rows[i].frame->file, rows[i].frame->line, text, sizeof text);
             text_add(t, "\"file\":");
             json_string(t, rows[i].frame->file);
             text_printf(t, ",\"line\":%" PRIu32 ",\"text\":", rows[i].frame->line);
@@ -169,6 +152,7 @@ void profile_json(const Profile *p, Text *t) {
     json_rows(p, BY_DRAW, "draws", t);
     json_rows(p, BY_FUNCTION, "functions", t);
     json_rows(p, BY_LINE, "lines", t);
+    profile_json_counts(p, t);
     text_add(t, ",\n\"stacks\":[");
     for (size_t i = 0; i < p->n_stacks; i++) {
         const ProfileStack *s = &p->stacks[i];

@@ -209,6 +209,48 @@ static void put_draw(Out *o, const CapDraw *c) {
     if (d->state) put_state(o, d->state);
 }
 
+static void put_named(Out *o, const char *key, uint64_t value) {
+    if (!value) return;
+    open_part(o, key, '{');
+    put_address(o, "value", value);
+    put_resource_of(o, value);
+    close_part(o, '}');
+}
+
+static void put_geometry(Out *o, const DevGeometry *g) {
+    static const char *const shapes[] = {"triangles", "boxes", "curves"};
+    open_part(o, NULL, '{');
+    put_text(o, "shape", shapes[g->shape]);
+    put_number(o, "primitives", g->n_primitives), put_number(o, "opaque", g->opaque);
+    put_number(o, "functionOffset", g->function_offset);
+    put_number(o, "stride", g->elements.stride), put_number(o, "format", g->elements.format);
+    put_named(o, "elements", (uintptr_t)g->elements.frames[0].at);
+    put_named(o, "indices", (uintptr_t)g->indices.at);
+    put_named(o, "transform", (uintptr_t)g->transform.at);
+    put_named(o, "data", (uintptr_t)g->data.at);
+    close_part(o, '}');
+}
+
+static void put_build(Out *o, const CapEvent *e) {
+    const DevRayBuild *d = &e->build.dev;
+    put_named(o, "structure", e->build.to), put_named(o, "source", e->build.from);
+    if (e->kind == CAP_RAYS_COPY) return;
+    put_number(o, "usage", d->usage), put_number(o, "keyframes", d->n_keyframes);
+    if (d->instanced) {
+        put_number(o, "instances", d->instances.n), put_number(o, "type", d->instances.type);
+        put_named(o, "records", (uintptr_t)d->instances.records.at);
+        put_named(o, "transforms", (uintptr_t)d->instances.transforms.at);
+        open_part(o, "structures", '[');
+        for (uint32_t i = 0; i < d->instances.n_structures; i++)
+            put_named(o, NULL, d->instances.structures[i]);
+        close_part(o, ']');
+        return;
+    }
+    open_part(o, "geometries", '[');
+    for (uint32_t i = 0; i < d->n_geometries; i++) put_geometry(o, &d->geometries[i]);
+    close_part(o, ']');
+}
+
 static void put_command(Out *o, const CapEvent *e, const char *name) {
     put_number(o, "command", e->command);
     put_text(o, "what", name);
@@ -226,6 +268,9 @@ static void put_command(Out *o, const CapEvent *e, const char *name) {
         put_address(o, "to", e->kind == CAP_COPY ? e->copy.to : e->fill.to);
         if (e->kind == CAP_COPY) put_address(o, "from", e->copy.from);
         break;
+    case CAP_RAYS_BUILD:
+    case CAP_RAYS_REFIT:
+    case CAP_RAYS_COPY: put_build(o, e); break;
     default: break;
     }
 }

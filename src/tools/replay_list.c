@@ -43,6 +43,26 @@ static void describe_draw(const CommandNames *names, const CapDraw *draw, char *
                  d->n_instances);
 }
 
+static void describe_build(const CapEvent *e, char *text, size_t n) {
+    const DevRayBuild *d = &e->build.dev;
+    static const char *const shapes[] = {"triangles", "boxes", "curve segments"};
+    uint64_t counts[3] = {0};
+    int at = snprintf(text, n, "%s", cap_kind_name(e->kind));
+    if (d->instanced)
+        at += snprintf(text + at, n - (size_t)at, ": %u instances of %u", d->instances.n,
+                       d->instances.n_structures);
+    for (uint32_t i = 0; !d->instanced && i < d->n_geometries; i++)
+        counts[d->geometries[i].shape] += d->geometries[i].n_primitives;
+    const char *gap = ": ";
+    for (int i = 0; i < 3; i++) {
+        if (!counts[i]) continue;
+        at += snprintf(text + at, n - (size_t)at, "%s%llu %s", gap, (unsigned long long)counts[i],
+                       shapes[i]);
+        gap = ", ";
+    }
+    if (d->n_keyframes > 1) snprintf(text + at, n - (size_t)at, ", %u keyframes", d->n_keyframes);
+}
+
 static void describe(const CommandNames *names, const CapEvent *e, const char *operation,
                      char *text, size_t n) {
     switch (e->kind) {
@@ -62,6 +82,8 @@ static void describe(const CommandNames *names, const CapEvent *e, const char *o
     case CAP_FILL: snprintf(text, n, "fill %llu bytes", (unsigned long long)e->fill.n_bytes); break;
     case CAP_MOVE: snprintf(text, n, "%s", *operation ? operation : "copy texels"); break;
     case CAP_HOST: snprintf(text, n, "%s", e->operation.title); break;
+    case CAP_RAYS_BUILD:
+    case CAP_RAYS_REFIT: describe_build(e, text, n); break;
     default: snprintf(text, n, "%s", cap_kind_name(e->kind));
     }
 }

@@ -18,8 +18,10 @@ static bool say(char why[CAP_WHY], const char *text, const char *what) {
 }
 
 void object_describe(const CapObject *o, size_t number, char *text, size_t n_bytes) {
-    static const char *const kinds[] = {
-        "", "buffer", "texture", "tensor", "heap", "indirect command buffer", "resource"};
+    static const char *const kinds[] = {"",         "buffer",
+                                        "texture",  "tensor",
+                                        "heap",     "indirect command buffer",
+                                        "resource", "acceleration structure"};
     const char *label = o->resource.label;
     int n = snprintf(text, n_bytes, "%s %zu%s%s%s", kinds[o->resource.kind], number,
                      *label ? " '" : "", label, *label ? "'" : "");
@@ -30,7 +32,7 @@ void object_describe(const CapObject *o, size_t number, char *text, size_t n_byt
         snprintf(text + n, n_bytes - (size_t)n, ": %u x %u x %u, %u levels, %u slices, %s",
                  t->width, t->height, t->depth, t->n_levels, abi_texture_n_slices(t),
                  f ? f->name : "?");
-    else
+    else if (o->resource.kind != CAP_ACCELERATION_STRUCTURE) // its memory is the device's own
         snprintf(text + n, n_bytes - (size_t)n, ": %llu bytes",
                  (unsigned long long)o->resource.n_bytes);
 }
@@ -57,8 +59,13 @@ static bool read_rows(CapReplay *r, Picture *p) {
     const AbiPixelFormat *f = p->format;
     p->row = (size_t)((l->width + f->block_width - 1) / f->block_width) * f->block_bytes;
     p->n_rows = (l->height + f->block_height - 1) / f->block_height;
+    // Before there is room for it: what a file says may be larger than any memory.
+    uint64_t at = (uintptr_t)l->data + p->slice * l->layer_bytes, span;
+    if (!p->n_rows || (p->n_rows > 1 && l->row_bytes < p->row) ||
+        __builtin_mul_overflow(p->n_rows - 1, l->row_bytes, &span) ||
+        !cap_replay_has(r, at, span + p->row))
+        return false;
     p->bytes = must_alloc(p->row * p->n_rows + 1, 1);
-    uint64_t at = (uintptr_t)l->data + p->slice * l->layer_bytes;
     for (size_t y = 0; y < p->n_rows; y++)
         if (!cap_replay_read(r, at + y * l->row_bytes, p->bytes + y * p->row, p->row)) return false;
     return true;
@@ -112,6 +119,8 @@ static bool read_picture(CapReplay *r, const CapObject *o, const char *part, Pic
     *p = (Picture){.level = l, .format = abi_pixel_format(t->pixel_format), .slice = slice};
     if (!l->data) return say(why, "'%s' is memoryless: it holds nothing", o->resource.label);
     if (read_rows(r, p)) return true;
+    free_picture(p);
+    *p = (Picture){0};
     return say(why, "'%s' has no memory at this command", o->resource.label);
 }
 
@@ -190,9 +199,11 @@ static unsigned char *read_bytes(CapReplay *r, const CapObject *o, uint64_t *n, 
     // A tensor is as long as its memory.
     if (!*n && cap_replay_memory_at(r, o->resource.address, &start, &length))
         *n = start + length - o->resource.address;
-    unsigned char *bytes = must_alloc(*n + 1, 1);
-    if (*n && cap_replay_read(r, o->resource.address, bytes, *n)) return bytes;
-    free(bytes);
+    if (*n && cap_replay_has(r, o->resource.address, *n)) {
+        unsigned char *bytes = must_alloc(*n + 1, 1);
+        if (cap_replay_read(r, o->resource.address, bytes, *n)) return bytes;
+        free(bytes);
+    }
     say(why, "'%s' has no memory at this command", o->resource.label);
     return NULL;
 }

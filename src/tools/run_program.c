@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// run_program.c: runs another program for `ingot trace` and `ingot capture`, whose library in it
-// does the work: its signals stay its own, and its exit status is ours.
+// run_program.c: runs another program for `ingot trace`, `ingot capture` and `ingot profile`, whose
+// library in it does the work: its signals stay its own, and its exit status is ours.
 #include "tools/tools.h"
 #include <errno.h>
 #include <signal.h>
@@ -55,6 +55,18 @@ bool run_program(char **argv, const char *command, int *status) {
     }
     *status = WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
     return true;
+}
+
+const Option run_rows[N_RUN_ROWS] = {
+    {"-o", "FILE", "the file to write", OPT_TEXT, OPT_AT(RunJob, output)},
+    {"-q", NULL, "say nothing", OPT_FLAG, OPT_AT(RunJob, quiet)},
+};
+
+int read_run_job(const CommandLine *line, RunJob *job, int argc, char **argv) {
+    *job = (RunJob){0};
+    int status = options_read(line, job, argc, argv);
+    if (status != OPTIONS_GO_ON || job->program) return status;
+    return options_wrong(line, "which program? (`%s --help`)", line->program);
 }
 
 char *fresh_output(const char *output, const char *command) {

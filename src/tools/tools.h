@@ -56,6 +56,18 @@ int complain(int status, const char *command, const char *format, ...)
 // run_program.c: a program with its arguments, in this environment. *status is its exit status, 128
 // + N if signal N ended it. False: it could not be started, which was said.
 bool run_program(char **argv, const char *command, int *status);
+// What `ingot trace` and `ingot capture` are told: the options of their command lines, and reading
+// them. The status, as of options_read.
+typedef struct RunJob {
+    const char *output;
+    bool quiet;
+    char **program; // and its arguments
+} RunJob;
+enum { N_RUN_ROWS = 2 };
+extern const Option run_rows[N_RUN_ROWS];
+#define RUN_ROWS                                                                                   \
+    .rows = run_rows, .n_rows = N_RUN_ROWS, .rest = offsetof(RunJob, program) + 1, .column = 12
+int read_run_job(const CommandLine *line, RunJob *job, int argc, char **argv);
 // Where a program of ours is to write a file: absolute, malloc'd, and not there any more. NULL:
 // said why.
 char *fresh_output(const char *output, const char *command);

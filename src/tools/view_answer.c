@@ -12,8 +12,9 @@
 
 bool view_open(View *v, const char *path, const char *device) {
     char why[CAP_WHY];
-    *v = (View){.path = path, .most_texels = VIEW_MOST_TEXELS};
+    *v = (View){.path = path, .device_name = device, .most_texels = VIEW_MOST_TEXELS};
     pthread_mutex_init(&v->lock, NULL);
+    pthread_mutex_init(&v->lines_lock, NULL);
     v->capture = cap_open(path, why);
     if (!v->capture) {
         complain(EXIT_INPUT, "view", "%s: %s", path, why);
@@ -29,7 +30,9 @@ void view_close(View *v) {
     mtl_release(v->device);
     cap_close(v->capture);
     free(v->index);
+    free(v->lines);
     pthread_mutex_destroy(&v->lock);
+    pthread_mutex_destroy(&v->lines_lock);
 }
 
 bool view_go(View *v, uint64_t command, char why[CAP_WHY]) {
@@ -91,7 +94,13 @@ static bool make_index(View *v, char why[CAP_WHY]) {
         ok = put_reflection(v, &t, why);
         text_add(&t, ",\"file\":");
         json_string(&t, v->path);
-        text_printf(&t, ",\"other\":%s}", v->other_address ? "true" : "false");
+        Text words = {0};
+        view_debug_words(v, &words);
+        text_add(&t, ",\"debug\":");
+        json_string(&t, words.data ? words.data : "");
+        text_free(&words);
+        text_printf(&t, ",\"terminal\":%s,\"other\":%s}", view_has_terminal() ? "true" : "false",
+                    v->other_address ? "true" : "false");
     }
     free(json);
     v->n_index = t.n_bytes;
@@ -222,8 +231,11 @@ static bool answer_times(View *v, WebReply *reply, char why[CAP_WHY]) {
                             why);
     }
     text_add(&reply->body, "[");
-    for (uint64_t i = 0; ok && i < t.n; i++)
+    v->total_ns = 0;
+    for (uint64_t i = 0; ok && i < t.n; i++) {
         text_printf(&reply->body, "%s%" PRIu64, i ? "," : "", t.ns[i]);
+        v->total_ns += t.ns[i];
+    }
     text_add(&reply->body, "]");
     free(t.ns);
     return ok;
@@ -324,6 +336,10 @@ static bool answer_history(View *v, const char *query, WebReply *reply, char why
 bool view_answer(View *v, const char *path, const char *query, WebReply *reply) {
     char why[CAP_WHY] = "out of memory";
     bool ok = true, known = true;
+    if (!strcmp(path, "lines")) { // takes long, and needs nothing of the replay
+        if (!view_lines(v, &reply->body, why)) web_reply_error(reply, 404, "%s", why);
+        return true;
+    }
     pthread_mutex_lock(&v->lock);
     if (!strcmp(path, "index")) {
         ok = make_index(v, why);

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // view_html.c: a capture as one HTML file: the page, its scripts and styles, and the answers that
 // the page asks for when one looks at each command, up to a limit. Nothing is loaded from anywhere.
-#include "base/embedded.h"
 #include "base/files.h"
 #include "base/hash_table.h"
 #include "base/sha256.h"
 #include "tools/view_int.h"
-#include "web_pages.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -202,44 +200,23 @@ static bool keep_run(Page *p, Handles *h, size_t index, char why[CAP_WHY]) {
 
 // ---- The file ----
 
-// A part of the page: <link> and <script src> become what they name.
-static void put_page(Text *t) {
-    const char *html = embedded_text(web_pages, "view.html"), *end;
-    for (const char *p = html; *p;) {
-        char name[64];
-        if (sscanf(p, "<link rel=\"stylesheet\" href=\"%63[^\"]\">", name) == 1) {
-            text_printf(t, "<style>\n%s</style>", embedded_text(web_pages, name));
-        } else if (sscanf(p, "<script src=\"%63[^\"]\" defer></script>", name) == 1) {
-            p = strchr(p, '\n') + 1; // below, behind the answers
-            continue;
-        } else {
-            end = strchr(p, '\n');
-            text_add_bytes(t, p, (size_t)(end ? end - p : (long)strlen(p)));
-        }
-        text_add(t, "\n");
-        end = strchr(p, '\n');
-        p = end ? end + 1 : p + strlen(p);
-    }
-}
-
 int view_html(View *v, const char *path, uint64_t most_bytes) {
     Page p = {.v = v, .most_bytes = most_bytes};
     Handles handles = {0};
     char why[CAP_WHY];
     v->most_texels = VIEW_FILE_TEXELS;
-    put_page(&p.out);
+    web_page_begin(&web_view, true, &p.out);
     keep(&p, "index", "");
     if (!p.n_blobs) return complain(EXIT_INPUT, "view", "%s: it cannot be replayed", v->path);
     keep(&p, "times", "");
+    keep(&p, "lines", "");
     bool ok = true;
     for (size_t i = 0; ok && i < cap_n_runs(v->capture); i++) ok = keep_run(&p, &handles, i, why);
     if (!ok) return complain(EXIT_INPUT, "view", "%s: %s", v->path, why);
     text_printf(&p.out, "<script type=\"application/json\" id=\"answers\">{%s}</script>\n",
                 p.names.data ? p.names.data : "");
-    static const char *const scripts[] = {"data.js", "editor.js", "picture.js", "inspect.js",
-                                          "view.js"};
-    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
-        text_printf(&p.out, "<script>\n%s</script>\n", embedded_text(web_pages, scripts[i]));
+    web_page_scripts(&web_view, &p.out);
+    text_add(&p.out, "</html>\n");
     int status = EXIT_FINE;
     if (p.out.failed || p.names.failed)
         status = complain(EXIT_INPUT, "view", "out of memory");

@@ -7,9 +7,9 @@
 //     bytes?COMMAND,ADDRESS,N    memory after a command
 //     texture?COMMAND,NUMBER,LEVEL,SLICE   texels after a command, as floats
 //     times                      how long each command takes when it is replayed
+//     lines                      what each line of the shaders cost: samples and counts
 //     history?COMMAND,NUMBER,DEPTH,X,Y   which draws of a pass changed a pixel; DEPTH: the number
-//     of
-//                                the depth attachment, or NUMBER again
+//                                of the depth attachment, or NUMBER again
 #ifndef INGOT_TOOLS_VIEW_INT_H
 #define INGOT_TOOLS_VIEW_INT_H
 #include <pthread.h>
@@ -26,8 +26,8 @@ enum {
 };
 
 typedef struct View {
-    const char *path;
-    uint32_t most_texels; // of one answer
+    const char *path, *device_name; // NULL: the default one
+    uint32_t most_texels;           // of one answer
     Capture *capture;
     MTLDevice *device;
     CapReplay *replay;
@@ -35,6 +35,9 @@ typedef struct View {
     pthread_mutex_t lock; // of the replay and what is below
     char *index;          // JSON; NULL: not asked for yet
     size_t n_index;
+    uint64_t total_ns; // of a replay; 0: not known
+    pthread_mutex_t lines_lock;
+    char *lines;         // JSON, under that lock; NULL: not asked for yet
     struct View *other;  // to compare with; served by a process of its own
     char *other_address; // where that is
     long other_pid;
@@ -47,6 +50,15 @@ void view_close(View *v);
 bool view_answer(View *v, const char *path, const char *query, WebReply *reply);
 // Everything up to a command is done. False and a sentence.
 bool view_go(View *v, uint64_t command, char why[CAP_WHY]);
+
+// view_lines.c: JSON about the lines of shaders. Takes seconds the first time.
+bool view_lines(View *v, Text *to, char why[CAP_WHY]);
+
+// view_debug.c: the words that start `ingot debug` on this capture, for a shell; and a terminal
+// with it, "COMMAND[,thread|pixel|vertex,POSITION]". False and a sentence.
+void view_debug_words(const View *v, Text *t);
+bool view_has_terminal(void);
+bool view_debug_start(const View *v, const char *query, char why[CAP_WHY]);
 
 // view_html.c: the page with the answers in it. Exit status.
 int view_html(View *v, const char *path, uint64_t most_bytes);

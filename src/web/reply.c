@@ -13,16 +13,51 @@
 
 extern char **environ;
 
-bool web_page_reply(const char *name, WebReply *reply) {
-    static const struct {
-        const char *suffix, *type;
-    } types[] = {{".html", "text/html; charset=utf-8"},
-                 {".css", "text/css; charset=utf-8"},
-                 {".js", "text/javascript; charset=utf-8"}};
+const WebPage web_play = {
+    "play.html",
+    "Ingot play",
+    {"style.css", "play.css"},
+    {"data.js", "editor.js", "controls.js", "lesson.js", "play.js"},
+};
+const WebPage web_view = {
+    "view.html",
+    "Ingot view",
+    {"style.css", "view.css"},
+    {"data.js", "editor.js", "picture.js", "inspect.js", "view.js"},
+};
+
+void web_page_begin(const WebPage *page, bool alone, Text *t) {
+    text_printf(t,
+                "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                "<title>%s</title>\n<link rel=\"icon\" href=\"data:,\">\n",
+                page->title);
+    for (size_t i = 0; i < WEB_MAX_PARTS && page->styles[i]; i++)
+        if (alone)
+            text_printf(t, "<style>\n%s</style>\n", embedded_text(web_pages, page->styles[i]));
+        else
+            text_printf(t, "<link rel=\"stylesheet\" href=\"%s\">\n", page->styles[i]);
+    for (size_t i = 0; !alone && i < WEB_MAX_PARTS && page->scripts[i]; i++)
+        text_printf(t, "<script src=\"%s\" defer></script>\n", page->scripts[i]);
+    text_printf(t, "</head>\n%s", embedded_text(web_pages, page->body));
+}
+
+void web_page_scripts(const WebPage *page, Text *t) {
+    for (size_t i = 0; i < WEB_MAX_PARTS && page->scripts[i]; i++)
+        text_printf(t, "<script>\n%s</script>\n", embedded_text(web_pages, page->scripts[i]));
+}
+
+bool web_page_reply(const WebPage *page, const char *name, WebReply *reply) {
     const char *text = embedded_text(web_pages, name), *suffix = strrchr(name, '.');
-    if (!text || !suffix) return false;
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (!strcmp(suffix, types[i].suffix)) reply->type = types[i].type;
+    if (!*name || !strcmp(name, page->body)) {
+        reply->type = "text/html; charset=utf-8";
+        web_page_begin(page, false, &reply->body);
+        text_add(&reply->body, "</html>\n");
+        return true;
+    }
+    if (!text || !suffix || !strcmp(suffix, ".html")) return false;
+    reply->type =
+        !strcmp(suffix, ".css") ? "text/css; charset=utf-8" : "text/javascript; charset=utf-8";
     text_add(&reply->body, text);
     return true;
 }

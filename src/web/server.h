@@ -42,8 +42,17 @@ const char *web_server_address(const WebServer *server); // "http://127.0.0.1:80
 void web_server_run(WebServer *server);
 void web_server_free(WebServer *server);
 
-// A page of ours or what belongs to one, "play.js"; false: there is no such text.
-bool web_page_reply(const char *name, WebReply *reply);
+enum { WEB_MAX_PARTS = 8 };
+typedef struct WebPage { // a page of ours, of texts in pages/
+    const char *body, *title, *styles[WEB_MAX_PARTS], *scripts[WEB_MAX_PARTS];
+} WebPage;
+extern const WebPage web_play, web_view;
+// The page (name "") or what belongs to one, "play.js"; false: there is no such text.
+bool web_page_reply(const WebPage *page, const char *name, WebReply *reply);
+// A page up to the end of its body. alone: with its styles in it, and without its scripts, which
+// web_page_scripts gives.
+void web_page_begin(const WebPage *page, bool alone, Text *t);
+void web_page_scripts(const WebPage *page, Text *t);
 // Asks the desktop to show an address. False: there is no desktop, or it cannot.
 bool web_open_browser(const char *address);
 // A JSON object {"error": text} with a status.

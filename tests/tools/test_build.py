@@ -175,6 +175,17 @@ def test_bad_source(ingot, name):
     ingot("build", "good.metal")
 
 
+def test_out_of_memory_is_said(ingot):
+    """A table of 4 GiB, under a limit of 3: the front end gets along with it, the back end does not."""
+    ingot.write("large.metal", """#include <metal_stdlib>
+constant metal::array<float, 0x3fffffff> s = {1};
+kernel void k(device int *o [[buffer(0)]]) { o[0] = s[o[1]]; }
+""")
+    r = ingot("build", "--check", "large.metal", status=1, INGOT_COMPILE_MEMORY_MB="3000")
+    assert "out of memory (INGOT_COMPILE_MEMORY_MB sets the limit)" in r.stderr, r.stderr
+    assert "crashed" not in r.stderr and "LLVM" not in r.stderr
+
+
 def test_template_bomb_is_stopped(ingot):
     ingot.write("bomb.metal", bomb(26))
     for command in ["build", "reflect"]:

@@ -31,7 +31,7 @@ def capture_add(ingot, name="t.ingottrace", value=1):
 
 EXAMPLES = ["argument_buffer", "heap", "indirect_commands", "indirect_rendering", "mesh_shader", "metal4_network",
             "metal4_render", "mipmaps", "msaa", "shared_event", "tessellation", "textured_cube", "tile_shading",
-            "function_table", "vector_add"]
+            "function_table", "vector_add", "ray_shadows", "cornell_box", "ambient_occlusion", "motion_blur"]
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -61,6 +61,69 @@ def test_objective_c(ingot):
     ingot("capture", "-q", "-o", "x.ingottrace", program)
     assert SAME in ingot("replay", "--check", "x.ingottrace").stdout
     assert "MTLRenderCommandEncoder" in ingot("replay", "--list", "x.ingottrace").stdout
+
+
+# Inputs of 4 MiB that stay as they are are soon watched by the system instead of being read. Then they change after all: one
+# word by the program, a part by a system call, a part by a command, the same by what was there already.
+WATCHED = r"""
+#include <ingot/metal.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+enum { N = 1 << 20 };
+int main(void) {
+    MTLDevice *device = mtl_create_system_default_device();
+    MTLLibrary *library = mtl_device_new_library_with_source(device,
+        "kernel void add(device uint *a [[buffer(0)]], device uint *sums [[buffer(1)]], constant uint &k [[buffer(2)]],\n"
+        "                uint i [[thread_position_in_grid]]) { sums[i] = sums[i] * 3 + a[i] + k; }", NULL, NULL);
+    MTLComputePipelineState *p =
+        mtl_device_new_compute_pipeline_state(device, mtl_library_new_function(library, "add"), NULL);
+    MTLCommandQueue *queue = mtl_device_new_command_queue(device);
+    MTLBuffer *a = mtl_device_new_buffer(device, 4 * N, 0), *sums = mtl_device_new_buffer(device, 4 * N, 0);
+    mtl_buffer_set_label(sums, "sums");
+    unsigned *words = mtl_buffer_contents(a);
+    for (unsigned i = 0; i < N; i++) words[i] = i * 2654435761u;
+    for (unsigned k = 0; k < 40; k++) {
+        MTLCommandBuffer *c = mtl_command_queue_command_buffer(queue);
+        if (k == 10) words[700001]++;
+        if (k == 15) {
+            int fd = open("/proc/self/exe", O_RDONLY);
+            if (read(fd, words + 5000, 9000) != 9000) return 1;
+            close(fd);
+        }
+        if (k == 20) words[3] = words[3];
+        if (k == 25) {
+            MTLBlitCommandEncoder *b = mtl_command_buffer_blit_command_encoder(c);
+            mtl_blit_command_encoder_fill_buffer(b, a, mtl_range_make(1 << 20, 4096), 7);
+            mtl_blit_command_encoder_end_encoding(b);
+        }
+        MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(c);
+        mtl_compute_command_encoder_set_compute_pipeline_state(e, p);
+        mtl_compute_command_encoder_set_buffer(e, a, 0, 0);
+        mtl_compute_command_encoder_set_buffer(e, sums, 0, 1);
+        mtl_compute_command_encoder_set_bytes(e, &k, 4, 2);
+        mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(N, 1, 1), mtl_size_make(256, 1, 1));
+        mtl_compute_command_encoder_end_encoding(e);
+        mtl_command_buffer_commit(c);
+        mtl_command_buffer_wait_until_completed(c);
+        mtl_release(c);
+    }
+    FILE *f = fopen("sums", "wb");
+    fwrite(mtl_buffer_contents(sums), 4, N, f);
+    return fclose(f);
+}
+"""
+
+
+def test_memory_that_is_not_read_again_until_it_is_written(ingot):
+    ingot.write("w.c", WATCHED)
+    subprocess.run(["cc", "-O1", "w.c", "-o", "w", f"-I{SOURCE / 'include'}", f"-L{BUILD / 'lib'}", "-lingot",
+                    f"-Wl,-rpath,{BUILD / 'lib'}"], cwd=ingot.folder, check=True)
+    ingot("capture", "-q", "-o", "w.ingottrace", "./w")
+    assert SAME in ingot("replay", "--check", "w.ingottrace").stdout
+    ingot("replay", "-q", "w.ingottrace", "--until", 40, "--save", "sums=again")
+    assert (ingot.folder / "again").read_bytes() == (ingot.folder / "sums").read_bytes()
 
 
 def test_steps_of_training_in_python(ingot):
@@ -147,13 +210,16 @@ int main(int argc, char **argv) {
 """
 
 
+def compiled(folder, name, text):
+    (folder / f"{name}.c").write_text(text)
+    subprocess.run(["cc", "-o", folder / name, folder / f"{name}.c", "-I", SOURCE / "include",
+                    f"-L{BUILD}/lib", "-lingot", f"-Wl,-rpath,{BUILD}/lib"], check=True)
+    return folder / name
+
+
 @pytest.fixture(scope="module")
 def manager(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("manager")
-    (folder / "manager.c").write_text(MANAGER)
-    subprocess.run(["cc", "-o", folder / "manager", folder / "manager.c", "-I", SOURCE / "include",
-                    f"-L{BUILD}/lib", "-lingot", f"-Wl,-rpath,{BUILD}/lib"], check=True)
-    return folder / "manager"
+    return compiled(tmp_path_factory.mktemp("manager"), "manager", MANAGER)
 
 
 def run(ingot, *args, **env):
@@ -177,6 +243,154 @@ def test_the_capture_manager_writes_the_part_it_is_told(ingot, manager):
     assert set(read_floats(ingot.folder / "n.raw")) == {8.0}
     ingot("replay", "-q", "--until", 1, "--save", "numbers=n.raw", "m.ingottrace")
     assert set(read_floats(ingot.folder / "n.raw")) == {16.0}
+
+
+# ---- Ray tracing ----
+
+# Boxes, curves, motion, instances of instances, indirect ones, refits, compacted copies, intersection functions and tables: the
+# programs that test them are captured.
+@pytest.mark.parametrize("name", ["rays", "rays_instances", "rays_functions", "rays_shapes", "rays_stages"])
+def test_ray_tracing_comes_out_the_same(ingot, name):
+    program = BUILD / "tests" / "api" / f"test_api_{name}"
+    if not program.exists():
+        pytest.skip("built without ray tracing")
+    ingot("capture", "-q", "-o", "x.ingottrace", program)
+    r = ingot("replay", "--check", "x.ingottrace")
+    assert SAME in r.stdout and "not hold" not in r.stdout + r.stderr
+    assert "build acceleration structure: " in ingot("replay", "--list", "x.ingottrace").stdout
+
+
+# A square is built, compacted and instanced; then its vertices are overwritten, and one more is refitted, before the capture: two
+# dispatches of it are captured, and a refit between them.
+BEFORE = r"""
+#include <ingot/metal.h>
+#include <stdio.h>
+#include <string.h>
+static const char *source =
+    "#include <metal_raytracing>\nusing namespace metal; using namespace raytracing;\n"
+    "struct Held { instance_acceleration_structure s; };\n"
+    "kernel void look(constant Held &held [[buffer(0)]], primitive_acceleration_structure p [[buffer(1)]],\n"
+    "                 device float *out [[buffer(2)]], uint i [[thread_position_in_grid]]) {\n"
+    "    ray r(float3(i % 16 / 8.0f - 1, i / 16 / 8.0f - 1, -5), float3(0, 0, 1));\n"
+    "    auto a = intersector<triangle_data, instancing>().intersect(r, held.s);\n"
+    "    auto b = intersector<triangle_data>().intersect(r, p);\n"
+    "    out[i] += (a.type == intersection_type::none ? -1 : a.distance)\n"
+    "            + 100 * (b.type == intersection_type::none ? -1 : b.distance);\n"
+    "}";
+static MTLDevice *device;
+static MTLCommandQueue *queue;
+static MTLAccelerationStructure *make(const MTLAccelerationStructureDescriptor *d) {
+    return mtl_device_new_acceleration_structure(
+        device, mtl_device_acceleration_structure_sizes(device, d).acceleration_structure_size);
+}
+typedef enum { BUILD, REFIT, COMPACT } What;
+static void command(What what, MTLAccelerationStructure *to, MTLAccelerationStructure *from,
+                    const MTLAccelerationStructureDescriptor *d) {
+    MTLCommandBuffer *c = mtl_command_queue_command_buffer(queue);
+    MTLAccelerationStructureCommandEncoder *e = mtl_command_buffer_acceleration_structure_command_encoder(c);
+    if (what == BUILD) mtl_acceleration_structure_command_encoder_build_acceleration_structure(e, to, d, NULL, 0);
+    if (what == REFIT)
+        mtl_acceleration_structure_command_encoder_refit_acceleration_structure(e, from, d, to, NULL, 0);
+    if (what == COMPACT)
+        mtl_acceleration_structure_command_encoder_copy_and_compact_acceleration_structure(e, from, to);
+    mtl_acceleration_structure_command_encoder_end_encoding(e);
+    mtl_command_buffer_commit(c);
+    mtl_command_buffer_wait_until_completed(c);
+    mtl_release(c);
+}
+static void put(MTLBuffer *b, float z) {
+    const float corners[4][3] = {{-0.5f, -0.5f, z}, {0.5f, -0.5f, z}, {0.5f, 0.5f, z}, {-0.5f, 0.5f, z}};
+    memcpy(mtl_buffer_contents(b), corners, sizeof corners);
+}
+int main(int argc, char **argv) {
+    MTLError *error = NULL;
+    device = mtl_create_system_default_device();
+    queue = mtl_device_new_command_queue(device);
+    MTLLibrary *library = mtl_device_new_library_with_source(device, source, NULL, &error);
+    if (!library) return fprintf(stderr, "%s\n", mtl_error_localized_description(error)), 8;
+    MTLComputePipelineState *state = mtl_device_new_compute_pipeline_state(
+        device, mtl_library_new_function(library, "look"), &error);
+    const uint16_t order[6] = {0, 1, 2, 0, 2, 3};
+    MTLBuffer *corners = mtl_device_new_buffer(device, 1 << 20, 0), *out = mtl_device_new_buffer(device, 1024, 0),
+              *indices = mtl_device_new_buffer_with_bytes(device, order, sizeof order, 0);
+    mtl_buffer_set_label(out, "out");
+    MTLAccelerationStructureGeometryDescriptor g = {.vertex_buffer = corners, .index_buffer = indices, .triangle_count = 2};
+    MTLAccelerationStructureDescriptor d = {.geometry_descriptors = &g, .geometry_descriptor_count = 1,
+                                            .usage = MTLAccelerationStructureUsageRefit};
+    MTLAccelerationStructure *first = make(&d), *small = make(&d), *second = make(&d);
+    put(corners, 1);
+    command(BUILD, first, NULL, &d);
+    command(COMPACT, small, first, NULL);
+    command(BUILD, second, NULL, &d);
+    MTLAccelerationStructureInstanceDescriptor where = {
+        .transformation_matrix = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0.25f, 0, 2}}}, .mask = 255};
+    MTLBuffer *records = mtl_device_new_buffer_with_bytes(device, &where, sizeof where, 0);
+    MTLAccelerationStructureDescriptor all = {.kind = MTLAccelerationStructureKindInstance,
+        .instance_descriptor_buffer = records, .instance_count = 1,
+        .instanced_acceleration_structures = &small, .instanced_acceleration_structure_count = 1};
+    MTLAccelerationStructure *scene = make(&all);
+    command(BUILD, scene, NULL, &all);
+    put(corners, 3);
+    command(REFIT, second, second, &d);
+    put(corners, 50); // nobody is to see it
+    memset(mtl_buffer_contents(records), 0, sizeof where);
+    MTLResourceID id = mtl_acceleration_structure_gpu_resource_id(scene);
+    MTLBuffer *held = mtl_device_new_buffer_with_bytes(device, &id, sizeof id, 0);
+    MTLCaptureDescriptor to = {device, MTLCaptureDestinationGPUTraceDocument, argv[1]};
+    if (!mtl_capture_manager_start_capture(mtl_capture_manager_shared_capture_manager(), &to, &error)) return 9;
+    for (int i = 0; i < 2; i++) {
+        MTLCommandBuffer *c = mtl_command_queue_command_buffer(queue);
+        MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(c);
+        mtl_compute_command_encoder_set_compute_pipeline_state(e, state);
+        mtl_compute_command_encoder_set_buffer(e, held, 0, 0);
+        mtl_compute_command_encoder_set_acceleration_structure(e, second, 1);
+        mtl_compute_command_encoder_set_buffer(e, out, 0, 2);
+        mtl_compute_command_encoder_use_resource(e, (MTLResource *)scene, MTLResourceUsageRead);
+        mtl_compute_command_encoder_use_resource(e, (MTLResource *)small, MTLResourceUsageRead);
+        mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(256, 1, 1), mtl_size_make(64, 1, 1));
+        mtl_compute_command_encoder_end_encoding(e);
+        mtl_command_buffer_commit(c);
+        mtl_command_buffer_wait_until_completed(c);
+        if (i == 0) put(corners, 7), command(REFIT, second, second, &d);
+    }
+    mtl_capture_manager_stop_capture(mtl_capture_manager_shared_capture_manager());
+    FILE *file = fopen("out.raw", "wb");
+    fwrite(mtl_buffer_contents(out), 1, 1024, file);
+    return fclose(file);
+}
+"""
+
+
+def test_structures_of_before_the_capture(ingot):
+    if not (BUILD / "lib" / "libingot_rays.so").exists():
+        pytest.skip("built without ray tracing")
+    program = compiled(ingot.folder, "before", BEFORE)
+    r = run(ingot, program, "b.ingottrace", MTL_CAPTURE_ENABLED="1")
+    assert r.returncode == 0, r.stderr
+    r = ingot("replay", "--check", "b.ingottrace")
+    assert SAME in r.stdout and "not known" not in r.stdout + r.stderr
+    listed = ingot("replay", "--list", "b.ingottrace").stdout
+    assert "[built before the capture]" in listed and listed.count("build acceleration structure: 2 triangles") == 3
+    assert "build acceleration structure: 1 instances of 1" in listed
+    assert listed.count("refit acceleration structure: 2 triangles") == 1
+    ingot("replay", "-q", "--save", "out=o.raw", "b.ingottrace")
+    out = read_floats(ingot.folder / "o.raw")
+    assert out == read_floats(ingot.folder / "out.raw")
+    assert out[8 * 16 + 8] == (8 + 100 * 8) + (8 + 100 * 12) and out[0] == 2 * -101
+
+
+def test_a_build_is_a_command_of_a_page(ingot):
+    program = BUILD / "examples" / "motion_blur"
+    if not program.exists():
+        pytest.skip("built without examples, or without ray tracing")
+    ingot("capture", "-q", "-o", "x.ingottrace", program)
+    whole = json.loads(ingot("replay", "--json", "x.ingottrace").stdout)
+    builds = [e for e in whole["events"] if e["event"] == "build acceleration structure"]
+    assert builds and all("acceleration structure" in whole["resources"][b["structure"]["resource"]]["what"] for b in builds)
+    assert any(g["primitives"] and int(g["elements"]["value"], 16) for b in builds for g in b.get("geometries", []))
+    assert any(b.get("instances") for b in builds)
+    assert all(b["what"].startswith("build acceleration structure: ") for b in builds)
+    assert f"{whole['commands']} commands" in ingot("view", "x.ingottrace", "--html", "x.html").stdout
 
 
 def test_a_program_that_is_not_allowed_gets_an_error(ingot, manager):

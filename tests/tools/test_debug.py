@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """ingot debug: gdb on kernels and stages. Each session is gdb in batch mode, and what it prints is looked at."""
+import json
 import os
 import re
 import subprocess
@@ -146,6 +147,135 @@ def test_an_editors_commands_put_the_registers_back(ingot):
     assert RESULT in said, said
 
 
+class Mi:
+    """gdb as editors that speak MI drive it: VS Code's C/C++ extension, Emacs."""
+
+    def __init__(self, tool, *args):
+        script = tool("debug", "--script").stdout.strip()
+        self.gdb = subprocess.Popen(["gdb", "-q", "-i=mi", "-x", script, "--args", *map(str, args)], cwd=tool.folder, text=True,
+                                    env={**tool.env, "MTL_SHADER_DEBUG": "1"}, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                    stderr=subprocess.STDOUT)
+        self.said = ""
+
+    def ask(self, command, until=r"\^(done|error)"):
+        """The line of the answer, or (until) of what happens then."""
+        self.gdb.stdin.write(command + "\n")
+        self.gdb.stdin.flush()
+        while line := self.gdb.stdout.readline():
+            self.said += line
+            if re.match(until, line):
+                return line
+        raise AssertionError(self.said)
+
+    def value(self, expression):
+        return re.search(r'value="((?:[^"\\]|\\.)*)"', self.ask(f'-data-evaluate-expression "{expression}"'))[1]
+
+
+def test_an_editor_over_mi(ingot):
+    """A breakpoint by file and line, before the shader is compiled; its condition comes in a second command."""
+    ingot.write("k.metal", KERNEL)
+    mi, line = Mi(ingot, INGOT, "run", *RUN), line_of("tile[t] =")
+    mi.ask("-enable-pretty-printing")
+    number = re.search(r'number="(\d+)"', mi.ask(f"-break-insert -f {ingot.folder}/k.metal:{line}"))[1]
+    assert mi.ask(f'-break-condition {number} "thread_position_in_grid.x == 5"').startswith("^done"), mi.said
+    stopped = mi.ask("-exec-run", r"\*stopped")
+    assert f'line="{line}"' in stopped and "k.metal" in stopped and 'reason="breakpoint-hit"' in stopped, mi.said
+    assert mi.value("i") == "5" and mi.value("v") == "(5, 1, 2, 1)" and mi.value("p.position") == "(5, 1, 2)", mi.said
+    assert mi.value("m") == "columns (1, 5, 0) (0, 1, 0) (0, 0, 1)", mi.said
+    for k in (1, 2, 3):
+        assert f'line="{line + k}"' in mi.ask("-exec-next", r"\*stopped"), mi.said
+    assert mi.value("other") == "13" and mi.value("i") == "5", mi.said
+    assert 'func="mirror"' in mi.ask("-stack-list-frames"), mi.said
+    mi.ask("-break-delete")
+    assert 'reason="exited-normally"' in mi.ask("-exec-continue", r"\*stopped"), mi.said
+    assert RESULT in mi.said, mi.said
+    mi.gdb.communicate("-gdb-exit\n", timeout=60)
+
+
+class Dap:
+    """gdb as editors that speak the Debug Adapter Protocol drive it: Neovim, Helix, Zed, Emacs' dape."""
+
+    def __init__(self, gdb, tool):
+        script = tool("debug", "--script").stdout.strip()
+        self.gdb = subprocess.Popen([gdb, "-q", "-i=dap", "-x", script], cwd=tool.folder, env=tool.env, stdin=subprocess.PIPE,
+                                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.number, self.events = 0, []
+
+    def receive(self):
+        n = 0
+        while head := self.gdb.stdout.readline().strip():
+            if head.lower().startswith(b"content-length:"):
+                n = int(head.split(b":")[1])
+        assert n, "gdb is gone"
+        return json.loads(self.gdb.stdout.read(n))
+
+    def send(self, command, **arguments):
+        self.number += 1
+        data = json.dumps({"seq": self.number, "type": "request", "command": command, "arguments": arguments}).encode()
+        self.gdb.stdin.write(b"Content-Length: %d\r\n\r\n" % len(data) + data)
+        self.gdb.stdin.flush()
+        return self.number
+
+    def answer(self, number):
+        while True:
+            m = self.receive()
+            if m["type"] == "response" and m["request_seq"] == number:
+                assert m["success"], m
+                return m.get("body", {})
+            self.events.append(m)
+
+    def ask(self, command, **arguments):
+        return self.answer(self.send(command, **arguments))
+
+    def event(self, name):
+        while True:
+            for m in self.events:
+                if m.get("event") == name:
+                    self.events.remove(m)
+                    return m.get("body", {})
+            self.events.append(self.receive())
+
+
+def test_an_editor_over_dap(ingot):
+    """gdb 14 speaks it; INGOT_TEST_GDB names one that is not the system's."""
+    gdb = os.environ.get("INGOT_TEST_GDB", "gdb")
+    version = subprocess.run([gdb, "--version"], capture_output=True, text=True, check=True).stdout.split("\n")[0]
+    if int(re.search(r"(\d+)\.\d", version)[1]) < 14:
+        pytest.skip(f"{version} speaks no DAP")
+    ingot.write("k.metal", KERNEL)
+    line, path = line_of("tile[t] ="), str(ingot.folder / "k.metal")
+    dap = Dap(gdb, ingot)
+    dap.ask("initialize", adapterID="ingot", linesStartAt1=True)
+    launch = dap.send("launch", program=str(INGOT), args=["run", *map(str, RUN)], cwd=str(ingot.folder),
+                      env={**ingot.env, "MTL_SHADER_DEBUG": "1"})
+    dap.event("initialized")
+    dap.ask("setBreakpoints", source={"path": path}, breakpoints=[{"line": line, "condition": "thread_position_in_grid.x == 5"}])
+    dap.ask("configurationDone")
+    dap.answer(launch)
+    thread = dap.event("stopped")["threadId"]
+
+    def top():
+        return dap.ask("stackTrace", threadId=thread)["stackFrames"][0]
+
+    def value(expression):
+        return dap.ask("evaluate", expression=expression, frameId=top()["id"], context="watch")["result"]
+
+    assert (top()["name"], top()["line"], top()["source"]["path"]) == ("mirror", line, path)
+    assert [value(e) for e in ("i", "v", "p.position")] == ["5", "(5, 1, 2, 1)", "(5, 1, 2)"]
+    scopes = {s["name"]: s["variablesReference"] for s in dap.ask("scopes", frameId=top()["id"])["scopes"]}
+    locals_ = {v["name"]: v["value"] for v in dap.ask("variables", variablesReference=scopes["Locals"])["variables"]}
+    assert locals_["v"] == "(5, 1, 2, 1)" and locals_["m"] == "columns (1, 5, 0) (0, 1, 0) (0, 0, 1)", locals_
+    for k in (1, 2, 3):
+        dap.ask("next", threadId=thread)
+        dap.event("stopped")
+        assert top()["line"] == line + k
+    assert value("other") == "13"
+    dap.ask("setBreakpoints", source={"path": path}, breakpoints=[])
+    dap.ask("continue", threadId=thread)
+    assert dap.event("exited")["exitCode"] == 0
+    dap.gdb.communicate(timeout=60)
+
+
 STAGES = """#include <metal_stdlib>
 using namespace metal;
 struct Out {
@@ -289,6 +419,84 @@ def test_what_is_wrong_is_one_line(ingot):
                                 (["--gdb", "no-such-gdb"], 1, "there is no 'no-such-gdb' here: install gdb")):
         r = ingot("debug", *RUN, *words, status=status)
         assert r.stderr.count("\n") == 1 and r.stderr.startswith("ingot debug: ") and said in r.stderr, r.stderr
-    assert "which shader or program?" in ingot("debug", status=2).stderr
+    assert "which shader, capture or program?" in ingot("debug", status=2).stderr
     assert "which kernel of 'k.metal'?" in ingot("debug", "k.metal", status=2).stderr
     assert os.path.isfile(ingot("debug", "--script").stdout.strip())
+
+
+# ---- Captures ----
+
+COUNT = """#include <metal_stdlib>
+using namespace metal;
+kernel void count(device uint *x [[buffer(0)]], uint2 g [[thread_position_in_grid]], uint2 n [[threads_per_grid]]) {
+    uint at = g.y * n.x + g.x;
+    uint before = x[at];
+    x[at] = before + at;
+}
+"""
+
+
+@pytest.fixture
+def counted(ingot):
+    """Commands 0, 1 and 2 of a capture add to the same numbers."""
+    ingot.write("c.metal", COUNT)
+    ingot("capture", "-q", "-o", "c.ingottrace", INGOT, "run", "c.metal", "count", "--grid", "16,4", "--group", "8,2", "--arg",
+          "0=u32[64]", "--repeat", 3, "-q")
+    listed = ingot("replay", "c.ingottrace", "--list").stdout
+    assert len(re.findall("dispatch count", listed)) >= 3, listed
+    return ingot
+
+
+def test_a_thread_of_a_command_of_a_capture(counted):
+    """It stops in that command and that thread; what ran before did its work, and quickly: there is one stop."""
+    s = Session(counted, "c.ingottrace", "--command", 2, "--thread", "5,3", ex=["bt 1", "next", "next", "print before", "print at",
+                                                                             "print g", "continue"])
+    assert re.search(r"Breakpoint 1, count \(.*g=\(5, 3\)", s.start), s.text
+    assert [values(s)[k] for k in (3, 4, 5)] == [str(2 * 53), "53", "(5, 3)"], s.text
+    assert "exited normally" in s[6] and "Breakpoint" not in s[6], s.text
+
+
+def test_the_source_is_that_of_the_capture(counted):
+    counted.write("c.metal", "// another text\n" * 20)
+    s = Session(counted, "--break", line_of("x[at] = before", COUNT), "--thread", 7, "c.ingottrace", "--command", 0,
+                ex=["list 6,6", "print before", "print at"])
+    assert "x[at] = before + at;" in s[0] and values(s)[1:] == ["0", "7"], s.text
+
+
+@pytest.fixture
+def captured_drawing(ingot, drawing):
+    ingot("capture", "-q", "-o", "d.ingottrace", *drawing)  # which ends with an -o of its own
+    listed = ingot("replay", "d.ingottrace", "--list").stdout
+    return re.search(r"(\d+): draw vs, fs", listed)[1]
+
+
+def test_a_pixel_and_a_vertex_of_a_draw(ingot, captured_drawing):
+    s = Session(ingot, "d.ingottrace", "--command", captured_drawing, "--pixel", "3,2",
+                ex=["print in", "print pixel_position", "delete", "continue"])
+    assert "Breakpoint 1, fs (" in s.start, s.text
+    assert values(s)[0] == "{position = (3.5, 2.5, 0, 1), uv = (0.21875, 0.84375)}", s.text
+    assert values(s)[1] == "{x = 3, y = 2}" and "exited normally" in s[3], s.text
+    s = Session(ingot, "d.ingottrace", "--command", captured_drawing, "--vertex", 2, ex=["print id", "continue"])
+    assert "Breakpoint 1, vs (" in s.start and values(s)[0] == "2", s.text
+    assert "exited normally" in s[1], s.text
+
+
+@pytest.mark.parametrize("args, status, said", [
+    (["--command", "99"], 1, "there is no command 99"), (["--command", "0", "--thread", "16,0"], 1, "lies outside the grid of 16 x 4 x 1"),
+    (["--command", "0", "--pixel", "1,1"], 1, "is a dispatch: --thread"), (["--thread", "1,2,3,4"], 2, "--thread needs a position"),
+    (["--pixel", "4"], 2, "--pixel needs a pixel, X,Y, not '4'"), (["--vertex", "x"], 2, "--vertex needs a number"),
+    (["--thread", "1", "--vertex", "1"], 2, "one of --thread, --pixel and --vertex"), (["more"], 2, "one too many")])
+def test_places_of_a_capture_that_are_not_there(counted, args, status, said):
+    r = counted("debug", "--batch", "c.ingottrace", *args, status=status)
+    assert said in r.stderr and r.stderr.count("\n") == 1, r.stderr
+
+
+def test_captures_that_cannot_be_debugged(counted):
+    counted.write("no.ingottrace", b"nothing of the kind")
+    r = counted("debug", "--batch", "no.ingottrace", status=1)
+    assert r.stderr.startswith("ingot debug: no.ingottrace: ") and r.stderr.count("\n") == 1, r.stderr
+    counted.write("c.metal", COUNT)
+    counted("build", "c.metal", "-o", "c.metallib")
+    counted("capture", "-q", "-o", "lib.ingottrace", INGOT, "run", "c.metallib", "count", "--grid", "16,4", "--arg", "0=u32[64]", "-q")
+    r = counted("debug", "--batch", "lib.ingottrace", status=1)
+    assert "does not hold the source of 'count'" in r.stderr, r.stderr

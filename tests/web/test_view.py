@@ -6,6 +6,7 @@ import os
 import pathlib
 import struct
 import subprocess
+import time
 
 import pytest
 
@@ -194,6 +195,54 @@ def test_times(view):
     assert status == 200 and len(times) == N + 4 and all(t > 0 for t in times[:N + 1])
 
 
+def test_lines(view):
+    """Counts are exact: they do not depend on the machine; samples are some."""
+    status, data = view.ask("api/lines")
+    assert status == 200, data
+    reply = json.loads(data)
+    counts = [(c["at"][0], reply["kernels"][c["at"][1]], reply["files"][c["at"][2]], c["at"][3], c) for c in reply["counts"]]
+    for at in range(N):
+        mine = [c for command, kernel, _, _, c in counts if command == at and kernel == "step"]
+        assert sum(c["threads"] for c in mine) == 16 and sum(c["written"] for c in mine) == 16 * 12, (at, mine)
+        assert sum(c["active"] for c in mine) * 2 == sum(c["room"] for c in mine) > 0  # 16 threads of 32 lanes
+    threads = {}
+    for command, kernel, _, _, c in counts:
+        threads[command, kernel] = threads.get((command, kernel), 0) + c["threads"]
+    assert all(threads[N + k, "corner"] == 3 for k in (1, 2, 3)), threads
+    assert [threads.get((N + k, "paint"), 0) for k in (1, 2, 3)] == [4096, 4096, 0], threads  # the third is behind
+    assert {(f, line) for _, k, f, line, _ in counts if k == "step" and line} >= {("program_source", 5), ("program_source", 6)}
+
+
+def test_the_debugger(view, index, trace, cache, tmp_path):
+    """The words that the page gives are a command that works; and a terminal is opened with them."""
+    words = f"{index['debug']} --command 3 --thread 5,0,0 --batch --ex 'print i' --ex 'print p[5].hits'"
+    done = subprocess.run(words, shell=True, capture_output=True, text=True, timeout=120, env=environment(cache))
+    assert "$1 = 5" in done.stdout and "$2 = 3" in done.stdout, done
+    assert index["terminal"] is False
+    status, data = view.ask("api/debug?3,thread,5,0,0", "")
+    assert status == 404 and b"no terminal" in data
+    terminal = tmp_path / "terminal"
+    terminal.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {tmp_path}/new && mv {tmp_path}/new {tmp_path}/said\n')
+    terminal.chmod(0o755)
+    os.environ["TERMINAL"] = str(terminal)
+    server = Server(cache, "view", "--no-browser", trace(N))
+    del os.environ["TERMINAL"]
+    try:
+        assert json.loads(server.ask("api/index")[1])["terminal"] is True
+        assert server.ask("api/debug?3,thread,5,0,0", "")[0] == 200
+        end = time.monotonic() + 20
+        while not (tmp_path / "said").exists() and time.monotonic() < end:
+            time.sleep(0.02)
+        said = (tmp_path / "said").read_text().split("\n")
+        assert said[2:] == ["debug", str(trace(N)), "--command", "3", "--thread", "5,0,0", ""], said
+        for wrong in ("", "x", "3,thread,;ls", "3,pixels,1", "3,thread,1;"):
+            status, data = server.ask(f"api/debug?{wrong}", "")
+            assert status == 404 and b"it is COMMAND" in data, (wrong, data)
+        assert server.ask("api/debug?3")[0] == 404  # not by a link
+    finally:
+        server.close()
+
+
 @pytest.mark.parametrize("path", ["api/bytes?", "api/bytes?0,0x10,64", "api/texture?0,99,0,0", "api/texture?x", "api/history?0,0,0,0,0",
                                   "api/nothing", "other/index", "api/bytes?99999999,0x10,4"])
 def test_what_there_is_not(view, path):
@@ -239,10 +288,18 @@ def look(page):
     page.wait("/r 0  g 1  b 0  a 1/.test(document.querySelector('.picture .value').textContent)")
     choose(page, N + 1, "State")
     assert page.js("/less, writes/.test(document.querySelector('#body').textContent)")
+    choose(page, 4, "State")
+    page.js("(i => { i.value = 7; i.dispatchEvent(new Event('input')); })(document.querySelector('[aria-label=x]'))")
+    assert page.js("document.querySelector('code.debug').textContent").endswith(".ingottrace --command 4 --thread 7,0,0")
     choose(page, N + 1, "Mesh")
     page.wait("document.querySelector('canvas.wire')?.dataset.edges === '3'")
     choose(page, 0, "Source")
     assert page.js("document.querySelector('.source .entry').textContent").startswith("kernel void step")
+    page.wait("document.querySelector('pre.source').dataset.measured")
+    assert page.js("document.querySelector('.source .l[data-n=\"6\"] .lanes').textContent") == "50 %"
+    choose(page, 0, "Statistics")
+    page.wait("document.querySelectorAll('.ran tbody tr').length === 1")
+    assert page.js("[...document.querySelectorAll('.ran tbody td')].slice(0, 3).map(c => c.textContent)") == ["step", "16", "50 %"]
 
 
 def test_page(page):
@@ -258,6 +315,8 @@ def test_a_click_on_a_pixel_tells_its_history(page):
     page.wait("document.querySelectorAll('.picture[data-ready]').length === 2")
     page.click(".picture canvas.image")
     page.wait("document.querySelectorAll('#body tbody tr').length === 3")
+    lines = page.js("[...document.querySelectorAll('code.debug')].map(c => c.textContent.replace(/.* --command/, ''))")
+    assert [line[:11] for line in lines] == [" 11 --pixel", " 12 --pixel"], lines  # the draws that wrote it
     assert page.js("document.querySelectorAll('#body tbody tr')[2].lastChild.textContent") == "failed the depth or stencil test"
     page.click("#body tbody button")
     page.wait("document.getElementById('place').textContent.startsWith('command 11 ')")

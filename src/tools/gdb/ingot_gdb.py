@@ -491,18 +491,25 @@ def add_hooks():
 
 
 class Focus(gdb.Command):
-    """Stop in one Metal thread of the grid only: metal-focus X[,Y[,Z]]; without an argument in all again.
+    """Stop in one Metal thread only; without an argument in all again:
+
+metal-focus X[,Y[,Z]]    the thread of a kernel at this position in the grid
+metal-focus pixel X,Y    the fragment function, for this pixel
+metal-focus vertex N     the vertex function, for this vertex_id
 
 Breakpoints in compiled Metal code are switched on while that thread has its turn. A condition on
 thread_position_in_grid does the same and costs a stop of the program for every thread."""
 
     def __init__(self):
         super().__init__("metal-focus", gdb.COMMAND_BREAKPOINTS)
-        self.place, self.turns, self.off = None, [], []
+        self.kind, self.place, self.turns, self.off = 0, None, [], []
         gdb.events.new_objfile.connect(lambda event: self.tell(event.new_objfile))
 
     def invoke(self, arg, _from_tty):
-        place = parse_place(arg.strip()) if arg.strip() else None
+        words_given = arg.split()
+        kinds = ["", "thread", "pixel", "vertex"]  # as codegen/device/lanes.c counts them
+        self.kind = kinds.index(words_given.pop(0)) if words_given and words_given[0] in kinds else 1
+        place = parse_place(" ".join(words_given)) if words_given else None
         self.place = (place + [0, 0])[:3] if place else None
         for objfile in gdb.objfiles():
             self.tell(objfile)
@@ -517,7 +524,7 @@ thread_position_in_grid does the same and costs a stop of the program for every 
             return
         found = objfile.lookup_global_symbol("ingot_wanted")
         if found:
-            wanted = struct.pack("<4I", self.place is not None, *(self.place or (0, 0, 0)))
+            wanted = struct.pack("<4I", self.kind if self.place else 0, *(self.place or (0, 0, 0)))
             gdb.selected_inferior().write_memory(int(found.value().address), wanted)
         if found and self.place and not self.turns:
             self.turns = [Turn("ingot_thread_wanted", self.begin), Turn("ingot_thread_left", self.end)]
@@ -549,6 +556,31 @@ class Turn(gdb.Breakpoint):
     def stop(self):
         self.act()
         return False
+
+
+class KeptOn:
+    """gdb (13 to 16) switches a breakpoint off at the next library that is loaded if it got its condition while it was
+    pending, which is how editors give it one. Nobody asked for that: when Metal code comes it is on again."""
+
+    def __init__(self):
+        self.on = set()  # numbers
+        gdb.events.breakpoint_created.connect(self.note)
+        gdb.events.breakpoint_modified.connect(self.note)
+        gdb.events.new_objfile.connect(lambda event: self.switch_on(event.new_objfile))
+
+    def note(self, breakpoint):
+        """Of what is said about it; gdb says nothing when it does it by itself."""
+        if breakpoint.enabled:
+            self.on.add(breakpoint.number)
+        else:
+            self.on.discard(breakpoint.number)
+
+    def switch_on(self, objfile):
+        if not re.fullmatch(r"kernel-[0-9a-f]+\.so", os.path.basename(objfile.filename or "")):
+            return
+        for breakpoint in gdb.breakpoints():
+            if breakpoint.number in self.on and breakpoint.pending and not breakpoint.enabled:
+                breakpoint.enabled = True
 
 
 # ---- Frames ----
@@ -588,6 +620,7 @@ def set_up():
     InfoMetalThreads()
     MetalThread()
     Focus()
+    KeptOn()
     PutBack()
     add_hooks()
     HideInternals()

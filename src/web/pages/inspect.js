@@ -61,6 +61,43 @@
         return out;
     }
 
+    // ---- The debugger ----
+
+    // The words that start it at a place of a command, with a button that copies them, and one that opens a terminal
+    // where there is one. place: "", "thread 1,2,3", "pixel 4,5", "vertex 6".
+    function debugLine(site, command, place) {
+        const words = `${site.debug} --command ${command}${place ? " --" + place : ""}`;
+        const code = el("code", {className: "debug", textContent: words}), copy = el("button", {textContent: "Copy"});
+        copy.addEventListener("click", async () => {
+            try {
+                await navigator.clipboard.writeText(words);
+                copy.textContent = "Copied";
+            } catch { // not in a file, or not allowed: to be copied by hand
+                getSelection().selectAllChildren(code);
+                copy.textContent = "Selected";
+            }
+        });
+        const line = el("span", {className: "debugline"}, code, copy);
+        if (site.terminal && !site.held) {
+            const open = el("button", {textContent: "Debug"});
+            open.addEventListener("click", () => Ingot.ask(`api/debug?${command}${place ? "," + place.replace(" ", ",") : ""}`, "")
+                .then(() => { open.textContent = "Opened"; }).catch(error => { open.textContent = error.message; }));
+            line.append(open);
+        }
+        return line;
+    }
+    function debugSection(site, node) {
+        const e = node.event, draw = e.event === "draw";
+        if (!e.kernel && !draw) return [];
+        if (draw && e.mesh) return [section("Debug", el("p", {}, debugLine(site, e.command, "")))];
+        const at = draw ? ["vertex"] : ["x", "y", "z"], line = el("p", {});
+        const inputs = at.map((name, i) => el("input", {type: "number", min: 0, max: draw ? undefined : e.grid[i] - 1, value: 0, "aria-label": name, disabled: !draw && e.grid[i] === 1}));
+        const show = () => line.replaceChildren(debugLine(site, e.command, draw ? `vertex ${+inputs[0].value}` : `thread ${inputs.map(i => +i.value).join(",")}`));
+        for (const i of inputs) i.addEventListener("input", show);
+        show();
+        return [section("Debug", el("p", {className: "tabs"}, draw ? "vertex" : "thread", ...inputs, el("span", {className: "dim", textContent: draw ? "or a pixel: click it in Textures" : "stops in this thread, in gdb"})), line)];
+    }
+
     // ---- Tabs ----
 
     function stateTab(site, node) {
@@ -81,6 +118,7 @@
                 ["stencil test", s.stencil ? "yes" : "no"], ["blending", blend.join("; ") || "none"],
                 ["viewport", s.viewports.map(v => v.join(" ")).join("; ") || "the whole target"], ["rasterization", s.discard ? "disabled" : "enabled"]])));
         }
+        if (e.structure) out.push(...buildSections(site, e));
         const targets = targetsOf(site, e.event === "draw" ? node.pass : e);
         if (targets.length)
             out.push(section("Attachments", table(["attachment", "texture", "load", "store"], targets.map(t =>
@@ -91,6 +129,19 @@
                 [stage, arg.name, (reflected && reflected.space ? reflected.space + " " : "") + (types[type] ? types[type].name : arg.kind), arg.index,
                     holds(site, arg)]),
                 ...vertexBuffers(site, e).map(v => ["vertex", "(vertex buffer)", `stride ${v.stride}`, v.index, holds(site, v)])])));
+        out.push(...debugSection(site, node));
+        return out;
+    }
+    // What an acceleration structure is built of.
+    function buildSections(site, e) {
+        const held = arg => arg ? holds(site, arg) : "none";
+        const out = [section("Acceleration structure", facts([["structure", held(e.structure)], ["source", e.source && held(e.source)],
+            ["keyframes", e.keyframes > 1 ? e.keyframes : undefined], ["usage", e.usage || undefined], ["instances", e.instances],
+            ["instance records", e.records && held(e.records)], ["motion transforms", e.transforms && held(e.transforms)],
+            ["structures", e.structures && e.structures.map(held).join(", ")]]))];
+        if (e.geometries)
+            out.push(section("Geometries", table(["shape", "primitives", "opaque", "elements", "stride", "indices", "transform", "primitive data"], e.geometries.map(g =>
+                [g.shape, g.primitives, g.opaque ? "yes" : "no", held(g.elements), g.stride, held(g.indices), held(g.transform), held(g.data)]))));
         return out;
     }
     function holds(site, arg) {
@@ -236,6 +287,106 @@
         return [el("div", {className: "tabs"}, el("label", {}, "positions ", pick), el("label", {}, "stride ", stride), el("label", {}, "offset ", offset)), hold, note];
     }
 
+    // ---- What lines cost ----
+
+    // Samples and counts by command: {commands: Map(command -> [{kernel, file, line, ms, ...counts}]), remarks}. Asked
+    // for once; the server replays the capture under its profiler then.
+    function linesOf(site) {
+        return site.lines ||= site.ask("lines").then(reply => {
+            const commands = new Map(), rows = new Map();
+            const row = (command, kernel, file, line) => {
+                const key = `${command} ${kernel} ${file} ${line}`;
+                if (!rows.has(key)) {
+                    const made = {kernel: reply.kernels[kernel], file: reply.files[file], line, samples: 0, ms: 0, ...NOTHING};
+                    rows.set(key, made);
+                    if (!commands.has(command)) commands.set(command, []);
+                    commands.get(command).push(made);
+                }
+                return rows.get(key);
+            };
+            for (const [command, kernel, file, line, n] of reply.samples) {
+                const r = row(command, kernel, file, line);
+                r.samples += n;
+                r.ms += n * reply.intervalUs / 1000 / reply.turns;
+            }
+            for (const {at, ...counts} of reply.counts) addCounts(row(...at), counts);
+            return {commands, remarks: reply.remarks.map(([file, line, kind, text]) => ({file: reply.files[file], line, kind, text}))};
+        });
+    }
+    const NOTHING = {threads: 0, room: 0, active: 0, scalar: 0, gathers: 0, serial: 0, texels: 0, read: 0, written: 0};
+    function addCounts(to, more) {
+        for (const k of Object.keys(NOTHING)) to[k] += more[k];
+        return to;
+    }
+    const share = (part, whole) => whole ? `${(100 * part / whole).toFixed(part < whole && part > 0.999 * whole ? 1 : 0)} %` : "";
+    const lastPart = path => path.slice(path.lastIndexOf("/") + 1);
+    const isOf = (file, source) => lastPart(file) === lastPart(source.name) || lastPart(file) === lastPart(source.name) + ".metal";
+    const count = n => n.toLocaleString("en");
+
+    // Rows of the lines of one source, summed over commands: Map(line -> row).
+    function sumLines(measured, commands, names, source) {
+        const lines = new Map();
+        for (const c of commands)
+            for (const r of measured.commands.get(c) || []) {
+                if (!names.includes(r.kernel) || !isOf(r.file, source)) continue;
+                const sum = lines.get(r.line) || {samples: 0, ms: 0, ...NOTHING};
+                sum.samples += r.samples;
+                sum.ms += r.ms;
+                lines.set(r.line, addCounts(sum, r));
+            }
+        return lines;
+    }
+    function describeLine(r) {
+        const parts = [`${r.ms.toFixed(3)} ms (${r.samples} samples)`];
+        if (r.room) parts.push(`${share(r.active, r.room)} of the lanes active`);
+        if (r.scalar && !r.room) parts.push("the same for all threads: done once for 32");
+        if (r.read || r.written) parts.push(`${bytes(r.read)} read, ${bytes(r.written)} written`);
+        if (r.gathers) parts.push(`${count(r.gathers)} accesses one by one`);
+        if (r.serial) parts.push(`${count(r.serial)} operations one by one`);
+        if (r.texels) parts.push(`${count(r.texels)} texture calls`);
+        return parts.join("\n");
+    }
+    // Fills in the columns beside the text. Returns how many samples there are.
+    function showLines(pre, lines, remarks) {
+        let all = 0, samples = 0;
+        for (const r of lines.values()) all += r.ms, samples += r.samples;
+        for (const row of pre.querySelectorAll(".l")) {
+            const r = lines.get(+row.dataset.n), told = remarks.filter(m => m.line === +row.dataset.n && m.kind !== "step");
+            const part = r && all ? r.ms / all : 0;
+            row.dataset.time = part >= 0.0005 ? `${(100 * part).toFixed(1)} %` : "";
+            row.querySelector(".lanes")?.remove();
+            row.prepend(el("span", {className: "lanes", textContent: r && r.room ? share(r.active, r.room) : ""}));
+            row.style.setProperty("--heat", Math.sqrt(part).toFixed(3));
+            row.title = [r ? describeLine(r) : "", ...told.map(m => `${m.kind}: ${m.text}`)].filter(Boolean).join("\n");
+            row.classList.toggle("told", told.length > 0);
+            row.querySelector(".why")?.remove();
+            if (told.length && part > 0.01) row.append(el("span", {className: "why", textContent: [...new Set(told.map(m => m.text))].slice(0, 2).join("; ")}));
+        }
+        return samples;
+    }
+    function measureSource(site, node, names, source, pre) {
+        const note = el("span", {className: "dim", textContent: "measuring the lines ..."}), pick = el("select", {"aria-label": "of which commands", hidden: true},
+            el("option", {value: "this", textContent: "of this command"}), el("option", {value: "all", textContent: "of all commands"}));
+        linesOf(site).then(measured => {
+            const remarks = measured.remarks.filter(m => isOf(m.file, source)), own = node.kind === "pass" || node.kind === "command" ? [node.event.command] : [];
+            const show = () => {
+                const lines = sumLines(measured, pick.value === "this" ? own : [...measured.commands.keys()], names, source);
+                const n = showLines(pre, lines, remarks);
+                note.textContent = `time and active lanes of each line, from ${n} samples`;
+                pre.dataset.measured = pick.value;
+                return n;
+            };
+            pick.hidden = false;
+            pre.prepend(el("span", {className: "columns"}, el("span", {textContent: "time"}), el("span", {textContent: "lanes"}), el("span", {textContent: "line"})));
+            if (show() < 20) { // too few to say anything
+                pick.value = "all";
+                show();
+            }
+            pick.addEventListener("change", show);
+        }).catch(error => { note.textContent = error.message; });
+        return el("p", {className: "measured"}, pick, " ", note);
+    }
+
     function sourceTab(site, node) {
         const out = [], seen = new Set();
         for (const stage of STAGES) {
@@ -258,7 +409,7 @@
                 row.innerHTML = Ingot.highlight(line, state) || " "; // escaped there
                 pre.append(row);
             });
-            out.push(section(source.name || f.name, pre));
+            out.push(section(source.name || f.name, measureSource(site, node, names, source, pre), pre));
         }
         return out.length ? out : [el("p", {className: "dim", textContent: "This command runs no function."})];
     }
@@ -277,6 +428,20 @@
         if (e.bytes) s.writes += e.bytes, s.reads += e.from ? e.bytes : 0;
         return s;
     }
+    // What was counted while the commands ran, by function.
+    function ranTable(measured, nodes) {
+        const by = new Map();
+        for (const n of nodes)
+            for (const r of measured.commands.get(n.event.command) || []) {
+                const sum = by.get(r.kernel) || {ms: 0, ...NOTHING};
+                sum.ms += r.ms;
+                by.set(r.kernel, addCounts(sum, r));
+            }
+        if (!by.size) return [el("p", {className: "dim", textContent: "No function of these commands was counted."})];
+        return [table(["function", "threads", "lanes active", "vector use", "read", "written", "one by one", "texture calls", "time on all cores"], [...by].sort((a, b) => b[1].ms - a[1].ms).map(([name, r]) =>
+            [name, count(r.threads), share(r.active, r.room), share(r.room / 32, r.room / 32 + r.scalar), bytes(r.read), bytes(r.written), count(r.gathers + r.serial), count(r.texels), `${r.ms.toFixed(3)} ms`])),
+            el("p", {className: "dim", textContent: "Threads that began. Lanes active: of the 32 threads of a SIMD-group, how many took part in instructions that each thread has its own values in; the others waited for a branch or a loop. Vector use: how many instructions are of that kind; the rest is done once for all 32. Read and written: bytes of buffers that the instructions moved. One by one: accesses and operations that had to be done for each thread."})];
+    }
     function statisticsTab(site, node, below) {
         const own = node.kind === "command" ? [node] : below, // of a pass: its draws, too
              sum = {commands: 0, invocations: 0, reads: 0, writes: 0, ns: 0}, by = new Map();
@@ -289,8 +454,11 @@
             by.set(name, row);
         }
         const ms = ns => ns ? (ns / 1e6).toFixed(3) + " ms" : "";
+        const ran = el("div", {className: "ran"}, el("p", {className: "dim", textContent: "counting ..."}));
+        linesOf(site).then(measured => ran.replaceChildren(...ranTable(measured, own))).catch(error => ran.replaceChildren(el("p", {className: "dim", textContent: error.message})));
         return [section("All", facts([["commands", sum.commands], ["invocations", sum.invocations.toLocaleString("en")], ["may read", bytes(sum.reads)],
             ["may write", bytes(sum.writes)], ["time", ms(sum.ns)]])),
+            section("As it ran", ran),
             section("By function", table(["function", "commands", "invocations", "may read", "may write", "time"], [...by].sort((a, b) => b[1].ns - a[1].ns).map(([name, r]) =>
                 [name, r.commands, r.invocations.toLocaleString("en"), bytes(r.reads), bytes(r.writes), ms(r.ns)]))),
             el("p", {className: "dim", textContent: "Invocations are threads of kernels, vertices of draws, threadgroups of mesh draws. Bytes are those of the bound resources. Times are the quickest of two replays; a pass's draws run together, and the pass has their time."})];
@@ -298,11 +466,18 @@
 
     async function historyTab(site, node, picked, go) {
         if (!picked) return [el("p", {className: "dim", textContent: "Click a pixel of an attachment in Textures (or Enter on it) first."})];
-        const [n, x, y] = picked, r = site.resources[n];
-        const depth = targetsOf(site, node.pass).find(t => t.name === "depth" && t.resource);
-        let reply;
+        const [n, x, y] = picked, targets = targetsOf(site, node.pass), depth = targets.find(t => t.name === "depth" && t.resource);
+        // What samples are resolved to is written when the pass ends: the draws write the samples.
+        const resolved = targets.find(t => t.resource && t.resource.number === n && t.name.endsWith(", resolved"));
+        const samples = resolved && targets.find(t => t.resource && t.name + ", resolved" === resolved.name);
+        const ask = of => site.ask(`history?${node.event.command},${of},${depth ? depth.resource.number : of},${x},${y}`);
+        let reply, r = samples ? samples.resource : site.resources[n];
         try {
-            reply = await site.ask(`history?${node.event.command},${n},${depth ? depth.resource.number : n},${x},${y}`);
+            reply = await ask(r.number).catch(error => {
+                if (!samples) throw error;
+                r = site.resources[n]; // they have no memory
+                return ask(n);
+            });
         } catch (error) {
             return [el("div", {className: "said", textContent: error.message})];
         }
@@ -322,6 +497,7 @@
         });
         return [section(`Pixel (${x}, ${y}) of ${r.what}`, el("p", {}, "At the beginning of the pass: ", color(reply.begin)),
             rows.length ? table(["draw", "before", "after", "depth", "depth test", "blending", "result"], rows) : el("p", {textContent: "No draw of this pass touched it."})),
+            ...(reply.draws.length ? [section("Debug this pixel", ...reply.draws.filter(d => !reply.counted || d.passed).map(d => el("p", {}, debugLine(site, d.command, `pixel ${x},${y}`))))] : []),
             el("p", {className: "dim", textContent: `${reply.looked} of ${reply.of} draws of the pass were looked at. ${reply.counted ? "Draws whose fragments were discarded are not listed." : "Draws that changed it are listed."}`})];
     }
 

@@ -86,6 +86,7 @@
     }
     function prepare(site, ask) {
         site.ask = ask;
+        site.held = !!answers;
         site.handles = new Map(site.textures.map(t => [t.texture, t.handle]));
         // What a texture is, also of those that were released before the end.
         const made = new Map(site.textures.map(t => [t.handle, t]));
