@@ -6,6 +6,7 @@
 #define INGOT_ABI_CPU_KERNEL_H
 #include <stddef.h>
 #include <stdint.h>
+#include "abi/cpu_count.h"
 #include "abi/cpu_rays.h"
 #include "abi/cpu_tensor.h"
 #include "abi/cpu_texture.h"
@@ -49,13 +50,14 @@ struct CpuLaunch {
     // Not 0: the SIMD-groups of a threadgroup run in an order that this number gives. Read by code
     // compiled with MSL_WATCH_ORDER only.
     uint64_t schedule;
+    CpuCountFn *count; // never NULL; called by code compiled with MSL_WATCH_COUNTS
 };
 _Static_assert(offsetof(CpuLaunch, log) == 56 && offsetof(CpuLaunch, textures) == 72 &&
                    offsetof(CpuLaunch, lengths) == 80 && offsetof(CpuLaunch, report) == 88 &&
                    offsetof(CpuLaunch, live) == 96 && offsetof(CpuLaunch, tensors) == 104 &&
                    offsetof(CpuLaunch, grid_size) == 112 && offsetof(CpuLaunch, rays) == 128 &&
                    offsetof(CpuLaunch, view) == 136 && offsetof(CpuLaunch, watch) == 144 &&
-                   offsetof(CpuLaunch, schedule) == 152,
+                   offsetof(CpuLaunch, schedule) == 152 && offsetof(CpuLaunch, count) == 160,
                "codegen knows this layout");
 
 // Runs threadgroups first .. end-1 (x fastest, then y, then z) one after the other.

@@ -17,7 +17,6 @@ typedef enum CpuSiteKind { // what the value of each lane is
     CPU_SITE_ATOMIC,        // an address that is read and written at once
     CPU_SITE_SIZE,          // bytes of the access that follows
     CPU_SITE_BARRIER,       // mem_flags
-    CPU_SITE_PASSED,        // the barrier before; mem_flags
     CPU_SITE_SIMD_BARRIER,  // mem_flags
     CPU_SITE_FENCE,         // nothing: orders this thread's accesses for others
     CPU_SITE_LANE,          // of a thread of the SIMD-group or quad whose value is taken
@@ -36,6 +35,7 @@ typedef enum CpuSiteKind { // what the value of each lane is
     CPU_SITE_TEXEL_WRITE,   //
     CPU_SITE_TEXEL_ATOMIC,  //
     CPU_SITE_TEXTURE_FENCE, // a handle
+    CPU_SITE_UNWRITTEN,     // nothing: a variable of the thread is read that was never written
     CPU_N_SITE_KINDS
 } CpuSiteKind;
 
@@ -52,6 +52,8 @@ typedef struct CpuSite { // a place in the program
     uint32_t n_bytes;      // of the access; 0: as CPU_SITE_SIZE said
     uint32_t at;           // variables in threadgroup memory: their first byte there
     uint32_t type;         // of texels: the operation (abi/cpu_texture.h)
+    uint32_t repeat;       // reads of threadgroup memory: so many more follow,
+    uint32_t pitch;        // each so many bytes behind the one before
     uint32_t line, column; // 0: not known
     char name[32];         // of the variable, or the function called
 } CpuSite;
@@ -76,6 +78,6 @@ typedef struct CpuWatch {
     const uint8_t *reads;
 } CpuWatch;
 _Static_assert(offsetof(CpuWatch, line) == 8 && offsetof(CpuWatch, one) == 16 &&
-                   offsetof(CpuWatch, reads) == 24 && sizeof(CpuSite) == 68,
+                   offsetof(CpuWatch, reads) == 24 && sizeof(CpuSite) == 76,
                "codegen knows this layout");
 #endif

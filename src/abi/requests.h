@@ -165,6 +165,8 @@ enum {                   // MslKernelRequest.watch
     MSL_WATCH_NAN = 2,   // NaNs made of numbers
     MSL_WATCH_ORDER = 4, // SIMD-groups run one by one, in an order that the launch gives
     MSL_WATCH_NOTES = 8, // of MSL_WATCH_RACES what a thread does by itself
+    // Which lanes run which lines (abi/cpu_count.h). Needs no `validate`, and lines.
+    MSL_WATCH_COUNTS = 16,
 };
 typedef struct MslKernelRequest {
     const unsigned char *bitcode;
@@ -190,7 +192,7 @@ typedef struct MslKernelRequest {
     uint32_t width;                    // 0: choose; 32, 16 or 8; 1: lane-by-lane reference
     MslMathMode math_mode;
     bool validate; // compile in bounds and null checks
-    uint8_t watch; // MSL_WATCH_*; all but the last with `validate` only
+    uint8_t watch; // MSL_WATCH_*; RACES, NAN and NOTES with `validate` only
     uint8_t reach; // no buffer has 2^reach bytes; 0: MSL_REACH
     bool quick;    // code that is soon there rather than fast: the same results, for any shape
     // Of a library that has as much: MSL_DEBUG_FULL is reference code (width 1) that is not

@@ -259,12 +259,20 @@ static void too_long(int signal_number) {
     _exit(1);
 }
 
+static void no_memory(void) {
+    static const char text[] = "error: " DRIVER_NO_MEMORY "\n";
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0) {
+    }
+    _exit(1);
+}
+
 int build_main(int argc, char **argv) {
     BuildOptions o;
     int status = build_options(argc, argv, &o);
     if (status == OPTIONS_GO_ON) {
         driver_limits();
         signal(SIGALRM, too_long);
+        msl_on_no_memory(no_memory);
         // The front end's share of each file; checking limits each kernel by itself.
         unsigned long long ms = env_number("INGOT_COMPILE_TIMEOUT_MS", 120000) * o.inputs.n;
         alarm((unsigned)((ms + 999) / 1000));

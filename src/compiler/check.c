@@ -6,6 +6,7 @@
 #include "base/progress.h"
 #include "base/text.h"
 #include "compiler/build_int.h"
+#include "compiler/driver.h"
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -24,10 +25,19 @@ typedef struct Job {
     Text text;
 } Job;
 
+static int answer; // of the fork: where its error text goes
+
+static void no_memory(void) {
+    write_all(answer, DRIVER_NO_MEMORY, strlen(DRIVER_NO_MEMORY));
+    _exit(1);
+}
+
 // In the fork: compile, write why not to fd.
 _Noreturn static void run_job(const BuildOptions *o, const Metallib *lib, const RfFunction *f,
                               int fd) {
     signal(SIGALRM, SIG_DFL);
+    answer = fd;
+    msl_on_no_memory(no_memory);
     alarm((unsigned)(env_number("INGOT_COMPILE_TIMEOUT_MS", 120000) + 999) / 1000);
     MslKernel k;
     bool ok = build_kernel(o, lib, f, true, &k);

@@ -33,6 +33,8 @@ typedef struct MslLibrary {
 
 // frontend/frontend.c on frontend/bridge.cpp. Returns out->ok.
 bool msl_frontend(const MslSource *source, MslLibrary *out);
+// Called where front end or back end get no memory: does not return. Else the process aborts.
+void msl_on_no_memory(void (*then)(void));
 void msl_library_free(MslLibrary *lib);
 
 // frontend/preprocess.c: what the preprocessor makes of a source, as `metal -E` writes it.

@@ -15,6 +15,7 @@ char *driver_pch_dir(void);
 // Folder of those made when the compiler was built or installed, ../share/ingot/pch beside the
 // executable; NULL if there is none. malloc'd.
 char *driver_shipped_pch_dir(void);
+#define DRIVER_NO_MEMORY "out of memory (INGOT_COMPILE_MEMORY_MB sets the limit)"
 // No core files; address space limited to $INGOT_COMPILE_MEMORY_MB (8 GiB, or half the machine).
 void driver_limits(void);
 // Gives up what a compiler does not need (os/confine.h): programs, sockets, new code, and with

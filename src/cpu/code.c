@@ -102,14 +102,26 @@ static bool describe(CpuCode *code, char *why, size_t why_bytes) {
     return true;
 }
 
+// How many bytes there are from an address on.
+static uint64_t room_at(const CpuElf *e, uint64_t at) {
+    for (size_t i = 0; i < e->n_segments; i++)
+        if (at >= e->segments[i].p_vaddr && at - e->segments[i].p_vaddr < e->segments[i].p_memsz)
+            return e->segments[i].p_memsz - (at - e->segments[i].p_vaddr);
+    return 0;
+}
+
+const char *cpu_code_text(const CpuCode *code, CpuElfSymbol symbol, size_t *n_bytes) {
+    uint64_t at = code->elf.symbols[symbol], room = at ? room_at(&code->elf, at) : 0;
+    const char *text = code->base + at, *end = room ? memchr(text, 0, room) : NULL;
+    *n_bytes = end ? (size_t)(end - text) : 0;
+    return end ? text : NULL;
+}
+
 // The table of watched code: whole, and of arguments that there are.
 static bool take_sites(CpuCode *code, char *why, size_t why_bytes) {
     const CpuElf *e = &code->elf;
-    uint64_t at = e->symbols[CPU_ELF_SITES], room = 0;
     if (!(code->info.flags & CPU_KERNEL_WATCHED)) return true;
-    for (size_t i = 0; i < e->n_segments; i++)
-        if (at >= e->segments[i].p_vaddr && at - e->segments[i].p_vaddr < e->segments[i].p_memsz)
-            room = e->segments[i].p_memsz - (at - e->segments[i].p_vaddr);
+    uint64_t at = e->symbols[CPU_ELF_SITES], room = room_at(e, at);
     const CpuSite *sites = (const void *)(code->base + at);
     uint32_t n = at && room >= sizeof *sites ? sites[0].id : 0;
     bool ok = n && n <= CPU_MAX_SITES && room / sizeof *sites >= n;

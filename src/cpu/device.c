@@ -107,4 +107,5 @@ const DevTable cpu_device = {
     .dispatch = cpu_dispatch,
     .render = cpu_raster,
     .rays = cpu_rays,
+    .mark = cpu_profile_mark,
 };

@@ -127,7 +127,8 @@ void cpu_launch_init(CpuContextLaunch *launch, DevRun *run, void *context) {
                                             .textures = cpu_texture_ops(),
                                             .tensors = cpu_tensor_ops(),
                                             .rays = cpu_ray_ops(),
-                                            .report = report_from_kernel},
+                                            .report = report_from_kernel,
+                                            .count = cpu_profile_count},
                                  .context = context};
 }
 
@@ -257,7 +258,8 @@ static bool run_part(Share *share, CpuThread *t, Part *part) {
     CpuWatcher *w = part->code->sites ? cpu_watch_open() : NULL;
     uint64_t seed = part->launch.launch.schedule;
     bool ok = !part->code->sites ||
-              (w && cpu_watch_begin(w, part->code, &part->launch.launch, t->threadgroup_memory));
+              (w && cpu_watch_begin(w, part->code, &part->launch.launch, t->threadgroup_memory,
+                                    share->threadgroup_bytes));
     if (!ok) dev_run_fail(share->run, DEV_FAULT_NO_MEMORY, 0);
     for (uint64_t i = 0; ok && i < part->n_groups; i++) {
         uint64_t at = seed ? permuted(i, part->n_groups, seed) : i;

@@ -269,7 +269,9 @@ static const struct {
     [CPU_ELF_KERNEL] = {CPU_KERNEL_SYMBOL, 0},
     [CPU_ELF_VERTEX] = {CPU_VERTEX_SYMBOL, 0},
     [CPU_ELF_FRAGMENT] = {CPU_FRAGMENT_SYMBOL, 0},
-    [CPU_ELF_SITES] = {CPU_SITES_SYMBOL, sizeof(CpuSite)}};
+    [CPU_ELF_SITES] = {CPU_SITES_SYMBOL, sizeof(CpuSite)},
+    [CPU_ELF_LINES] = {CPU_LINES_SYMBOL, 1},
+    [CPU_ELF_REMARKS] = {CPU_REMARKS_SYMBOL, 1}};
 
 static bool read_symbol(Reader *r, const Elf64_Sym *s) {
     CpuElf *e = r->elf;

@@ -18,6 +18,8 @@ typedef enum CpuElfSymbol {
     CPU_ELF_VERTEX,
     CPU_ELF_FRAGMENT,
     CPU_ELF_SITES,
+    CPU_ELF_LINES,
+    CPU_ELF_REMARKS,
     CPU_ELF_N_SYMBOLS
 } CpuElfSymbol;
 

@@ -38,6 +38,9 @@ static inline CpuCode *cpu_code(const DevCode *code) { return (CpuCode *)(uintpt
 // Whether the text, to its NUL, is a constant of the code object that the caller is part of.
 bool cpu_code_has_text(const void *caller, const char *text);
 
+// A text of the code object, to its zero; NULL: it has none, or no end.
+const char *cpu_code_text(const CpuCode *code, CpuElfSymbol symbol, size_t *n_bytes);
+
 // What the device keeps in DevRun.part.
 typedef struct CpuRunPart {
     OsTimer deadline; // first
@@ -119,6 +122,11 @@ extern bool cpu_profiled;                                                // INGO
 void cpu_profile_code(const DevCode *code, const DevCodeSource *source); // is loaded
 void cpu_profile_thread(CpuThread *t);                                   // is about to run code
 void cpu_profile_run_ended(void);
+CpuCountFn cpu_profile_count;
+void cpu_profile_mark(void *context, uint64_t command); // DevTable.mark
+// jitdump.c; one call at a time
+void cpu_jitdump_begin(const char *folder);
+void cpu_jitdump_code(const CpuCode *code, const DevCodeSource *source, const char *function);
 // debug.c
 extern bool cpu_debugged;   // MTL_SHADER_DEBUG=1
 void cpu_debug_enter(void); // one thread at a time runs code then

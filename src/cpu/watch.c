@@ -14,8 +14,6 @@ static CpuWatcher *watcher_of(const CpuLaunch *launch) {
     return (CpuWatcher *)(uintptr_t)launch->watch;
 }
 
-static uint32_t lanes_from(uint32_t n) { return n >= LANES ? ~0u : (1u << n) - 1; }
-
 // The threads that a SIMD-group has.
 static uint32_t all_lanes(const CpuWatcher *w, uint32_t first) {
     return first < w->n_threads ? lanes_from(w->n_threads - first) : 0;
@@ -32,36 +30,32 @@ static void report_lane(CpuWatcher *w, AbiBadAccess what, const CpuSite *site, u
 
 // ---- Accesses ----
 
-static Memory memory_of(const CpuSite *s) {
-    return s->space == ABI_SPACE_THREADGROUP ? MEMORY_GROUP : MEMORY_DEVICE;
+static Toucher toucher(const CpuWatcher *w, const CpuSite *site, Memory m, uint32_t first) {
+    uint32_t simd = first / LANES;
+    return (Toucher){site, m, first, w->epoch[simd][m], w->sub[simd][m]};
 }
 
-// All lanes of the mask at one place. Two threads stand for all: a write meets itself there, and of
-// reads two are kept.
-static void touch_together(CpuWatcher *w, const Toucher *t, uint32_t mask, uint64_t address,
-                           uint64_t n_bytes) {
-    uint32_t first = (uint32_t)__builtin_ctz(mask), last = 31 - (uint32_t)__builtin_clz(mask);
-    cpu_touch_run(w, t, first, 1, address, n_bytes);
-    if (last != first) cpu_touch_run(w, t, last, 1, address, n_bytes);
+// A pointer may be one of several: where it points says of which memory it is.
+static bool in_group(const CpuWatcher *w, const CpuSite *site, uint64_t address) {
+    return site->space == ABI_SPACE_THREADGROUP ||
+           (site->space == ABI_SPACE_POINTER &&
+            address - (uint64_t)(uintptr_t)w->memory < w->n_memory);
 }
 
 static void touch_lanes(CpuWatcher *w, const CpuSite *site, uint32_t first, uint32_t mask,
                         const uint64_t *at) {
-    Toucher t = {site, memory_of(site), first, first / LANES};
-    while (mask) {
-        uint32_t lane = (uint32_t)__builtin_ctz(mask), n = 1;
-        uint64_t bytes = site->n_bytes ? site->n_bytes : w->n_bytes[lane];
-        uint64_t step = lane + 1 < LANES && mask >> lane & 2 ? at[lane + 1] - at[lane] : 1;
-        bool steady = site->n_bytes && (step == 0 || step == bytes);
-        while (steady && lane + n < LANES && mask >> (lane + n) & 1 &&
-               at[lane + n] - at[lane + n - 1] == step)
-            n++;
-        uint32_t run = lanes_from(n) << lane;
-        if (n > 1 && !step)
-            touch_together(w, &t, run, at[lane], bytes);
-        else
-            cpu_touch_run(w, &t, lane, n, at[lane], bytes);
-        mask &= ~run;
+    uint32_t group = 0;
+    for (uint32_t left = mask; left; left &= left - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(left);
+        if (in_group(w, site, at[lane])) group |= 1u << lane;
+    }
+    if (group) {
+        Toucher t = toucher(w, site, MEMORY_GROUP, first);
+        cpu_lines_lanes(w, &t, group, at);
+    }
+    if (mask & ~group) {
+        Toucher t = toucher(w, site, MEMORY_DEVICE, first);
+        cpu_touch_lanes(w, &t, mask & ~group, at);
     }
 }
 
@@ -87,7 +81,22 @@ static void close_round(CpuWatcher *w) {
 
 void cpu_watch_group_end(CpuWatcher *w) { close_round(w); }
 
-static void come_to_barrier(CpuWatcher *w, const CpuSite *site, uint32_t first, uint32_t mask) {
+static const uint32_t flag_of[N_MEMORIES] = {
+    [MEMORY_DEVICE] = FLAG_DEVICE, [MEMORY_GROUP] = FLAG_GROUP, [MEMORY_TEXTURE] = FLAG_TEXTURE};
+
+// A SIMD-group does nothing between coming to a barrier and having passed it: its next epoch begins
+// here.
+static void count_epochs(CpuWatcher *w, uint32_t simd, uint64_t flags) {
+    for (int m = 0; m < N_MEMORIES; m++) {
+        if (!(flags & flag_of[m])) continue;
+        uint32_t epoch = ++w->epoch[simd][m];
+        w->sub[simd][m] = 0;
+        if (epoch > w->top) w->top = epoch;
+    }
+}
+
+static void come_to_barrier(CpuWatcher *w, const CpuSite *site, uint32_t first, uint32_t mask,
+                            uint64_t flags) {
     uint32_t simd = first / LANES, round = ++w->passed[simd];
     if (round > w->round) {
         close_round(w);
@@ -108,18 +117,7 @@ static void come_to_barrier(CpuWatcher *w, const CpuSite *site, uint32_t first, 
     }
     w->arrived[simd] |= mask;
     w->n_arrived += (uint32_t)__builtin_popcount(mask);
-}
-
-static void pass_barrier(CpuWatcher *w, uint32_t simd, uint64_t flags) {
-    static const uint32_t flag[N_MEMORIES] = {[MEMORY_DEVICE] = FLAG_DEVICE,
-                                              [MEMORY_GROUP] = FLAG_GROUP,
-                                              [MEMORY_TEXTURE] = FLAG_TEXTURE};
-    for (int m = 0; m < N_MEMORIES; m++) {
-        if (!(flags & flag[m])) continue;
-        uint32_t epoch = ++w->epoch[simd][m];
-        w->sub[simd][m] = 0;
-        if (epoch > w->top) w->top = epoch;
-    }
+    count_epochs(w, simd, flags);
 }
 
 static void need_all(CpuWatcher *w, const CpuSite *site, uint32_t first, uint32_t mask) {
@@ -131,13 +129,10 @@ static void need_all(CpuWatcher *w, const CpuSite *site, uint32_t first, uint32_
 
 static void meet(CpuWatcher *w, const CpuSite *site, uint32_t first, uint32_t mask,
                  uint64_t flags) {
-    static const uint32_t flag[N_MEMORIES] = {[MEMORY_DEVICE] = FLAG_DEVICE,
-                                              [MEMORY_GROUP] = FLAG_GROUP,
-                                              [MEMORY_TEXTURE] = FLAG_TEXTURE};
     uint32_t simd = first / LANES;
     need_all(w, site, first, mask);
     for (int m = 0; m < N_MEMORIES; m++)
-        if (flags & flag[m] && w->sub[simd][m] < MAX_SUB) w->sub[simd][m]++;
+        if (flags & flag_of[m] && w->sub[simd][m] < MAX_SUB) w->sub[simd][m]++;
 }
 
 static void fence(CpuWatcher *w, uint32_t simd) {
@@ -243,7 +238,7 @@ static uint64_t address_of(const AbiTexture *t, uint32_t type, const Texel *at) 
 
 static void touch_texels(CpuWatcher *w, const CpuSite *site, uint32_t first, uint32_t mask,
                          const uint64_t *values) {
-    Toucher who = {site, MEMORY_TEXTURE, first, first / LANES};
+    Toucher who = toucher(w, site, MEMORY_TEXTURE, first);
     uint32_t type = site->type & CPU_TEX_TYPE_MASK;
     for (uint32_t left = mask; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
@@ -263,29 +258,39 @@ static void touch_texels(CpuWatcher *w, const CpuSite *site, uint32_t first, uin
 
 // ---- What code calls ----
 
+// What is the same for all lanes.
+static bool observe_one(CpuWatcher *w, const CpuSite *site, uint32_t first, uint32_t mask,
+                        uint64_t value) {
+    switch ((CpuSiteKind)site->kind) {
+    case CPU_SITE_BARRIER: come_to_barrier(w, site, first, mask, value); return true;
+    case CPU_SITE_SIMD_BARRIER: meet(w, site, first, mask, value); return true;
+    case CPU_SITE_FENCE: fence(w, first / LANES); return true;
+    case CPU_SITE_WHOLE: need_all(w, site, first, mask); return true;
+    case CPU_SITE_UNWRITTEN:
+        for (uint32_t left = mask; left; left &= left - 1)
+            report_lane(w, ABI_UNWRITTEN, site, first + (uint32_t)__builtin_ctz(left), 0, 0);
+        return true;
+    case CPU_SITE_HEAD:
+    case CPU_SITE_TEXTURE_FENCE:
+    case CPU_N_SITE_KINDS: return true;
+    default: return false;
+    }
+}
+
 static void observe(CpuWatcher *w, const CpuSite *site, uint32_t first, uint32_t mask,
                     const uint64_t *values) {
-    uint32_t simd = first / LANES;
-    uint64_t any = values[__builtin_ctz(mask)];
+    if (observe_one(w, site, first, mask, values[__builtin_ctz(mask)])) return;
     switch ((CpuSiteKind)site->kind) {
     case CPU_SITE_READ:
     case CPU_SITE_WRITE:
     case CPU_SITE_ATOMIC: touch_lanes(w, site, first, mask, values); return;
     case CPU_SITE_SIZE: memcpy(w->n_bytes, values, sizeof w->n_bytes); return;
-    case CPU_SITE_BARRIER: come_to_barrier(w, site, first, mask); return;
-    case CPU_SITE_PASSED: pass_barrier(w, simd, any); return;
-    case CPU_SITE_SIMD_BARRIER: meet(w, site, first, mask, any); return;
-    case CPU_SITE_FENCE: fence(w, simd); return;
-    case CPU_SITE_WHOLE: need_all(w, site, first, mask); return;
     case CPU_SITE_SAME: same_everywhere(w, site, first, mask, values); return;
     case CPU_SITE_TEXTURE: memcpy(w->texture, values, sizeof w->texture); return;
     case CPU_SITE_TEXEL_XY: memcpy(w->xy, values, sizeof w->xy); return;
     case CPU_SITE_TEXEL_READ:
     case CPU_SITE_TEXEL_WRITE:
     case CPU_SITE_TEXEL_ATOMIC: touch_texels(w, site, first, mask, values); return;
-    case CPU_SITE_HEAD:
-    case CPU_SITE_TEXTURE_FENCE:
-    case CPU_N_SITE_KINDS: return;
     default: look_at_lanes(w, site, first, mask, values);
     }
 }
@@ -301,18 +306,17 @@ void cpu_observe_line(const CpuLaunch *launch, uint32_t number, uint32_t first, 
     CpuWatcher *w = watcher_of(launch);
     const CpuSite *site = &w->sites[number];
     if (!mask) return;
-    uint32_t lane = (uint32_t)__builtin_ctz(mask), together = mask >> lane;
-    bool access = site->kind <= CPU_SITE_ATOMIC && site->n_bytes;
-    if (access &&
-        (stride == 0 || (stride == (int64_t)site->n_bytes && !(together & (together + 1))))) {
-        Toucher t = {site, memory_of(site), first, first / LANES};
-        if (!stride)
-            touch_together(w, &t, mask, base, site->n_bytes);
+    if (site->kind <= CPU_SITE_ATOMIC && site->space != ABI_SPACE_POINTER) {
+        bool group = site->space == ABI_SPACE_THREADGROUP;
+        Toucher t = toucher(w, site, group ? MEMORY_GROUP : MEMORY_DEVICE, first);
+        if (group)
+            cpu_lines_line(w, &t, mask, base, stride);
         else
-            cpu_touch_run(w, &t, lane, (uint32_t)__builtin_popcount(mask),
-                          base + lane * (uint64_t)stride, site->n_bytes);
+            cpu_touch_line(w, &t, mask, base, stride);
         return;
     }
+    uint32_t lane = (uint32_t)__builtin_ctz(mask);
+    if (observe_one(w, site, first, mask, base + lane * (uint64_t)stride)) return;
     uint64_t values[LANES];
     for (uint32_t l = 0; l < LANES; l++) values[l] = base + l * (uint64_t)stride;
     observe(w, site, first, mask, values);

@@ -21,6 +21,7 @@ CpuWatcher *cpu_watch_open(void) {
 static void destroy(CpuWatcher *w) {
     if (!w) return;
     cpu_shadow_free(w);
+    cpu_lines_free(w);
     free(w->reads);
     free(w->groups);
     free(w);
@@ -71,13 +72,16 @@ static void choose_reads(CpuWatcher *w) {
     if (pointers) memset(w->reads, 1, w->n_slots + 1);
 }
 
-bool cpu_watch_begin(CpuWatcher *w, const CpuCode *code, CpuLaunch *launch, const char *memory) {
+bool cpu_watch_begin(CpuWatcher *w, const CpuCode *code, CpuLaunch *launch, const char *memory,
+                     size_t n_bytes) {
     w->watch =
         (CpuWatch){.lanes = cpu_observe_lanes, .line = cpu_observe_line, .one = cpu_observe_one};
     w->launch = launch;
     w->sites = code->sites;
     w->n_slots = code->info.n_slots;
     w->memory = memory;
+    w->n_memory = n_bytes;
+    if (!cpu_lines_reserve(w)) return false;
     if (!w->reads || w->max_slots < w->n_slots) {
         uint8_t *reads = realloc(w->reads, w->n_slots + 1);
         if (!reads) return false;
@@ -119,7 +123,9 @@ bool cpu_watch_group(CpuWatcher *w, uint64_t number) {
     memset(w->passed, 0, sizeof w->passed);
     memset(w->arrived, 0, sizeof w->arrived);
     w->round = w->n_arrived = w->barrier = 0;
-    w->mixed = false;
+    w->mixed = w->exact = false;
+    w->n_logged = w->n_lists = 0;
+    w->log_epoch = w->group_base;
     return true;
 }
 

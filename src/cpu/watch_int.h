@@ -22,6 +22,11 @@ enum {
     TOUCH_EPOCH = 32,
     MAX_SUB = 63,
 };
+static inline Touch touch_of(uint32_t epoch, uint32_t thread, uint32_t sub, uint32_t site,
+                             bool relaxed) {
+    return (Touch)epoch << TOUCH_EPOCH | (Touch)(thread & 1023) << TOUCH_THREAD |
+           (Touch)sub << TOUCH_SUB | (relaxed ? (Touch)TOUCH_ATOMIC : 0) | site;
+}
 static inline uint32_t touch_epoch(Touch t) { return (uint32_t)(t >> TOUCH_EPOCH); }
 static inline uint32_t touch_thread(Touch t) { return (uint32_t)(t >> TOUCH_THREAD) & 1023; }
 static inline uint32_t touch_sub(Touch t) { return (uint32_t)(t >> TOUCH_SUB) & MAX_SUB; }
@@ -29,15 +34,54 @@ static inline uint32_t touch_site(Touch t) { return (uint32_t)t & (TOUCH_ATOMIC 
 
 typedef enum Memory { MEMORY_DEVICE, MEMORY_GROUP, MEMORY_TEXTURE, N_MEMORIES } Memory;
 
-// Who touched the bytes of 4096, in cells of 1 << shift bytes: the last write, and two reads, by
-// threads of two SIMD-groups if there were such: with any write one of them is in conflict if any
-// read was.
-enum { PAGE_BITS = 12, PAGE_BYTES = 1 << PAGE_BITS };
+enum { LINE_BITS = 6, LINE_BYTES = 1 << LINE_BITS }; // of what is kept in short
+
+// 64 bytes whose touches of this dispatch are one picture: one epoch, byte b by thread
+// first + (b >> shift), all reads at one place of the program and all writes at one. Streams
+// through memory are. Anything else is told cell by cell.
+typedef struct Brief {
+    uint64_t written, read; // a bit for each byte
+    uint32_t epoch;         // 0: nothing yet
+    int32_t first;
+    uint16_t write_site, read_site;
+    uint8_t shift, sub;
+    bool cells, relaxed; // cells: it is told there; relaxed: by atomic functions
+} Brief;
+
+// Who touched the bytes of 4096: in short, or in cells of 1 << shift bytes: the last write, and two
+// reads, by threads of two SIMD-groups if there were such: with any write one of them is in
+// conflict if any read was.
+enum { PAGE_BITS = 12, PAGE_BYTES = 1 << PAGE_BITS, PAGE_LINES = PAGE_BYTES / LINE_BYTES };
 typedef struct Page {
     uint64_t key; // address / PAGE_BYTES, and the memory above it
     uint32_t shift, n;
-    Touch *written, *read, *also_read; // [n]
+    Touch *written, *read, *also_read; // [n], 0 at first
+    Brief lines[PAGE_LINES];
 } Page;
+
+// 64 bytes of threadgroup memory (watch_lines.c), a bit for each byte.
+enum { LINE_WORDS = LINE_BYTES / 4 };
+typedef uint16_t Threads __attribute__((vector_size(16))); // what every processor has
+typedef struct Line {
+    union {
+        Threads half[2];
+        uint16_t word[LINE_WORDS];
+    } who;                          // touched each word in this epoch, if anybody
+    uint64_t ever;                  // written in this threadgroup
+    uint64_t written, read;         // in this epoch
+    uint64_t several;               // of `read`: surely by several threads
+    uint64_t was_written, was_read; // before the last simdgroup_barrier of `simd` in it
+    uint32_t base, epoch;           // of the threadgroup, and the epoch in it, that this is about
+    uint8_t simd, sub;              // who touched it; MANY: several SIMD-groups
+} Line;
+
+typedef struct Logged { // an access to threadgroup memory in the epoch that runs
+    uint32_t site, first, mask, sub;
+    int32_t at;     // offset of lane 0,
+    int32_t stride; // of the lanes behind it,
+    uint32_t list;  // or the offsets of all: which of CpuWatcher.lists; NO_LIST: none
+} Logged;
+enum { MAX_LOGGED = 1 << 15, MAX_LISTS = 1 << 11 };
 
 typedef struct Found { // reports that differ
     AbiReport report;
@@ -59,6 +103,7 @@ struct CpuWatcher {
     uint8_t *reads; // [max_slots + 1] CpuWatch.reads
     size_t max_slots;
     const char *memory; // the threadgroup's
+    uint64_t n_memory;  // bytes of it
     // Time.
     uint32_t dispatch_base, group_base, top; // epochs; top: the greatest in use
     uint32_t epoch[MAX_GROUPS_OF_SIMD][N_MEMORIES];
@@ -72,6 +117,13 @@ struct CpuWatcher {
     uint32_t passed[MAX_GROUPS_OF_SIMD], arrived[MAX_GROUPS_OF_SIMD];
     uint32_t round, n_arrived, barrier; // barrier: the site; 0: none yet
     bool mixed;
+    // Its memory.
+    Line *lines; // [max_lines]
+    size_t max_lines;
+    Logged *log;
+    uint32_t (*lists)[ABI_SIMD_WIDTH];
+    uint32_t n_logged, n_lists, log_epoch;
+    bool exact; // this epoch's accesses are in the shadow, not in the log
     // What belongs to the next call, of each lane.
     uint64_t n_bytes[ABI_SIMD_WIDTH], texture[ABI_SIMD_WIDTH], xy[ABI_SIMD_WIDTH];
     // Shadow.
@@ -95,13 +147,24 @@ typedef struct Toucher { // who touches what, how
     const CpuSite *site;
     Memory memory;
     uint32_t first; // thread of lane 0
-    uint32_t simd;  // its SIMD-group
+    uint32_t epoch, sub;
 } Toucher;
 // n lanes from `lane` on, each its n_bytes, one behind the other.
 void cpu_touch_run(CpuWatcher *w, const Toucher *t, uint32_t lane, uint32_t n, uint64_t address,
                    uint64_t n_bytes);
+// Lanes of the mask, anywhere.
+void cpu_touch_lanes(CpuWatcher *w, const Toucher *t, uint32_t mask, const uint64_t *at);
+void cpu_touch_line(CpuWatcher *w, const Toucher *t, uint32_t mask, uint64_t base, int64_t stride);
 void cpu_shadow_clear(CpuWatcher *w);
 void cpu_shadow_free(CpuWatcher *w);
+static inline uint32_t lanes_from(uint32_t n) { return n >= ABI_SIMD_WIDTH ? ~0u : (1u << n) - 1; }
+
+// watch_lines.c
+bool cpu_lines_reserve(CpuWatcher *w); // for n_memory bytes. False: no memory
+void cpu_lines_free(CpuWatcher *w);
+// Accesses to threadgroup memory.
+void cpu_lines_line(CpuWatcher *w, const Toucher *t, uint32_t mask, uint64_t base, int64_t stride);
+void cpu_lines_lanes(CpuWatcher *w, const Toucher *t, uint32_t mask, const uint64_t *at);
 
 // watch_groups.c
 // The report of this kind of a site, and another one's if there is one; NULL: it is too much, or

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // watch_shadow.c: who touched which bytes last, and whether the next one is ordered after him.
 // Pages of shadow come as memory is touched; they stay for later dispatches, whose epochs are
-// greater. Cells are of four bytes until somebody touches less.
+// greater. A page begins with what can be said in short of each 64 bytes; the first access that
+// does not fit turns it into cells, of four bytes until somebody touches less.
 //
 // Memory comes from mmap, never from malloc: a kernel that takes too long is left in the middle.
 #include <stdlib.h>
@@ -77,8 +78,13 @@ static bool grow(CpuWatcher *w) {
     return true;
 }
 
+enum { WORDS = 2 }; // shift of the usual cells
+
+// Cells as fine as that, or finer.
 static bool give_cells(CpuWatcher *w, Page *p, uint32_t shift) {
     uint32_t n = PAGE_BYTES >> shift;
+    if (p->n && p->shift <= shift) return true;
+    if (shift > WORDS) shift = WORDS, n = PAGE_BYTES >> WORDS;
     Touch *cells = more(w, 3 * n * sizeof *cells);
     if (!cells) return false;
     Touch *to[3] = {cells, cells + n, cells + 2 * n},
@@ -92,19 +98,18 @@ static bool give_cells(CpuWatcher *w, Page *p, uint32_t shift) {
 }
 
 static Page *new_page(CpuWatcher *w, uint64_t key) {
-    enum { WORDS = 2 };
     if ((!w->table || w->n_pages >= w->mask / 2) && !grow(w)) return NULL;
     Page *p = more(w, sizeof *p);
     if (!p) return NULL;
     p->key = key;
-    if (!give_cells(w, p, WORDS)) return NULL;
+    p->shift = WORDS;
     insert(w->table, w->mask, p);
     w->n_pages++;
     return p;
 }
 
-// The page of an address, with cells that the access consists of. NULL: there is no more memory.
-static Page *page_at(CpuWatcher *w, Memory memory, uint64_t address, uint64_t n_bytes) {
+// The page of an address. NULL: there is no more memory.
+static Page *page_at(CpuWatcher *w, Memory memory, uint64_t address) {
     uint64_t key = address >> PAGE_BITS | (uint64_t)(memory == MEMORY_TEXTURE) << 63;
     Page **recent = &w->recent[key % 16], *p = *recent;
     if (!p || p->key != key) {
@@ -122,11 +127,6 @@ static Page *page_at(CpuWatcher *w, Memory memory, uint64_t address, uint64_t n_
         }
         *recent = p;
     }
-    uint32_t shift = (uint32_t)__builtin_ctzll(address | n_bytes | 4);
-    if (shift < p->shift && !give_cells(w, p, shift)) {
-        w->full = true;
-        return NULL;
-    }
     return p;
 }
 
@@ -137,7 +137,6 @@ typedef struct Bounds { // of touches, as numbers
     Touch group;        // from it on: of this threadgroup
     Touch now;          // before it, and of this threadgroup: ordered by barriers
     Touch own;          // of lane 0
-    Touch written;      // reads of what was last written before it: never written
 } Bounds;
 
 static bool fences_order(const CpuWatcher *w, Touch t) {
@@ -182,13 +181,6 @@ static void report_race(CpuWatcher *w, const CpuSite *site, Touch own, Touch t, 
     r->other.access = deed_of(other);
 }
 
-static void report_unwritten(CpuWatcher *w, const CpuSite *site, Touch own, uint64_t address) {
-    AbiReport *r = cpu_watch_find(w, ABI_UNWRITTEN, site, NULL);
-    if (!r) return;
-    cpu_watch_address(w, site, address, r);
-    cpu_watch_thread(w, touch_epoch(own), touch_thread(own), r->thread);
-}
-
 static bool is_live(const Bounds *b, Touch t) { return t >= b->below; }
 
 static bool is_same_thread(Touch a, Touch own) { return !((a ^ own) >> TOUCH_THREAD & 1023); }
@@ -210,8 +202,6 @@ static void note_read(Page *p, uint32_t i, const Bounds *b, Touch own) {
 static void touch_cell(CpuWatcher *w, const CpuSite *site, Page *p, uint32_t i, const Bounds *b,
                        Touch own, uint64_t address, bool writes) {
     Touch before[3] = {p->written[i], p->read[i], p->also_read[i]};
-    bool reads = site->kind != CPU_SITE_WRITE && site->kind != CPU_SITE_TEXEL_WRITE;
-    if (reads && before[0] < b->written) report_unwritten(w, site, own, address);
     for (int k = 0; k < (writes ? 3 : 1); k++) {
         if (before[k] & own & TOUCH_ATOMIC) continue;
         if (!is_ordered(w, b, before[k], own)) report_race(w, site, own, before[k], address);
@@ -252,8 +242,7 @@ WIDE static bool read_run(const Run *r, const Bounds *bounds) {
     Touch *restrict written = r->p->written + r->at, *restrict read = r->p->read + r->at,
                     *restrict also = r->p->also_read + r->at;
     uint32_t bad = 0;
-    for (uint32_t j = 0; j < r->n; j++)
-        bad |= !is_fine(&b, written[j], own_of(r, j)) | (written[j] < b.written);
+    for (uint32_t j = 0; j < r->n; j++) bad |= !is_fine(&b, written[j], own_of(r, j));
     if (bad) return false;
     for (uint32_t j = 0; j < r->n; j++) {
         Touch own = own_of(r, j), last = read[j], second = also[j];
@@ -286,33 +275,116 @@ WIDE static bool write_run(const Run *r, const Bounds *bounds) {
 static Bounds bounds_of(const CpuWatcher *w, const Toucher *t, uint32_t lane) {
     const CpuSite *s = t->site;
     bool group = t->memory == MEMORY_GROUP, relaxed = s->flags & CPU_SITE_RELAXED;
-    uint32_t epoch = w->epoch[t->simd][t->memory];
-    Touch base = (Touch)w->group_base << TOUCH_EPOCH;
+    Touch base = (Touch)w->group_base << TOUCH_EPOCH, epoch = (Touch)t->epoch << TOUCH_EPOCH;
     return (Bounds){.below = group ? base : (Touch)w->dispatch_base << TOUCH_EPOCH,
                     .group = base,
-                    .now = (Touch)epoch << TOUCH_EPOCH,
-                    .own = (Touch)epoch << TOUCH_EPOCH |
-                           (Touch)((t->first + lane) & 1023) << TOUCH_THREAD |
-                           (Touch)w->sub[t->simd][t->memory] << TOUCH_SUB |
-                           (relaxed ? (Touch)TOUCH_ATOMIC : 0) | s->id,
-                    .written = group ? base : 0};
+                    .now = epoch,
+                    .own = touch_of(t->epoch, t->first + lane, t->sub, s->id, relaxed)};
+}
+
+static bool is_write(const CpuSite *s) {
+    return s->kind != CPU_SITE_READ && s->kind != CPU_SITE_TEXEL_READ;
 }
 
 static void touch_cells(CpuWatcher *w, const Toucher *t, Run *r, const Bounds *b,
                         uint64_t address) {
-    bool writes = t->site->kind != CPU_SITE_READ && t->site->kind != CPU_SITE_TEXEL_READ,
-         relaxed = t->site->flags & CPU_SITE_RELAXED;
+    bool writes = is_write(t->site), relaxed = t->site->flags & CPU_SITE_RELAXED;
     if (!relaxed && (writes ? write_run(r, b) : read_run(r, b))) return;
     for (uint32_t j = 0; j < r->n; j++)
         touch_cell(w, t->site, r->p, r->at + j, b, own_of(r, j),
                    address + ((uint64_t)j << r->p->shift), writes);
 }
 
+// ---- In short ----
+
+static bool is_same_line(const CpuWatcher *w, uint32_t a, uint32_t b) {
+    const CpuSite *p = &w->sites[a], *q = &w->sites[b];
+    return a == b ||
+           (p->line && p->line == q->line && p->column == q->column && p->n_bytes == q->n_bytes);
+}
+
+// Says these bytes of a line in short, if that is possible. `first`: the thread of its byte 0.
+static bool say_briefly(const CpuWatcher *w, const Toucher *t, Brief *l, uint64_t bytes,
+                        int32_t first, uint8_t shift) {
+    const CpuSite *s = t->site;
+    bool writes = is_write(s), relaxed = s->flags & CPU_SITE_RELAXED;
+    if (l->epoch < (t->memory == MEMORY_GROUP ? w->group_base : w->dispatch_base)) {
+        *l = (Brief){.epoch = t->epoch,
+                     .first = first,
+                     .shift = shift,
+                     .sub = (uint8_t)t->sub,
+                     .relaxed = relaxed};
+    } else if (l->cells || l->epoch != t->epoch || l->first != first || l->shift != shift ||
+               l->sub != t->sub || l->relaxed != relaxed) {
+        return false;
+    }
+    uint16_t *site = writes ? &l->write_site : &l->read_site;
+    if (*site && !is_same_line(w, *site, s->id)) return false;
+    *site = (uint16_t)s->id;
+    *(writes ? &l->written : &l->read) |= bytes;
+    return true;
+}
+
+// What was said of a line in short, as cells.
+static bool give_line_cells(CpuWatcher *w, Page *p, Brief *l, uint32_t shift) {
+    uint32_t line = (uint32_t)(l - p->lines);
+    if (!give_cells(w, p, !l->cells && l->shift < shift ? l->shift : shift)) return false;
+    uint32_t n = LINE_BYTES >> p->shift, at = line * n;
+    for (uint32_t i = 0; i < n && !l->cells; i++) {
+        uint64_t byte = (uint64_t)1 << (i << p->shift);
+        uint32_t thread = (uint32_t)(l->first + (int32_t)((i << p->shift) >> l->shift));
+        if (l->written & byte)
+            p->written[at + i] = touch_of(l->epoch, thread, l->sub, l->write_site, l->relaxed);
+        if (l->read & byte)
+            p->read[at + i] = touch_of(l->epoch, thread, l->sub, l->read_site, l->relaxed);
+    }
+    l->cells = true;
+    return true;
+}
+
+static bool touch_briefly(CpuWatcher *w, const Toucher *t, Page *p, uint32_t lane, uint64_t at,
+                          uint64_t end, uint32_t shift, uint64_t *done) {
+    int32_t thread = (int32_t)(t->first + lane);
+    for (uint64_t next, start = at; at < end; at = next) {
+        next = (at | (LINE_BYTES - 1)) + 1;
+        uint64_t bytes = ~(uint64_t)0 << (at & (LINE_BYTES - 1));
+        if (next > end) bytes &= ~(uint64_t)0 >> (next - end);
+        int64_t ahead = (int64_t)(at & ~(uint64_t)(LINE_BYTES - 1)) - (int64_t)start;
+        Brief *l = &p->lines[(at & (PAGE_BYTES - 1)) >> LINE_BITS];
+        *done = at;
+        if (!say_briefly(w, t, l, bytes, thread + (int32_t)(ahead >> shift), (uint8_t)shift))
+            return false;
+    }
+    return true;
+}
+
 // `count` lanes of `bytes` each, all in one page.
 static void touch_part(CpuWatcher *w, const Toucher *t, uint32_t lane, uint32_t count,
                        uint64_t address, uint64_t bytes) {
-    Page *p = page_at(w, t->memory, address, bytes);
+    Page *p = page_at(w, t->memory, address);
     if (!p) return;
+    uint32_t shift = (uint32_t)__builtin_ctzll(address | bytes | 1u << WORDS);
+    if (!(bytes & (bytes - 1)) && bytes <= LINE_BYTES && address % bytes == 0) {
+        uint64_t left;
+        if (touch_briefly(w, t, p, lane, address, address + count * bytes,
+                          (uint32_t)__builtin_ctzll(bytes), &left))
+            return;
+        left -= address;
+        lane += (uint32_t)(left / bytes), count -= (uint32_t)(left / bytes);
+        address += left;
+    }
+    for (uint64_t at = address & (PAGE_BYTES - 1) & ~(uint64_t)(LINE_BYTES - 1),
+                  end = (address & (PAGE_BYTES - 1)) + count * bytes;
+         at < end; at += LINE_BYTES) {
+        Brief *l = &p->lines[at >> LINE_BITS];
+        bool live = l->epoch >= (t->memory == MEMORY_GROUP ? w->group_base : w->dispatch_base);
+        if (!live) *l = (Brief){.cells = true};
+        if (!give_line_cells(w, p, l, shift)) {
+            w->full = true;
+            return;
+        }
+        l->epoch = t->epoch;
+    }
     Bounds b = bounds_of(w, t, lane);
     uint64_t cells = bytes >> p->shift, at = (address & (PAGE_BYTES - 1)) >> p->shift;
     bool even = !(cells & (cells - 1));
@@ -344,5 +416,49 @@ void cpu_touch_run(CpuWatcher *w, const Toucher *t, uint32_t lane, uint32_t n, u
             room = PAGE_BYTES;
         }
         lane++, n--;
+    }
+}
+
+// ---- Lanes ----
+
+// All lanes of the mask at one place. Two threads stand for all: a write meets itself there, and of
+// reads two are kept.
+static void touch_together(CpuWatcher *w, const Toucher *t, uint32_t mask, uint64_t address,
+                           uint64_t n_bytes) {
+    uint32_t first = (uint32_t)__builtin_ctz(mask), last = 31 - (uint32_t)__builtin_clz(mask);
+    cpu_touch_run(w, t, first, 1, address, n_bytes);
+    if (last != first) cpu_touch_run(w, t, last, 1, address, n_bytes);
+}
+
+void cpu_touch_lanes(CpuWatcher *w, const Toucher *t, uint32_t mask, const uint64_t *at) {
+    enum { LANES = ABI_SIMD_WIDTH };
+    while (mask) {
+        uint32_t lane = (uint32_t)__builtin_ctz(mask), n = 1;
+        uint64_t bytes = t->site->n_bytes ? t->site->n_bytes : w->n_bytes[lane];
+        uint64_t step = lane + 1 < LANES && mask >> lane & 2 ? at[lane + 1] - at[lane] : 1;
+        bool steady = t->site->n_bytes && (step == 0 || step == bytes);
+        while (steady && lane + n < LANES && mask >> (lane + n) & 1 &&
+               at[lane + n] - at[lane + n - 1] == step)
+            n++;
+        uint32_t run = lanes_from(n) << lane;
+        if (n > 1 && !step)
+            touch_together(w, t, run, at[lane], bytes);
+        else
+            cpu_touch_run(w, t, lane, n, at[lane], bytes);
+        mask &= ~run;
+    }
+}
+
+void cpu_touch_line(CpuWatcher *w, const Toucher *t, uint32_t mask, uint64_t base, int64_t stride) {
+    uint32_t lane = (uint32_t)__builtin_ctz(mask), together = mask >> lane, n = t->site->n_bytes;
+    if (n && !stride) {
+        touch_together(w, t, mask, base, n);
+    } else if (n && stride == (int64_t)n && !(together & (together + 1))) {
+        cpu_touch_run(w, t, lane, (uint32_t)__builtin_popcount(mask),
+                      base + lane * (uint64_t)stride, n);
+    } else {
+        uint64_t at[ABI_SIMD_WIDTH];
+        for (uint32_t l = 0; l < ABI_SIMD_WIDTH; l++) at[l] = base + l * (uint64_t)stride;
+        cpu_touch_lanes(w, t, mask, at);
     }
 }

@@ -76,7 +76,7 @@ static const DevVertexStage *copy_vertex(Copier *c, const DevVertexStage *from) 
     c->vertex.to = to;
     if (!to) return NULL;
     size_t n_buffers = from->info ? from->info->n_vertex_buffers : 0;
-    if (from->code) copy_arguments(c, &to->arguments, from->code->n_slots + n_buffers);
+    if (from->code) copy_arguments(c, &to->arguments, from->code->n_slots); // with the buffers
     to->strides = keep(c, from->strides, n_buffers * sizeof *from->strides);
     to->info = keep(c, from->info, sizeof *from->info);
     to->code = code_of(from->code);

@@ -7,6 +7,7 @@
 // usage: test_api_misuse [SEED [CALLS]]: only the random part, telling each call.
 #include <math.h>
 #include "api_test.h"
+#include "ingot/foreign.h"
 
 enum { N_KEPT = 6, N_MEMORY = 1 << 20 };
 typedef enum Mode { MODE_NULL, MODE_SELF, MODE_RANDOM } Mode;

@@ -468,6 +468,80 @@ TEST(test_threadgroup) {
     mtl_release(c);
 }
 
+// Where the compiler sees that an index stays inside there is no check: it must not be wrong by
+// one.
+TEST(test_ranges) {
+    static const struct {
+        const char *code;
+        uint64_t n_bad;
+    } cases[] = {
+        {"s[t] = 1;", 0},
+        {"s[t + 1] = 1;", N / 64},
+        {"s[int(t) - 1] = 1;", N / 64},
+        {"uint h = n / 2; if (t < h) s[t + h] = 1;", 0},
+        {"uint h = n / 2; if (t <= h) s[t + h] = 1;", N / 64},
+        {"uint h = n / 2; if (h > t) s[t + h] = 1; else s[t - h] = 1;", 0},
+        {"for (uint h = n / 2; h; h >>= 1) if (t < h) s[t + h] = 1;", 0},
+        {"for (uint h = n; h; h >>= 1) if (t < h) s[t + h] = 1;", N},
+        {"s[in[i] % 64] = 1;", 0},
+        {"s[in[i] % 65] = 1;", 15},
+        {"s[in[i] & 63] = 1;", 0},
+        {"s[in[i] & 64] = 1;", N / 2},
+        {"s[in[i] >> 4] = 1;", 0},
+        {"s[in[i] >> 3] = 1;", N / 2},
+        {"s[clamp(int(in[i]) - 8, 0, 63)] = 1;", 0},
+        {"s[clamp(int(in[i]) - 8, 0, 64)] = 1;", N - 72},
+        {"s[clamp(int(in[i]) - 8, -1, 63)] = 1;", 8},
+        {"s[min(in[i], 63u)] = 1;", 0},
+        {"s[min(in[i], 64u)] = 1;", N - 64},
+        {"s[min(int(in[i]) - 1, 63)] = 1;", 1},
+        {"for (uint k = 0; k < 64; k++) s[k] = in[i] + k;", 0},
+        {"for (uint k = 0; k <= 64; k++) s[k] = in[i] * k;", N},
+        {"for (uint k = t; k < 64; k += 7) s[k] = in[i];", 0},
+        {"for (uint k = t; k != t + 2; k++) s[k] = in[i];", N / 64},
+        {"for (int k = 63; k >= 0; k--) s[k] = in[i] * uint(k);", 0},
+        {"for (int k = 63; k >= -1; k--) s[k] = in[i] * uint(k);", N},
+        {"s[(ushort)(t + 65530u)] = 1;", 6 * N / 64},
+        {"s[(t - 1u) >> 1] = 1;", N / 64},
+        {"uint k = t; if (in[i] & 1) k = n; s[k] = 1;", N / 2},
+        {"s[t + (t > 3 ? 0u : 62u)] = 1;", 2 * N / 64},
+        {"s[t | 32u] = s[t ^ 63u] + t * 2 % 64;", 0},
+        {"s[t | 64u] = 1;", N},
+        {"s[t * 2 / 2] = s[t / 32 * 32 + 31];", 0},
+        {"s[t * 3 / 2] = 1;", 21 * N / 64},
+    };
+    MTLLibrary *own = library;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "#include <metal_stdlib>\nusing namespace metal;\n"
+                 "kernel void range(device const uint *in, device uint *out,\n"
+                 "                  uint i [[thread_position_in_grid]],\n"
+                 "                  uint t [[thread_index_in_threadgroup]],\n"
+                 "                  uint n [[threads_per_threadgroup]]) {\n"
+                 "    threadgroup uint s[64];\n"
+                 "    %s\n"
+                 "    out[i] = 1;\n"
+                 "}\n",
+                 cases[k].code);
+        library = compile(text);
+        reset();
+        for (uint32_t i = 0; i < N; i++) in[i] = i;
+        MTLCommandBuffer *c = run(&(Run){.kernel = "range", .grid = line, .group = small},
+                                  MTLShaderValidationEnabled);
+        uint64_t n = 0;
+        for (size_t l = 0; l < mtl_command_buffer_log_count(c); l++)
+            n += mtl_function_log_count(mtl_command_buffer_log(c, l));
+        if (n != cases[k].n_bad)
+            fail_msg("'%s' is bad %llu times, not %llu", cases[k].code, (unsigned long long)n,
+                     (unsigned long long)cases[k].n_bad);
+        for (uint32_t i = 0; i < N; i++) expect_out(i, 1);
+        mtl_release(c);
+        mtl_release(library);
+    }
+    library = own;
+}
+
 TEST(test_private) {
     reset();
     for (uint32_t i = 0; i < N; i++) in[i] = i;

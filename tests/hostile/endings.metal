@@ -22,3 +22,7 @@ struct B : A {};
 kernel void k(device B *p [[buffer(0)]], B b [[stage_in]]) { p[0] = b; } // expect-error: the stage_in structure of kernel 'k' has no members
 // ====
 kernel void k(device int *p) { int (^b)(void) = ^{ return 3; }; p[0] = b(); } // expect-error: a block is not supported in Metal
+// ====
+#include <metal_stdlib>
+using namespace metal;
+kernel void k(device int *o [[buffer(0)]]) { array<sampler, 0x7fffffff> s; o[0] = 1; } // expect-error: an array has at most 1000000 samplers

@@ -99,6 +99,9 @@ static void finish(Cg *cg) {
                    : !cg->request->quick ? vector
                    : msl_is_graphics(cg) ? quick_stage
                                          : quick);
+    // From a check that holds straight on: the ways meet again in between (passes/emit_check.c).
+    if (cg->request->validate && cg->cx.width > 1 && !cg->request->quick)
+        msl_run_passes(&cg->cx, NULL, "function<eager-inv>(jump-threading,simplifycfg)");
     msl_repair_masked_stores(&cg->cx);
     msl_settle_fragments(&cg->cx);
 }
@@ -123,7 +126,9 @@ static void internalise(Cg *cg) {
         size_t n;
         const char *name = LLVMGetValueName2(f, &n);
         if (LLVMIsDeclaration(f) || is_exported(cg, name)) continue;
-        if (cg->prebuilt_loop && !strcmp(name, MSL_SOME_SYMBOL)) continue;
+        if (cg->prebuilt_loop &&
+            (!strcmp(name, MSL_SOME_SYMBOL) || !strcmp(name, MSL_SOME_START_SYMBOL)))
+            continue;
         LLVMSetVisibility(f, LLVMDefaultVisibility);
         LLVMSetLinkage(f, LLVMInternalLinkage);
     }
@@ -162,9 +167,11 @@ static void compile(Cg *cg, MslKernel *out) {
     step(cg, "load", msl_load);
     step(cg, "exits", msl_hold_exits);
     msl_begin_debug(cg);
+    msl_begin_tables(cg);
     msl_describe_textures(cg);
     msl_describe_handles(cg);
     msl_describe_tensors(cg);
+    if (cx->nvptx) msl_use_gpu_sines(cg);
     msl_set_target_attributes(cg);
     step(cg, "specialise", msl_specialise);
     step(cg, "entry", msl_build_entry);
@@ -189,11 +196,13 @@ static void compile(Cg *cg, MslKernel *out) {
     msl_lower_texture_info(cg);
     msl_lower_handle_words(cg);
     cx->width = choose_width(cg);
+    cx->terse = cg->request->quick;
     cx->reach = cg->request->reach ? cg->request->reach : MSL_REACH;
     step(cg, "wrap", reference ? msl_wrap_lanes : graphics ? msl_wrap_stage : msl_wrap);
     internalise(cg);
     msl_set_target_attributes(cg);
     msl_finish_info(cg);
+    msl_finish_tables(cg);
     if (msl_is_debugged(cg)) msl_finish_debug(cg);
     msl_verify(cx, "wrap");
     step(cg, "finish", finish);

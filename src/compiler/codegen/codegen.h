@@ -3,6 +3,7 @@
 // backend.c; what each step learnt stands in Cg.
 #ifndef INGOT_CODEGEN_H
 #define INGOT_CODEGEN_H
+#include "abi/cuda_kernel.h"
 #include "compiler/compiler.h"
 #include "compiler/frontend/bridge.h"
 #include "compiler/passes/passes.h"
@@ -38,6 +39,10 @@ typedef struct CgVariable {
     char name[32];
 } CgVariable;
 
+typedef struct CgName { // of a variable of the thread
+    char text[32];
+} CgName;
+
 typedef struct Cg {
     MslContext cx; // first: passes see only this
     const MslKernelRequest *request;
@@ -52,10 +57,14 @@ typedef struct Cg {
     uint32_t threadgroup_bytes; // static threadgroup memory
     uint32_t library_bytes;     // shared memory of a GPU's device library, before that
     bool has_surroundings;      // code for GPUs: a parameter more (abi/cuda_kernel.h)
-    uint32_t textures;          // likewise: MSL_GPU_SAMPLES, MSL_GPU_TEXELS
-    uint64_t private_bytes;     // allocas of one thread
-    uint64_t frame_stride;      // bytes of one suspended SIMD-group
-    bool prebuilt_loop;         // the loop over threadgroups is linked to it as an object
+    uint32_t n_constants;       // words of constants that are parameters, likewise
+    uint16_t constants[CUDA_MAX_CONSTANTS];
+    uint32_t only_constants; // a bit for each slot of which nothing else is read
+    uint32_t textures;       // likewise: MSL_GPU_SAMPLES, MSL_GPU_TEXELS
+    uint64_t private_bytes;  // allocas of one thread
+    uint64_t frame_stride;   // bytes of one suspended SIMD-group
+    char *own_remarks;       // for the code object; NULL: none
+    bool prebuilt_loop;      // the loop over threadgroups is linked to it as an object
     CgPart *parts;
     uint32_t n_parts;
     bool *constant_set;            // [of all parts] has a value
@@ -70,11 +79,14 @@ typedef struct Cg {
     size_t n_dispatches;
     struct CgVariable *variables; // in threadgroup memory, for reports
     size_t n_variables;
+    CgName *names; // of variables of the thread, for reports
+    size_t n_names;
     LLVMMetadataRef source; // the kernel's record for debuggers, or NULL
     char *diagnostics;      // errors LLVM reported through its handler, or NULL
 } Cg;
 
 #define MSL_SOME_SYMBOL "ingot_some" // the version for some threads, as device/group.c calls it
+#define MSL_SOME_START_SYMBOL "ingot_some_start" // the same as a coroutine
 
 // context.c
 bool msl_context_open(Cg *cg, const MslKernelRequest *request, char **log);
@@ -181,6 +193,7 @@ typedef enum MslDevicePart { // the last two are objects, the others bitcode
     MSL_DEVICE_STAGE,
     MSL_DEVICE_VALIDATE,
     MSL_DEVICE_LOOP,
+    MSL_DEVICE_WAITING, // the loop for kernels with barriers
     MSL_DEVICE_SUPPORT,
     MSL_N_DEVICE_PARTS
 } MslDevicePart;
@@ -261,6 +274,13 @@ unsigned msl_texture_call(LLVMValueRef instruction, unsigned *op); // 's'ample, 
 #define MSL_NOTE "__ingot_note"
 void msl_note_arithmetic(Cg *cg); // before anything is inlined
 
+// unwritten.c
+#define MSL_UNWRITTEN "__ingot_unwritten"
+bool msl_finds_unwritten(const Cg *cg);          // whether it was asked for
+void msl_mark_variables(Cg *cg, LLVMValueRef f); // before anything is inlined
+void msl_note_unwritten(Cg *cg);                 // when everything is
+void msl_settle_unwritten(Cg *cg);               // when variables are values
+
 // validate.c
 void msl_validate(Cg *cg); // nothing unless the request asks for it
 void msl_validation_free(Cg *cg);
@@ -274,6 +294,7 @@ void msl_lower_gpu_calls(Cg *cg);                // built-ins become functions o
 // A call of the function of this name in the place of `call`, with its n arguments.
 void msl_replace_call(Cg *cg, LLVMValueRef call, const char *name, LLVMValueRef *args, unsigned n);
 bool msl_lower_gpu_tensor(Cg *cg, LLVMValueRef call);  // false: it is no operation on tensors
+void msl_use_gpu_sines(Cg *cg);                        // before anything is inlined
 void msl_unroll_arrays(Cg *cg, LLVMValueRef f);        // loops over private arrays are marked
 enum { MSL_GPU_SAMPLES = 1, MSL_GPU_TEXELS = 2 };      // what a kernel does with textures
 void msl_ask_quads(Cg *cg);                            // for implicit levels of detail
@@ -293,6 +314,7 @@ typedef enum MslGpuPart {
 } MslGpuPart;
 MslElf msl_gpu_code(MslGpuPart part);
 void msl_link_gpu_code(Cg *cg, MslGpuPart part);
+void msl_take_constants(Cg *cg); // constants.c
 
 // wrap.c, barrier.c, lanes.c: from the thread function to ingot_kernel
 void msl_wrap(Cg *cg);
@@ -302,7 +324,8 @@ void msl_load_slots(Cg *cg, LLVMValueRef launch, LLVMValueRef *out);
 LLVMValueRef msl_define(Cg *cg, const char *name, const char *file, LLVMValueRef *args);
 void msl_copy_slot_attributes(Cg *cg, LLVMValueRef to);
 void msl_redirect_logs(Cg *cg); // to ingot_log of the device code
-void msl_make_coroutine(Cg *cg, LLVMValueRef f);
+// The versions of a step, whose barriers are places to wait at; they stay in step with each other.
+void msl_make_coroutines(Cg *cg, LLVMValueRef *versions, unsigned n);
 void msl_split_coroutines(Cg *cg);
 LLVMBasicBlockRef msl_split_before(Cg *cg,
                                    LLVMValueRef first); // from `first` on: a block of its own
@@ -311,4 +334,8 @@ uint32_t msl_stream_bytes(Cg *cg);
 void msl_stream_stores(Cg *cg, LLVMValueRef f);
 void msl_wrap_lanes(Cg *cg);
 void msl_finish_info(Cg *cg); // ingot_kernel_info
+// tables.c: before anything is vectorised, when everything is, and at the end of all
+void msl_begin_tables(Cg *cg);
+void msl_finish_tables(Cg *cg);
+void msl_free_tables(Cg *cg);
 #endif

@@ -57,6 +57,7 @@ void msl_context_close(Cg *cg) {
     if (cg->cpu) LLVMDisposeMessage(cg->cpu);
     if (cg->features) LLVMDisposeMessage(cg->features);
     msl_validation_free(cg);
+    msl_free_tables(cg);
     free(cg->constant_set);
     free(cg->stage_in);
     free(cg->placed);
@@ -65,6 +66,7 @@ void msl_context_close(Cg *cg) {
     free(cg->scratch);
     free(cg->diagnostics);
     free(cg->variables);
+    free(cg->names);
 }
 
 void msl_fail(MslContext *cx, const char *format, ...) {

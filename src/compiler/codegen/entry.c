@@ -165,6 +165,8 @@ static LLVMValueRef build_resource(Cg *cg, const RfArg *arg, LLVMTypeRef want,
         LLVMValueRef offset = LLVMBuildPtrToInt(cx->builder, slot, msl_int(cx, 64), "");
         if (msl_is_graphics(cg)) return msl_stage_threadgroup(cg, offset);
         if (cg->request->validate) return call_place(cg, offset, 0, arg->slot);
+        // Lengths are multiples of 16. A GPU's products ask for lines of 16 bytes: here it is seen.
+        if (cx->nvptx) offset = LLVMBuildAnd(cx->builder, offset, msl_const(cx, 64, ~15ull), "");
         return LLVMBuildInBoundsGEP2(cx->builder, msl_int(cx, 8), base, &offset, 1, "");
     }
     if (!memory_type && LLVMGetTypeKind(want) == LLVMIntegerTypeKind) // a handle
@@ -362,6 +364,13 @@ void msl_inline_all(Cg *cg) {
                 LLVMGetEnumAttributeKindForName(drop[i], strlen(drop[i])));
         msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, "alwaysinline", 0);
     }
+    if (msl_finds_unwritten(cg) && !msl_is_debugged(cg)) {
+        // No load may go where the program has none: no change of the control flow.
+        msl_run_passes(cx, NULL,
+                       "globaldce,function(sroa<preserve-cfg>,early-cse),ipsccp,globaldce,"
+                       "always-inline,globaldce,function(sroa<preserve-cfg>,early-cse)");
+        msl_note_unwritten(cg);
+    }
     // Each function is cleaned before it is copied into its callers, and those that function
     // constants make unreachable, also by way of arguments, are gone: less to copy.
     msl_run_passes(cx, NULL,
@@ -369,6 +378,7 @@ void msl_inline_all(Cg *cg) {
                        ? "always-inline,globaldce"
                        : "globaldce,function(sroa<modify-cfg>,early-cse,simplifycfg),ipsccp,"
                          "function(simplifycfg),globaldce,always-inline,globaldce");
+    msl_settle_unwritten(cg);
     if (msl_is_debugged(cg)) msl_give_source(cg->thread, source);
     cg->source = source.function;
     msl_resolve_calls(cg);

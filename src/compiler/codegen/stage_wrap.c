@@ -384,6 +384,7 @@ void msl_wrap_stage(Cg *cg) {
     msl_redirect_logs(cg);
     cx->shape[0] = CPU_STAGE_LANES, cx->shape[1] = cx->shape[2] = 1;
     cx->covered_offset = is_vertex ? 0 : offsetof(CpuFragmentStep, covered);
+    cx->rows = true;
     LLVMValueRef simd = msl_vectorise(cx, cg->thread, true);
     memset(cx->shape, 0, sizeof cx->shape);
     msl_copy_slot_attributes(cg, simd);

@@ -13,14 +13,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Scheduling once more after register allocation takes quadratic time on the long blocks
+// vectorising makes (half of all time on large kernels) and brings nothing measurable. Processors
+// such as AMD's ask for it. The linker sets all options of LLVM back, so this is said again after
+// it.
+static void set_options(void) {
+    static const char *const options[] = {"mslc", "-disable-post-ra"};
+    LLVMParseCommandLineOptions(2, options, NULL);
+}
+
 static void init_host(void) {
     LLVMInitializeNativeTarget();
     LLVMInitializeNativeAsmPrinter();
     LLVMInitializeNativeAsmParser();
-    // Scheduling once more after register allocation takes quadratic time on the long blocks
-    // vectorising makes (half of all time on large kernels) and brings nothing measurable.
-    static const char *const options[] = {"mslc", "-disable-post-ra"};
-    LLVMParseCommandLineOptions(2, options, NULL);
+    set_options();
 }
 
 static void init_all(void) {
@@ -308,7 +314,9 @@ void msl_link(Cg *cg, LLVMMemoryBufferRef buffer, MslKernel *out) {
     } else {
         Objects o = {0};
         add_object(&o, (MslElf){start, n});
-        if (cg->prebuilt_loop) add_object(&o, msl_device_code(cg, MSL_DEVICE_LOOP));
+        if (cg->prebuilt_loop)
+            add_object(
+                &o, msl_device_code(cg, cg->uses.barrier ? MSL_DEVICE_WAITING : MSL_DEVICE_LOOP));
         // Which functions of device/support.c code needs shows only when it is made.
         if (find_symbol(start, is_missing, &o))
             add_object(&o, msl_device_code(cg, MSL_DEVICE_SUPPORT));
@@ -320,6 +328,7 @@ void msl_link(Cg *cg, LLVMMemoryBufferRef buffer, MslKernel *out) {
         } else if (!msl_link_shared(o.at, o.n, &out->code, &out->code_bytes, &link_error)) {
             snprintf(why, sizeof why, "internal error: linking: %s", link_error ? link_error : "");
         }
+        if (!missing) set_options();
         free(link_error);
     }
     LLVMDisposeMemoryBuffer(buffer);

@@ -103,9 +103,11 @@ static Mode choose_mode(Validation *v, Access *a) {
         if (LLVMIsAConstantInt(r->length)) length = LLVMConstIntGetZExtValue(r->length);
         if (end <= length) return MODE_NONE;
     }
+    if (v->cg->request->width == 1) return MODE_BRANCH; // the reference trusts nothing
+    msl_root_values(v, r);
+    if (msl_stays_inside(v, a)) return MODE_NONE;
     // Pixels that only help have addresses of their own kind: no check for all of them together.
-    if (v->cg->request->width == 1 || a->n_roots > 1 || r->space == ABI_SPACE_THREAD ||
-        msl_is_graphics(v->cg))
+    if (a->n_roots > 1 || r->space == ABI_SPACE_THREAD || msl_is_graphics(v->cg))
         return MODE_BRANCH;
     if (a->kind == ABI_BAD_LOAD && !msl_varies(v, p) && !stays_in_block(a->i)) return MODE_BRANCH;
     return MODE_REGION;
@@ -574,6 +576,10 @@ static void lower_places(Validation *v) {
     MslContext *cx = &v->cg->cx;
     Value f = LLVMGetNamedFunction(cx->module, "__ingot_place"),
           memory = LLVMGetParam(v->cg->thread, v->cg->fn->n_slots);
+    // Until now nobody used the parameter, and that was inferred: with it loads would cross
+    // barriers.
+    LLVMRemoveEnumAttributeAtIndex(v->cg->thread, v->cg->fn->n_slots + 1,
+                                   LLVMGetEnumAttributeKindForName("readnone", 8));
     for (LLVMUseRef use; f && (use = LLVMGetFirstUse(f));) {
         Value call = LLVMGetUser(use), at = LLVMGetOperand(call, 0);
         LLVMPositionBuilderBefore(cx->builder, call);

@@ -120,6 +120,8 @@ void msl_check_handle(Validation *v, Value i); // of __ingot_texture_*, __ingot_
 void msl_check_short(Validation *v, const Access *first, const Access *last);
 // validate_bounds.c
 void msl_choose_bounds(Validation *v, Root *root); // start and length of a mixture
+// validate_range.c
+bool msl_stays_inside(Validation *v, const Access *a); // whatever the thread
 // validate_module.c
 void msl_expand_relative_loads(Validation *v); // before everything else
 void msl_describe_module(Validation *v);       // at the end

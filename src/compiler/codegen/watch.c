@@ -15,35 +15,67 @@
 #include <stdio.h>
 #include <string.h>
 
+// An address: a pointer, numbers times sizes, and a distance.
+enum { MAX_TERMS = 4 };
+typedef struct Place {
+    Value root, term[MAX_TERMS];
+    uint64_t scale[MAX_TERMS];
+    int n;
+    int64_t at;
+} Place;
+
+// Reads at one line of the program, one behind the other: a loop that was unrolled. They are told
+// of once, at the first.
+typedef struct Series {
+    Place place; // of the last one
+    uint32_t site;
+} Series;
+
 typedef struct Watch {
     Validation *v;
     CpuSite *sites;
     size_t n, max;
     Value reads;         // CpuWatch.reads, loaded at the entry
     bool writes_texture; // some texel is written
+    Series *series;      // of this block, that may go on
+    size_t n_series, max_series;
 } Watch;
 
 // ---- notes ----
 
-void msl_expand_notes(Validation *v) {
+static bool is_no(Value bit) { return LLVMIsAConstantInt(bit) && !LLVMConstIntGetZExtValue(bit); }
+
+static void expand_note(Validation *v, Value i, AbiBadAccess what, Value bad) {
     MslContext *cx = &v->cg->cx;
     LLVMBuilderRef b = cx->builder;
-    Value f = LLVMGetNamedFunction(cx->module, MSL_NOTE);
-    Value nowhere = LLVMConstNull(msl_ptr(cx));
-    Root none = {.space = ABI_SPACE_THREAD,
-                 .slot = UINT32_MAX,
-                 .start = nowhere,
-                 .length = msl_const(cx, 64, 0)};
+    Value nowhere = LLVMConstNull(msl_ptr(cx)), zero = msl_const(cx, 64, 0);
+    Root none = {.space = ABI_SPACE_THREAD, .slot = UINT32_MAX, .start = nowhere, .length = zero};
+    if (LLVMGetBasicBlockParent(LLVMGetInstructionParent(i)) == v->cg->thread && !is_no(bad)) {
+        Block before = LLVMGetInstructionParent(i), rest = msl_split_before(v->cg, i);
+        LLVMPositionBuilderAtEnd(b, before);
+        bad = LLVMBuildFreeze(b, bad, "");
+        msl_report_unless(v, LLVMBuildNot(b, bad, ""), i, what, zero, nowhere, &none);
+        LLVMBuildBr(b, rest);
+    }
+    LLVMInstructionEraseFromParent(i);
+}
+
+static bool watches_accesses(const Cg *cg) {
+    return cg->request->watch & MSL_WATCH_RACES && cg->fn->stage == RF_KERNEL;
+}
+
+void msl_expand_notes(Validation *v) {
+    Value f = LLVMGetNamedFunction(v->cg->cx.module, MSL_NOTE);
     for (LLVMUseRef use; f && (use = LLVMGetFirstUse(f));) {
-        Value i = LLVMGetUser(use), bad = LLVMGetOperand(i, 1), zero = msl_const(cx, 64, 0);
-        AbiBadAccess what = (AbiBadAccess)LLVMConstIntGetZExtValue(LLVMGetOperand(i, 0));
-        if (LLVMGetBasicBlockParent(LLVMGetInstructionParent(i)) == v->cg->thread) {
-            Block before = LLVMGetInstructionParent(i), rest = msl_split_before(v->cg, i);
-            LLVMPositionBuilderAtEnd(b, before);
-            msl_report_unless(v, LLVMBuildNot(b, bad, ""), i, what, zero, nowhere, &none);
-            LLVMBuildBr(b, rest);
-        }
-        LLVMInstructionEraseFromParent(i);
+        Value i = LLVMGetUser(use);
+        expand_note(v, i, (AbiBadAccess)LLVMConstIntGetZExtValue(LLVMGetOperand(i, 0)),
+                    LLVMGetOperand(i, 1));
+    }
+    if (watches_accesses(v->cg)) return; // the others come with their names, below
+    f = LLVMGetNamedFunction(v->cg->cx.module, MSL_UNWRITTEN);
+    for (LLVMUseRef use; f && (use = LLVMGetFirstUse(f));) {
+        Value i = LLVMGetUser(use);
+        expand_note(v, i, ABI_UNWRITTEN, LLVMGetOperand(i, 0));
     }
 }
 
@@ -187,6 +219,90 @@ static void guard_read(Watch *w, Value i, const Root *r) {
     LLVMPositionBuilderBefore(b, LLVMBuildBr(b, rest));
 }
 
+// ---- series ----
+
+// One index of a GEP: the type it steps in, and behind it the type that it chooses.
+static bool add_index(const Watch *w, Place *p, Type *t, Value ix, bool first) {
+    LLVMTargetDataRef layout = w->v->cg->cx.layout;
+    if (!first && LLVMGetTypeKind(*t) == LLVMStructTypeKind) {
+        unsigned k = (unsigned)LLVMConstIntGetZExtValue(ix);
+        p->at += (int64_t)LLVMOffsetOfElement(layout, *t, k);
+        *t = LLVMStructGetTypeAtIndex(*t, k);
+        return true;
+    }
+    if (!first) *t = LLVMGetElementType(*t);
+    uint64_t size = LLVMABISizeOfType(layout, *t);
+    if (LLVMIsAConstantInt(ix)) {
+        p->at += LLVMConstIntGetSExtValue(ix) * (int64_t)size;
+        return true;
+    }
+    if (p->n == MAX_TERMS) return false;
+    p->term[p->n] = ix;
+    p->scale[p->n++] = size;
+    return true;
+}
+
+static bool place_of(const Watch *w, Value p, Place *out) {
+    *out = (Place){0};
+    for (; LLVMIsAGetElementPtrInst(p); p = LLVMGetOperand(p, 0)) {
+        Type t = LLVMGetGEPSourceElementType(p);
+        for (int k = 1; k < LLVMGetNumOperands(p); k++)
+            if (!add_index(w, out, &t, LLVMGetOperand(p, (unsigned)k), k == 1)) return false;
+    }
+    out->root = p;
+    return true;
+}
+
+static bool differs_by_number(const Place *a, const Place *b) {
+    bool used[MAX_TERMS] = {false};
+    if (a->root != b->root || a->n != b->n) return false;
+    for (int i = 0; i < a->n; i++) {
+        int k = 0;
+        while (k < b->n && (used[k] || a->term[i] != b->term[k] || a->scale[i] != b->scale[k])) k++;
+        if (k == b->n) return false;
+        used[k] = true;
+    }
+    return true;
+}
+
+// The read goes on with a series of this block; otherwise it may begin one.
+static bool joins_series(Watch *w, Value i, Value p, uint64_t bytes) {
+    enum { MAX_PITCH = 1 << 15, MAX_REPEAT = 255 };
+    Place place;
+    unsigned line, column;
+    msl_source_place(w->v, i, &line, &column);
+    if (!line || !place_of(w, p, &place)) return false;
+    for (size_t k = 0; k < w->n_series; k++) {
+        Series *s = &w->series[k];
+        CpuSite *site = &w->sites[s->site];
+        int64_t step = place.at - s->place.at;
+        if (site->line != line || site->column != column || site->n_bytes != bytes ||
+            site->repeat == MAX_REPEAT || step <= 0 || step > MAX_PITCH ||
+            (site->repeat && step != (int64_t)site->pitch) || !differs_by_number(&s->place, &place))
+            continue;
+        site->repeat++;
+        site->pitch = (uint32_t)step;
+        s->place = place;
+        return true;
+    }
+    if (w->n_series == w->max_series) {
+        size_t max = 2 * w->max_series + 16;
+        Series *more = msl_validate_alloc(w->v, max, sizeof *more);
+        if (w->n_series) memcpy(more, w->series, w->n_series * sizeof *more);
+        w->series = more;
+        w->max_series = max;
+    }
+    w->series[w->n_series++] = (Series){place, (uint32_t)w->n}; // the site that comes next
+    return false;
+}
+
+// What may write threadgroup memory, or order accesses to it.
+static bool ends_series(Value i) {
+    if (LLVMIsACallInst(i)) return !msl_starts(msl_callee(i), "llvm.");
+    return LLVMIsAStoreInst(i) || LLVMIsAFenceInst(i) || LLVMIsAAtomicRMWInst(i) ||
+           LLVMIsAAtomicCmpXchgInst(i);
+}
+
 // ---- accesses ----
 
 static bool is_relaxed(Value i) {
@@ -199,6 +315,9 @@ static void watch_pointer(Watch *w, Value i, CpuSiteKind kind, Value p, uint64_t
     Root r;
     if (!find_space(w, roots, n_roots, &r)) return;
     unsigned flags = kind == CPU_SITE_ATOMIC || is_relaxed(i) ? CPU_SITE_RELAXED : 0;
+    if (kind == CPU_SITE_READ && r.space == ABI_SPACE_THREADGROUP && bytes && !flags &&
+        parent(i) == w->v->cg->thread && joins_series(w, i, p, bytes))
+        return;
     uint32_t site = add_access(w, i, kind, flags, bytes, &r);
     LLVMPositionBuilderBefore(w->v->cg->cx.builder, i);
     if (kind == CPU_SITE_READ && r.space != ABI_SPACE_THREADGROUP && parent(i) == w->v->cg->thread)
@@ -233,9 +352,6 @@ static void watch_barrier(Watch *w, Value i, bool simd) {
     uint32_t site = add_site(w, i, simd ? CPU_SITE_SIMD_BARRIER : CPU_SITE_BARRIER, 0, name);
     LLVMPositionBuilderBefore(w->v->cg->cx.builder, i);
     observe(w, f, site, flags);
-    if (simd) return;
-    LLVMPositionBuilderBefore(w->v->cg->cx.builder, LLVMGetNextInstruction(i));
-    observe(w, f, add_site(w, i, CPU_SITE_PASSED, 0, name), flags);
 }
 
 // "__ingot_simd_shuffle_up_f32" -> "simd_shuffle_up"
@@ -334,10 +450,34 @@ static bool writes_textures(Watch *w) {
     return false;
 }
 
+// ---- variables of the thread ----
+
+static void watch_unwritten(Watch *w, Value i) {
+    Cg *cg = w->v->cg;
+    MslContext *cx = &cg->cx;
+    LLVMBuilderRef b = cx->builder;
+    Value bad = LLVMGetOperand(i, 0);
+    if (!is_no(bad)) {
+        size_t name = (size_t)LLVMConstIntGetZExtValue(LLVMGetOperand(i, 1));
+        uint32_t site = add_site(w, i, CPU_SITE_UNWRITTEN, 0, cg->names[name].text);
+        Block before = LLVMGetInstructionParent(i), rest = msl_split_before(cg, i),
+              tell = LLVMAppendBasicBlockInContext(cx->llvm, cg->thread, "tell");
+        LLVMMoveBasicBlockAfter(tell, before);
+        LLVMPositionBuilderAtEnd(b, before);
+        LLVMBuildCondBr(b, LLVMBuildFreeze(b, bad, ""), tell, rest);
+        LLVMPositionBuilderAtEnd(b, tell);
+        observe(w, cg->thread, site, msl_const(cx, 64, 0));
+        LLVMBuildBr(b, rest);
+    }
+    LLVMInstructionEraseFromParent(i);
+}
+
 static void watch_call(Watch *w, Value i) {
     const char *name = msl_callee(i);
     unsigned op, what = msl_texture_call(i, &op);
-    if (msl_starts(name, "__ingot_threadgroup_barrier"))
+    if (!strcmp(name, MSL_UNWRITTEN))
+        watch_unwritten(w, i);
+    else if (msl_starts(name, "__ingot_threadgroup_barrier"))
         watch_barrier(w, i, false);
     else if (msl_starts(name, "__ingot_simdgroup_barrier"))
         watch_barrier(w, i, true);
@@ -376,7 +516,11 @@ static void watch_function(Watch *w, Value f) {
             all = msl_validate_grow(w->v, all, n, &max);
             all[n++] = i;
         }
-    for (size_t k = 0; k < n; k++) watch_instruction(w, all[k]);
+    for (size_t k = 0; k < n; k++) {
+        bool ends = ends_series(all[k]) || LLVMIsATerminatorInst(all[k]);
+        watch_instruction(w, all[k]);
+        if (ends) w->n_series = 0;
+    }
 }
 
 static void write_table(const Watch *w) {
@@ -392,7 +536,7 @@ static void write_table(const Watch *w) {
 
 void msl_watch_accesses(Validation *v) {
     Cg *cg = v->cg;
-    if (!(cg->request->watch & MSL_WATCH_RACES) || cg->fn->stage != RF_KERNEL) return;
+    if (!watches_accesses(cg)) return;
     Watch w = {.v = v};
     add_site(&w, NULL, CPU_SITE_HEAD, 0, "");
     w.writes_texture = writes_textures(&w);

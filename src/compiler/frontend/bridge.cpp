@@ -1270,6 +1270,14 @@ static void dialect(LangOptions &l, CodeGenOptions &g, bool fast) {
     l.setDefaultFPContractMode(fast ? LangOptions::FPM_Fast : LangOptions::FPM_On);
 }
 
+static void (*onNoMemory)(void);
+
+void bridge_on_no_memory(void (*then)(void)) {
+    if (!onNoMemory)
+        llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { onNoMemory(); });
+    onNoMemory = then;
+}
+
 bool bridge_run(BridgeMode mode, const char *const *args, size_t n_args, const BridgeFile *files,
                 size_t n_files, bool fast_math, const BridgeClient *client) {
     noteBottomOfStack();

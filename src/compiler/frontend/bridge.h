@@ -188,6 +188,9 @@ typedef struct BridgeFile {
 
 typedef enum BridgeMode { BRIDGE_COMPILE = 0, BRIDGE_PCH, BRIDGE_PREPROCESS } BridgeMode;
 
+// Called where LLVM and Clang get no memory: does not return. Without it the process aborts.
+void bridge_on_no_memory(void (*then)(void));
+
 // Runs Clang once. args: cc1 arguments, the input file last. False after an error.
 bool bridge_run(BridgeMode mode, const char *const *args, size_t n_args, const BridgeFile *files,
                 size_t n_files, bool fast_math, const BridgeClient *client);

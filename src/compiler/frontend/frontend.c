@@ -293,3 +293,5 @@ void msl_library_free(MslLibrary *lib) {
     free(lib->files);
     *lib = (MslLibrary){0};
 }
+
+void msl_on_no_memory(void (*then)(void)) { bridge_on_no_memory(then); }

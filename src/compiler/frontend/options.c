@@ -41,7 +41,6 @@ void options_dialect(Options *o, const MslSource *source) {
         "-fdeclspec",
         "-O2",
         "-disable-llvm-passes",
-        "-discard-value-names",
         "-disable-lifetime-markers",
         "-relaxed-aliasing",
         "-nostdsysteminc",
@@ -101,7 +100,9 @@ void options_source(Options *o, const MslSource *source) {
     };
     PUSH_ALL(o, warnings);
     if (source->warnings_as_errors) options_push(o, "-Werror");
-    if (source->debug) {
+    if (!source->debug) {
+        options_push(o, "-discard-value-names"); // reports name variables
+    } else {
         options_push(o, source->debug == MSL_DEBUG_FULL ? "-debug-info-kind=standalone"
                                                         : "-debug-info-kind=line-tables-only");
         options_push(o, "-dwarf-version=4"); // every debugger and profiler reads it

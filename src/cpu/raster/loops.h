@@ -68,9 +68,6 @@ INLINE vi v_of_bits(uint32_t bits) {
     vi bit = {1, 2, 4, 8, 16, 32, 64, 128};
     return (v_set_int((int32_t)bits) & bit) != 0;
 }
-INLINE void v_store_bits(void *p, uint32_t bits, vi v) {
-    _mm256_maskstore_epi32(p, (__m256i)v_of_bits(bits), (__m256i)v);
-}
 #else
 INLINE uint32_t v_not_negative(vi a) { return ~v_bits(a) & 15; }
 INLINE uint32_t v_less(vf a, vf b) { return v_bits(a < b); }
@@ -80,6 +77,8 @@ INLINE vi v_of_bits(uint32_t bits) {
     vi bit = {1, 2, 4, 8};
     return (v_set_int((int32_t)bits) & bit) != 0;
 }
+#endif
+#if V_WIDTH != 16 // in tile memory, which is the thread's own; AVX2's masked stores are slow on Zen
 INLINE void v_store_bits(void *p, uint32_t bits, vi v) {
     v_store_int(p, v_select_int(v_of_bits(bits), v, v_load_int(p)));
 }

@@ -116,31 +116,31 @@ static bool thin_is_flipped(const CpuWork *w) {
            (w->thin.type == ABI_TENSOR_INT8 || w->thin.type == ABI_TENSOR_INT4);
 }
 
-// A strip of at most CPU_PACK_LANES lanes of a block whose thin operand is ready in `tile`.
+// A strip of at most CPU_PACK_LANES lanes of a block whose thin operand is ready in `tile`. Panels
+// are packed one by one: side by side their lines would share a quarter of the sets of a cache
+// (AVX2, halfs of 1024: 9 % faster).
 static void run_strip(const CpuWork *w, Scratch *s, const CpuBlock *b, CpuTile tile) {
-    int each = cpu_kind_elements(w->kind);
-    int64_t n_vectors = (b->n_lanes + V_WIDTH - 1) / V_WIDTH;
-    int lane_bytes = 4;
-    if (w->wide_in_place) {
-        lane_bytes = cpu_element_bytes(w->wide.type);
-        tile.wide = w->wide.data + (b->k * w->wide.k + b->lane) * lane_bytes;
-        tile.wide_step = w->wide.k * lane_bytes;
-    } else {
-        ISA(cpu_pack_wide)(w->kind, &w->wide, b->lane, b->n_lanes, b->k, b->n_k,
-                           (int)n_vectors * V_WIDTH, s->wide);
-        tile.wide = (unsigned char *)s->wide;
-        tile.wide_step = n_vectors * V_WIDTH * 4;
-    }
-    tile.n_steps = (b->n_k + each - 1) / each;
+    int each = cpu_kind_elements(w->kind), wide_bytes = cpu_element_bytes(w->wide.type);
     bool partial = w->wide_in_place || w->result_in_place;
-    while (n_vectors > 0) {
-        int vectors = (int)next_part(n_vectors, TILE_MAX_VECTORS);
-        n_vectors -= vectors;
-        tile.mask = partial && n_vectors == 0 ? last_mask(b->n_lanes) : UINT32_MAX;
+    tile.n_steps = (b->n_k + each - 1) / each;
+    for (int lane = 0; lane < b->n_lanes;) {
+        int64_t n_vectors = (b->n_lanes - lane + V_WIDTH - 1) / V_WIDTH;
+        int vectors = (int)next_part(n_vectors, TILE_MAX_VECTORS), width = vectors * V_WIDTH,
+            n_lanes = (int)cpu_least(width, b->n_lanes - lane);
         CpuTile panel = tile;
+        if (w->wide_in_place) {
+            panel.wide = w->wide.data + (b->k * w->wide.k + b->lane + lane) * wide_bytes;
+            panel.wide_step = w->wide.k * wide_bytes;
+        } else {
+            ISA(cpu_pack_wide)(w->kind, &w->wide, b->lane + lane, n_lanes, b->k, b->n_k, width,
+                               s->wide);
+            panel.wide = (unsigned char *)s->wide;
+            panel.wide_step = width * 4;
+        }
+        panel.out += lane * 4;
+        panel.mask = partial ? last_mask(n_lanes) : UINT32_MAX;
         run_rows(w->tiles, &panel, vectors, b->n_rows);
-        tile.wide += vectors * V_WIDTH * lane_bytes;
-        tile.out += vectors * V_WIDTH * 4;
+        lane += width;
     }
 }
 

@@ -24,7 +24,7 @@ bool rt_valid_threadgroup_length(MTLComputeCommandEncoder *e, const char *call, 
         !rt_misuse_encoding(e->encoder.buffer, RT_RULE_threadgroup_memory_multiple, call,
                             "length %zu", length))
         return false;
-    if (length > RT_MAX_THREADGROUP_MEMORY) {
+    if (length > e->encoder.buffer->device->facts.max_threadgroup_bytes) {
         rt_misuse_encoding(e->encoder.buffer, RT_RULE_threadgroup_memory_limit, call, "length %zu",
                            length);
         return false;
@@ -216,7 +216,7 @@ bool rt_valid_bindings(MTLComputeCommandEncoder *e, const char *call, const uint
             total += n;
         }
     }
-    if (total > RT_MAX_THREADGROUP_MEMORY) {
+    if (total > p->device->facts.max_threadgroup_bytes) {
         rt_misuse_encoding(e->encoder.buffer, RT_RULE_threadgroup_memory_limit, call,
                            "'%s' has %zu bytes of its own, %zu with its arguments", f->name,
                            p->static_bytes, total);

@@ -135,6 +135,7 @@ static bool source_make(Source *s, const char *text, size_t n_bytes, const MTLCo
     const MTLDevice *device = rt_device_if_any();
     s->msl.debug = !device                     ? MSL_DEBUG_NONE
                    : device->debug             ? device->debug
+                   : cap_is_allowed()          ? MSL_DEBUG_FULL  // for who opens a capture
                    : device->shader_validation ? MSL_DEBUG_LINES // for its messages
                                                : MSL_DEBUG_NONE;
     if (device && device->debug && text && (s->file = rt_debug_source(s->msl.name, text, n_bytes)))

@@ -3,10 +3,13 @@
 #pragma once
 
 namespace metal {
+struct sampler;
 template <class T, size_t N> struct array {
     using value_type = T;
     using size_type = size_t;
     T __elements[N];
+    // Each is an object of the compiler's: billions are no program.
+    static_assert(!is_same_v<T, sampler> || N <= 1000000, "an array has at most 1000000 samplers");
 #define __MSL_A(AS, C) \
     METAL_FUNC constexpr C AS T &operator[](size_t i) C AS & { return __elements[i]; } \
     METAL_FUNC constexpr C AS T *data() C AS & { return __elements; } \

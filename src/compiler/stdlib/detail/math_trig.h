@@ -160,13 +160,16 @@ __IG_FN float __ig_fold_cos(__ig_pair t) {
     return g > 0.25f ? 0.25f : g;
 }
 
-__IG_FN float __ig_sin_fast(float x) {
+__IG_FN float __ig_sin_half(float x) {
     float s = __ig_turn_poly(__ig_fold_sin(__ig_turns(__ig_fabs(x))));
     return __ig_xorsign(s, __ig_as_uint(x));
 }
-__IG_FN float __ig_cos_fast(float x) {
+__IG_FN float __ig_cos_half(float x) {
     return __ig_turn_poly(__ig_fold_cos(__ig_turns(__ig_fabs(x))));
 }
+// Of floats; code for GPUs has instructions instead (codegen/nvptx/sine.c).
+__IG_FN float __ig_sin_fast(float x) { return __ig_sin_half(x); }
+__IG_FN float __ig_cos_fast(float x) { return __ig_cos_half(x); }
 __IG_FN __ig_pair __ig_sincos_fast(float x) {
     __ig_pair t = __ig_turns(__ig_fabs(x)), r;
     r.a = __ig_xorsign(__ig_turn_poly(__ig_fold_sin(t)), __ig_as_uint(x));
