@@ -126,7 +126,8 @@ static inline void resize_window(uint32_t window, uint32_t width, uint32_t heigh
 }
 
 // As if its user had done it: `kind` 2 and 3 a key is pressed and let go, 4 and 5 a button, 6 the
-// pointer moves; `detail` the key or button, `state` what is held.
+// pointer moves; `detail` the key or button, `state` what is held. A key that is let go is sent
+// with what follows it: a server tells both halves of a held key's repetition at once.
 static inline void send_input(uint32_t window, uint8_t kind, uint8_t detail, int16_t at_x,
                               int16_t at_y, uint16_t state, uint32_t time) {
     struct {
@@ -138,7 +139,7 @@ static inline void send_input(uint32_t window, uint8_t kind, uint8_t detail, int
         uint8_t same_screen, pad;
     } event = {kind, detail, 0, time, window, window, 0, at_x, at_y, at_x, at_y, state, 1, 0};
     x.send_event(x.connection, 0, window, 0, (const char *)&event);
-    x.flush(x.connection);
+    if (kind != 3) x.flush(x.connection);
 }
 
 static inline bool ask_to_close(uint32_t window) {

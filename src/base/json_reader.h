@@ -8,7 +8,7 @@
 //
 // After a failure every call returns false; json_ok tells. Ours because files of numbers are read
 // without a tree and messages name the key; Debian 12 has no yyjson. Tests: tests/base/test_json.c,
-// tests/fuzz/fuzz_json.c (`make fuzz-json`).
+// tests/fuzz/files/json.c (`make fuzz T=json`).
 #ifndef INGOT_BASE_JSON_READER_H
 #define INGOT_BASE_JSON_READER_H
 #include <stdbool.h>

@@ -101,7 +101,7 @@ import os, sys
 from ingot import distributed as d
 assert os.environ["RANK"] == str(d.rank()) and os.environ["WORLD_SIZE"] == str(d.size())
 assert os.environ["LOCAL_RANK"] == str(d.local_rank())
-print("got", sys.argv[1:], __name__)
+sys.stdout.write(f"got {sys.argv[1:]} {__name__}\\n")  # in one piece: two processes write here
 """)
     out = run(0, sys.executable, "-m", "ingot.distributed", "-n", "2", "show.py", "a", "b")
     assert out.count("got ['a', 'b'] __main__") == 2, out
