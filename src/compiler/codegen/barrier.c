@@ -25,49 +25,6 @@ static LLVMValueRef call_intrinsic(Cg *cg, const char *name, LLVMTypeRef *overlo
                           "");
 }
 
-// `to` replaces `from` as the block an edge into b's phis comes from. LLVM-C can only rebuild a
-// phi.
-static void rename_predecessor(Cg *cg, LLVMBasicBlockRef b, LLVMBasicBlockRef from,
-                               LLVMBasicBlockRef to) {
-    for (LLVMValueRef phi = LLVMGetFirstInstruction(b), next; phi && LLVMIsAPHINode(phi);
-         phi = next) {
-        next = LLVMGetNextInstruction(phi);
-        bool found = false;
-        for (unsigned i = 0; i < LLVMCountIncoming(phi); i++)
-            found |= LLVMGetIncomingBlock(phi, i) == from;
-        if (!found) continue;
-        LLVMPositionBuilderBefore(cg->cx.builder, phi);
-        LLVMValueRef fresh = LLVMBuildPhi(cg->cx.builder, LLVMTypeOf(phi), "");
-        for (unsigned i = 0; i < LLVMCountIncoming(phi); i++) {
-            LLVMValueRef v = LLVMGetIncomingValue(phi, i);
-            LLVMBasicBlockRef in = LLVMGetIncomingBlock(phi, i);
-            if (v == phi) v = fresh;
-            if (in == from) in = to;
-            LLVMAddIncoming(fresh, &v, &in, 1);
-        }
-        LLVMReplaceAllUsesWith(phi, fresh);
-        LLVMInstructionEraseFromParent(phi);
-    }
-}
-
-// Moves `first` and all that follows it to a new block; the old one is left without an end.
-LLVMBasicBlockRef msl_split_before(Cg *cg, LLVMValueRef first) {
-    LLVMBasicBlockRef old = LLVMGetInstructionParent(first);
-    LLVMBasicBlockRef fresh =
-        LLVMAppendBasicBlockInContext(cg->cx.llvm, LLVMGetBasicBlockParent(old), "");
-    LLVMMoveBasicBlockAfter(fresh, old);
-    LLVMValueRef end = LLVMGetBasicBlockTerminator(old);
-    for (unsigned s = 0; s < LLVMGetNumSuccessors(end); s++)
-        rename_predecessor(cg, LLVMGetSuccessor(end, s), old, fresh);
-    for (LLVMValueRef i = first, next; i; i = next) {
-        next = LLVMGetNextInstruction(i);
-        LLVMInstructionRemoveFromParent(i);
-        LLVMPositionBuilderAtEnd(cg->cx.builder, fresh);
-        msl_insert(&cg->cx, i);
-    }
-    return fresh;
-}
-
 typedef struct Coroutine {
     LLVMValueRef f, handle;
     LLVMBasicBlockRef cleanup, leave; // destruction; every way out
@@ -140,7 +97,7 @@ static void add_suspends(Cg *cg, Coroutine *co) {
         if (b == co->leave || b == final || b == never) continue;
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             if (!is_barrier(i)) continue;
-            LLVMBasicBlockRef rest = msl_split_before(cg, LLVMGetNextInstruction(i));
+            LLVMBasicBlockRef rest = bridge_split_before(LLVMGetNextInstruction(i));
             LLVMPositionBuilderAtEnd(cx->builder, b);
             co->resumes[co->n] = rest;
             co->suspends[co->n++] = build_suspend(cg, co, rest, false);

@@ -247,7 +247,7 @@ static bool hold_result(Flow *g, const Node *b) {
             x->seen &= g->nodes[x->from[p]].seen || (first && &g->nodes[x->from[p]] == b);
         if (!x->seen || !x->together) continue;
         LLVMBasicBlockRef back = g->nodes[b->to[0]].block,
-                          rest = msl_split_before(g->cg, LLVMGetBasicBlockTerminator(x->block));
+                          rest = bridge_split_before(LLVMGetBasicBlockTerminator(x->block));
         LLVMPositionBuilderAtEnd(g->cg->cx.builder, x->block);
         LLVMBuildCondBr(g->cg->cx.builder, never(g->cg), back, rest);
         x->block = rest; // a later question's way

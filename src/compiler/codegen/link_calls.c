@@ -181,7 +181,7 @@ static void lower_table_entry(Cg *cg, LLVMValueRef call) {
     LLVMBuilderRef b = cx->builder;
     LLVMTypeRef i32 = msl_int(cx, 32), i8 = msl_int(cx, 8);
     LLVMValueRef table = LLVMGetOperand(call, 0), index = LLVMGetOperand(call, 1);
-    LLVMBasicBlockRef start = LLVMGetInstructionParent(call), join = msl_split_before(cg, call);
+    LLVMBasicBlockRef start = LLVMGetInstructionParent(call), join = bridge_split_before(call);
     LLVMBasicBlockRef counted = block_before(cg, join), inside = block_before(cg, join);
     LLVMPositionBuilderAtEnd(b, start);
     LLVMBuildCondBr(b, LLVMBuildIsNull(b, table, ""), join, counted);
@@ -292,7 +292,7 @@ static void lower_call(Calls *c, LLVMValueRef call, bool cut) {
     LLVMBuilderRef b = cx->builder;
     LLVMTypeRef result = LLVMTypeOf(call);
     bool value = LLVMGetTypeKind(result) != LLVMVoidTypeKind;
-    LLVMBasicBlockRef start = LLVMGetInstructionParent(call), join = msl_split_before(cg, call);
+    LLVMBasicBlockRef start = LLVMGetInstructionParent(call), join = bridge_split_before(call);
     LLVMBasicBlockRef nothing = block_before(cg, join);
     LLVMPositionBuilderAtEnd(b, start);
     LLVMValueRef id = LLVMBuildPtrToInt(b, LLVMGetCalledValue(call), msl_int(cx, 64), "");

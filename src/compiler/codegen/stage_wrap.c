@@ -142,8 +142,8 @@ static LLVMValueRef begin_live(Cg *cg) {
 // The instruction runs only where the pixel counts; elsewhere its result is 0.
 static void guard(Cg *cg, LLVMValueRef i, LLVMValueRef live) {
     MslContext *cx = &cg->cx;
-    LLVMBasicBlockRef before = LLVMGetInstructionParent(i), in = msl_split_before(cg, i);
-    LLVMBasicBlockRef after = msl_split_before(cg, LLVMGetNextInstruction(i));
+    LLVMBasicBlockRef before = LLVMGetInstructionParent(i), in = bridge_split_before(i);
+    LLVMBasicBlockRef after = bridge_split_before(LLVMGetNextInstruction(i));
     LLVMPositionBuilderAtEnd(cx->builder, in);
     LLVMBuildBr(cx->builder, after);
     LLVMPositionBuilderAtEnd(cx->builder, before);
@@ -241,12 +241,12 @@ static void leave_early(Cg *cg, const Found *discards, LLVMValueRef end, LLVMVal
         free(seen.at);
     }
     if (joins.n) {
-        LLVMBasicBlockRef before = LLVMGetInstructionParent(end), last = msl_split_before(cg, end);
+        LLVMBasicBlockRef before = LLVMGetInstructionParent(end), last = bridge_split_before(end);
         LLVMPositionBuilderAtEnd(cx->builder, before);
         LLVMBuildBr(cx->builder, last);
         for (unsigned i = 0; i < joins.n; i++) {
             LLVMBasicBlockRef join = LLVMGetInstructionParent(joins.at[i]);
-            LLVMBasicBlockRef rest = msl_split_before(cg, joins.at[i]);
+            LLVMBasicBlockRef rest = bridge_split_before(joins.at[i]);
             LLVMPositionBuilderAtEnd(cx->builder, join);
             LLVMValueRef any = call_vote(cg, "__ingot_simd_any", i1, load_live(cg, live));
             LLVMBuildCondBr(cx->builder, any, rest, last);
@@ -270,8 +270,8 @@ static void lower_sample_query(Cg *cg, LLVMValueRef call) {
     LLVMBasicBlockRef before = NULL, in = NULL, after = NULL;
     if (!is_count) { // split first: the loads stand where the call stood
         before = LLVMGetInstructionParent(call);
-        in = msl_split_before(cg, call);
-        after = msl_split_before(cg, call);
+        in = bridge_split_before(call);
+        after = bridge_split_before(call);
     }
     LLVMPositionBuilderAtEnd(cx->builder, before ? before : LLVMGetInstructionParent(call));
     if (is_count) LLVMPositionBuilderBefore(cx->builder, call);

@@ -55,7 +55,7 @@ static void choose_at_run_time(Cg *cg, LLVMValueRef store, LLVMValueRef large) {
     LLVMBuilderRef b = cx->builder;
     LLVMValueRef value = LLVMGetOperand(store, 0), p = LLVMGetOperand(store, 1);
     LLVMBasicBlockRef before = LLVMGetInstructionParent(store),
-                      rest = msl_split_before(cg, LLVMGetNextInstruction(store));
+                      rest = bridge_split_before(LLVMGetNextInstruction(store));
     LLVMValueRef f = LLVMGetBasicBlockParent(before);
     LLVMBasicBlockRef past = LLVMAppendBasicBlockInContext(cx->llvm, f, "past"),
                       plain = LLVMAppendBasicBlockInContext(cx->llvm, f, "plain");

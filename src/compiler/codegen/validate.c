@@ -491,7 +491,7 @@ static void end_region(Validation *v, Region *r, Value stop) {
     LLVMBuilderRef b = cx->builder;
     if (!r->n) return;
     Block before = LLVMGetInstructionParent(r->members[0]),
-          fast = msl_split_before(v->cg, r->members[0]), join = msl_split_before(v->cg, stop);
+          fast = bridge_split_before(r->members[0]), join = bridge_split_before(stop);
     Slow s = {0};
     build_slow(v, &s, r);
     Block slow = LLVMAppendBasicBlockInContext(cx->llvm, v->cg->thread, "slow");

@@ -215,7 +215,7 @@ void msl_check_branch(Validation *v, Value i, const Access *a, Root *const *root
     MslContext *cx = &v->cg->cx;
     LLVMBuilderRef b = cx->builder;
     Block before = LLVMGetInstructionParent(i);
-    Block end = msl_split_before(v->cg, LLVMGetNextInstruction(i)); // makes phis anew
+    Block end = bridge_split_before(LLVMGetNextInstruction(i));
     Value p = LLVMGetOperand(i, (unsigned)a->operand), bytes = msl_const(cx, 64, a->bytes);
     Block bad = new_block(v, before, "bad"), good = new_block(v, before, "good");
     LLVMInstructionRemoveFromParent(i);
@@ -281,7 +281,7 @@ void msl_check_copy(Validation *v, const Access *a) {
     LLVMBuilderRef b = cx->builder;
     Value i = a->i;
     Block before = LLVMGetInstructionParent(i);
-    Block end = msl_split_before(v->cg, LLVMGetNextInstruction(i)); // makes phis anew
+    Block end = bridge_split_before(LLVMGetNextInstruction(i));
     Value to = LLVMGetOperand(i, 0), from = LLVMGetOperand(i, 1);
     LLVMInstructionRemoveFromParent(i);
     LLVMPositionBuilderAtEnd(b, before);
@@ -315,7 +315,7 @@ void msl_check_short(Validation *v, const Access *first, const Access *last) {
     static const Where here = {0};
     MslContext *cx = &v->cg->cx;
     LLVMBuilderRef b = cx->builder;
-    Block before = LLVMGetInstructionParent(first->i), rest = msl_split_before(v->cg, first->i),
+    Block before = LLVMGetInstructionParent(first->i), rest = bridge_split_before(first->i),
           bad = new_block(v, before, "bad");
     Value offset = msl_const(cx, 64, (uint64_t)last->offset),
           bytes = msl_const(cx, 64, last->bytes);
@@ -343,7 +343,7 @@ void msl_check_handle(Validation *v, Value i) {
     Value handle = LLVMGetOperand(i, 0), given = msl_guarded_handle(handle),
           zero = msl_const(cx, 64, 0);
     if (rays && !given) return;
-    Block before = LLVMGetInstructionParent(i), rest = msl_split_before(v->cg, i),
+    Block before = LLVMGetInstructionParent(i), rest = bridge_split_before(i),
           bad = new_block(v, before, "bad");
     Root none = {.space = ABI_SPACE_HANDLE,
                  .slot = UINT32_MAX,

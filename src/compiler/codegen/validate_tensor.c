@@ -170,7 +170,7 @@ void msl_check_tensor(Validation *v, Value i) {
     const TensorAccess *access = noted(v, i);
     if (!access) return;
     Block before = LLVMGetInstructionParent(i);
-    Block end = msl_split_before(v->cg, LLVMGetNextInstruction(i));
+    Block end = bridge_split_before(LLVMGetNextInstruction(i));
     LLVMInstructionRemoveFromParent(i);
     LLVMPositionBuilderAtEnd(b, before);
     Value all = msl_const(cx, 1, 1);

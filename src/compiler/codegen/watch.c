@@ -51,7 +51,7 @@ static void expand_note(Validation *v, Value i, AbiBadAccess what, Value bad) {
     Value nowhere = LLVMConstNull(msl_ptr(cx)), zero = msl_const(cx, 64, 0);
     Root none = {.space = ABI_SPACE_THREAD, .slot = UINT32_MAX, .start = nowhere, .length = zero};
     if (LLVMGetBasicBlockParent(LLVMGetInstructionParent(i)) == v->cg->thread && !is_no(bad)) {
-        Block before = LLVMGetInstructionParent(i), rest = msl_split_before(v->cg, i);
+        Block before = LLVMGetInstructionParent(i), rest = bridge_split_before(i);
         LLVMPositionBuilderAtEnd(b, before);
         bad = LLVMBuildFreeze(b, bad, "");
         msl_report_unless(v, LLVMBuildNot(b, bad, ""), i, what, zero, nowhere, &none);
@@ -207,7 +207,7 @@ static void guard_read(Watch *w, Value i, const Root *r) {
         w->reads = load_pointer(w, watch, offsetof(CpuWatch, reads));
     }
     Value slot = msl_const(cx, 64, r->space == ABI_SPACE_BUFFER ? r->slot : cg->fn->n_slots);
-    Block before = LLVMGetInstructionParent(i), rest = msl_split_before(cg, i),
+    Block before = LLVMGetInstructionParent(i), rest = bridge_split_before(i),
           tell = LLVMAppendBasicBlockInContext(cx->llvm, cg->thread, "tell");
     LLVMMoveBasicBlockAfter(tell, before);
     LLVMPositionBuilderAtEnd(b, before);
@@ -460,7 +460,7 @@ static void watch_unwritten(Watch *w, Value i) {
     if (!is_no(bad)) {
         size_t name = (size_t)LLVMConstIntGetZExtValue(LLVMGetOperand(i, 1));
         uint32_t site = add_site(w, i, CPU_SITE_UNWRITTEN, 0, cg->names[name].text);
-        Block before = LLVMGetInstructionParent(i), rest = msl_split_before(cg, i),
+        Block before = LLVMGetInstructionParent(i), rest = bridge_split_before(i),
               tell = LLVMAppendBasicBlockInContext(cx->llvm, cg->thread, "tell");
         LLVMMoveBasicBlockAfter(tell, before);
         LLVMPositionBuilderAtEnd(b, before);

@@ -1372,6 +1372,13 @@ void bridge_drop_variables(struct LLVMOpaqueModule *module) {
             for (llvm::Instruction &i : b) i.dropDbgRecords();
 }
 
+struct LLVMOpaqueBasicBlock *bridge_split_before(struct LLVMOpaqueValue *first) {
+    auto *at = llvm::cast<llvm::Instruction>(llvm::unwrap(first));
+    llvm::BasicBlock *old = at->getParent(), *rest = old->splitBasicBlock(at);
+    old->getTerminator()->eraseFromParent();
+    return llvm::wrap(rest);
+}
+
 void bridge_forget_headers(struct LLVMOpaqueModule *module, const char *folder) {
     for (llvm::Function &f : *llvm::unwrap(module)) {
         llvm::DISubprogram *at = f.getSubprogram();

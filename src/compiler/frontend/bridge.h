@@ -223,6 +223,12 @@ void bridge_forget_headers(struct LLVMOpaqueModule *module, const char *folder);
 void bridge_drop_variables(
     struct LLVMOpaqueModule *module); // of its notes for debuggers: lines stay
 
+struct LLVMOpaqueBasicBlock;
+struct LLVMOpaqueValue;
+// `first` and all that follows it become a block of their own; the old one is left without an end.
+// (With LLVM-C alone the phis behind it would be made anew, and whoever knows them be deceived.)
+struct LLVMOpaqueBasicBlock *bridge_split_before(struct LLVMOpaqueValue *first);
+
 struct LLVMOpaqueMetadata;
 // What adds to the notes for debuggers of the compile unit that a function is of (LLVM-C makes new
 // units only).
