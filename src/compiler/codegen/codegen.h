@@ -327,7 +327,7 @@ void msl_redirect_logs(Cg *cg); // to ingot_log of the device code
 // The versions of a step, whose barriers are places to wait at; they stay in step with each other.
 void msl_make_coroutines(Cg *cg, LLVMValueRef *versions, unsigned n);
 void msl_split_coroutines(Cg *cg);
-bool msl_is_header(LLVMBasicBlockRef b);                // of a loop; blocks in source order
+bool msl_is_header(LLVMBasicBlockRef b); // of a loop; blocks in source order
 uint32_t msl_stream_bytes(Cg *cg);
 void msl_stream_stores(Cg *cg, LLVMValueRef f);
 void msl_wrap_lanes(Cg *cg);
