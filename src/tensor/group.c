@@ -290,54 +290,78 @@ static bool check(const char *call, IgGroup *g, IgTensor *x, IgGroupOp op, MTLEr
     return true;
 }
 
-// A call about the values of a tensor in another type, with room for `n` of them.
-static Call *call_about(GroupKind kind, IgTensor *x, IgType type, int64_t n, MTLError **error) {
+// What is asked of all processes about a tensor. Its values travel through memory of the host's, or
+// stay in memory of GPUs (group_nccl.c).
+typedef struct Ask {
+    GroupKind kind;
+    IgGroupOp op;
+    int root;
+    int64_t rows; // of the result
+    int64_t each; // elements of this process: of what it gives, GROUP_SCATTER: of what it gets
+} Ask;
+
+static int64_t rows_of(const IgTensor *x) { return ig_rank(x) ? ig_dim(x, 0) : 1; }
+
+static void shape_of(const IgTensor *x, int64_t rows, int64_t shape[IG_MAX_RANK]) {
+    memcpy(shape, ig_shape(x), (size_t)ig_rank(x) * sizeof *shape);
+    if (ig_rank(x)) shape[0] = rows;
+}
+
+// ---- Through the host ----
+
+static bool find_begins(const IgGroup *g, Call *c, size_t size, MTLError **error) {
+    if (!(c->begins = calloc((size_t)g->size + 1, sizeof *c->begins)))
+        return ig_fail_no_memory(error);
+    for (int i = 0; i <= g->size; i++) c->begins[i] = size * (size_t)i;
+    return true;
+}
+
+// Results that are longer than x have a part for it, which is read here; otherwise the thread reads
+// it when it is there.
+static Call *host_call(const IgGroup *g, IgTensor *x, const Ask *a, MTLError **error) {
+    const bool sums = a->kind == GROUP_REDUCE || a->kind == GROUP_SCATTER;
+    const bool gathers = a->kind == GROUP_GATHER;
+    const IgType type = sums ? wire_type(ig_type(x)) : ig_type(x);
+    const size_t size = (size_t)ig_numel(x) * ig_type_size(type);
     ig_no_grad_begin();
     IgTensor *cast = ig_cast(x, type, error);
     IgTensor *own = cast ? ig_keep(ig_contiguous(cast, error)) : NULL;
     ig_no_grad_end();
-    Call *c = own ? call_new(kind, (size_t)n * ig_type_size(type), error) : NULL;
+    Call *c = own ? call_new(a->kind, gathers ? size * (size_t)g->size : size, error) : NULL;
     if (!c) {
         ig_release(own);
         return NULL;
     }
-    c->type = type;
-    bool ok = true;
-    if (n == ig_numel(x))
-        c->tensor = own;
-    else { // only a part of the memory is its
-        ok = ig_read(own, c->data, (size_t)ig_numel(x) * ig_type_size(type), error);
-        ig_release(own);
-    }
+    c->tensor = own, c->type = type, c->n = a->each, c->root = a->root;
+    c->op = a->op == IgGroupMean ? IgGroupSum : a->op;
+    if (!gathers) return c;
+    bool ok =
+        find_begins(g, c, size, error) && ig_read(own, c->data + c->begins[g->rank], size, error);
+    ig_release(c->tensor);
+    c->tensor = NULL;
     if (ok) return c;
     call_free(c);
     return NULL;
 }
 
-// The tensor of what came back, in the type of x; the call ends. `mean`: a sum to be divided.
-static IgTensor *result_of(Call *c, IgTensor *x, int64_t rows, int mean, MTLError **error) {
-    if (!c) return NULL;
+static IgTensor *host_result(const IgGroup *g, const Call *c, IgTensor *x, const Ask *a,
+                             MTLError **error) {
     int64_t shape[IG_MAX_RANK] = {0};
-    const int rank = ig_rank(x);
-    memcpy(shape, ig_shape(x), (size_t)rank * sizeof *shape);
-    if (rank) shape[0] = rows;
-    IgScope *scope = ig_scope_begin();
-    IgTensor *t = ig_from_data(ig_device(x), c->type, rank, shape, c->data, error);
-    call_free(c);
-    if (mean > 1 && t) {
-        t = ig_is_float(ig_type(t)) ? ig_div_scalar(t, mean, error)
-                                    : ig_floor_divide_scalar(t, mean, error);
-    }
-    if (t && ig_type(t) != ig_type(x)) t = ig_cast(t, ig_type(x), error);
-    return ig_scope_return(scope, t);
+    shape_of(x, a->rows, shape);
+    IgTensor *t = ig_from_data(ig_device(x), c->type, ig_rank(x), shape, c->data, error);
+    if (!t || a->op != IgGroupMean) return t;
+    return ig_is_float(ig_type(t)) ? ig_div_scalar(t, g->size, error)
+                                   : ig_floor_divide_scalar(t, g->size, error);
 }
 
 // ---- In memory of GPUs ----
 
-// Whether the tensor's values travel between GPUs. INGOT_NCCL: also in a group of one.
+// Whether the tensor's values travel between GPUs. INGOT_NCCL: also in a group of one, and (for
+// tests) on a device that is taken for one.
 static bool on_gpus(const IgGroup *g, const IgTensor *x) {
-    char why[GROUP_WHY_BYTES];
-    return !ig_device(x)->unified && (g->size > 1 || getenv("INGOT_NCCL")) && group_nccl_load(why);
+    const IgDevice *device = ig_device(x);
+    return device->gpu && (getenv("INGOT_NCCL") || (!device->unified && g->size > 1)) &&
+           group_nccl_load();
 }
 
 // A tensor in memory that nobody else has.
@@ -346,54 +370,42 @@ static IgTensor *fresh(IgTensor *x, MTLError **error) {
     return t && ig_type(t) != ig_type(x) ? ig_cast(t, ig_type(x), error) : t;
 }
 
-// A call about x whose result has `rows` rows; `each`: elements of this process.
-static Call *gpu_call(GroupKind kind, IgTensor *x, int64_t rows, int64_t each, IgGroupOp op,
-                      MTLError **error) {
+static Call *gpu_call(IgTensor *x, const Ask *a, MTLError **error) {
     IgScope *scope = ig_scope_begin();
     ig_no_grad_begin();
     const IgType type = group_nccl_has(ig_type(x)) ? ig_type(x) : IgInt32;
     int64_t shape[IG_MAX_RANK] = {0};
-    memcpy(shape, ig_shape(x), (size_t)ig_rank(x) * sizeof *shape);
-    if (ig_rank(x)) shape[0] = rows;
+    shape_of(x, a->rows, shape);
     IgTensor *from = fresh(ig_cast(x, type, error), error);
     IgTensor *to = fresh(ig_zeros(ig_device(x), type, ig_rank(x), shape, error), error);
-    Call *c = from && to ? call_new(kind, 0, error) : NULL;
+    Call *c = from && to ? call_new(a->kind, 0, error) : NULL;
     if (c) {
         c->tensor = ig_keep(from), c->result = ig_keep(to);
-        c->type = type, c->op = op, c->n = each;
+        c->type = type, c->op = a->op, c->root = a->root, c->n = a->each;
     }
     ig_no_grad_end();
     ig_scope_end(scope);
     return c;
 }
 
-static IgTensor *gpu_result(Call *c, IgTensor *x, MTLError **error) {
+// ---- Calls about tensors ----
+
+static IgTensor *ask(IgGroup *g, IgTensor *x, Ask a, MTLError **error) {
+    const bool gpus = on_gpus(g, x);
+    if (!gpus && g->size == 1) return ig_detach(x, error); // the caller's own, as results are
+    Call *c = carry(g, gpus ? gpu_call(x, &a, error) : host_call(g, x, &a, error), error);
     if (!c) return NULL;
-    IgTensor *t = ig_cast(c->result, ig_type(x), error);
+    IgScope *scope = ig_scope_begin();
+    IgTensor *t = gpus ? c->result : host_result(g, c, x, &a, error);
+    if (t) t = ig_cast(t, ig_type(x), error);
+    t = ig_scope_return(scope, t);
     call_free(c);
     return t;
 }
 
-// ---- Calls about tensors ----
-
-static int64_t rows_of(const IgTensor *x) { return ig_rank(x) ? ig_dim(x, 0) : 1; }
-
-static IgGroupOp sent(IgGroupOp op) { return op == IgGroupMean ? IgGroupSum : op; }
-
-// A tensor of the same values that the caller owns, as results are.
-static IgTensor *same(IgTensor *x, MTLError **error) { return ig_detach(x, error); }
-
 IgTensor *ig_all_reduce(IgGroup *g, IgTensor *x, IgGroupOp op, MTLError **error) {
     if (!check("ig_all_reduce", g, x, op, error)) return NULL;
-    if (on_gpus(g, x)) {
-        Call *c = gpu_call(GROUP_REDUCE, x, rows_of(x), ig_numel(x), op, error);
-        return gpu_result(carry(g, c, error), x, error);
-    }
-    if (g->size == 1) return same(x, error);
-    Call *c = call_about(GROUP_REDUCE, x, wire_type(ig_type(x)), ig_numel(x), error);
-    if (!c) return NULL;
-    c->n = ig_numel(x), c->op = sent(op);
-    return result_of(carry(g, c, error), x, rows_of(x), op == IgGroupMean ? g->size : 0, error);
+    return ask(g, x, (Ask){GROUP_REDUCE, op, 0, rows_of(x), ig_numel(x)}, error);
 }
 
 IgTensor *ig_group_broadcast(IgGroup *g, IgTensor *x, int root, MTLError **error) {
@@ -402,16 +414,7 @@ IgTensor *ig_group_broadcast(IgGroup *g, IgTensor *x, int root, MTLError **error
         ig_fail(error, IgErrorArgument, "ig_group_broadcast: no process %d of %d", root, g->size);
         return NULL;
     }
-    if (on_gpus(g, x)) {
-        Call *c = gpu_call(GROUP_BROADCAST, x, rows_of(x), ig_numel(x), IgGroupSum, error);
-        if (c) c->root = root;
-        return gpu_result(carry(g, c, error), x, error);
-    }
-    if (g->size == 1) return same(x, error);
-    Call *c = call_about(GROUP_BROADCAST, x, ig_type(x), ig_numel(x), error);
-    if (!c) return NULL;
-    c->root = root;
-    return result_of(carry(g, c, error), x, rows_of(x), 0, error);
+    return ask(g, x, (Ask){GROUP_BROADCAST, IgGroupSum, root, rows_of(x), ig_numel(x)}, error);
 }
 
 IgTensor *ig_all_gather(IgGroup *g, IgTensor *x, MTLError **error) {
@@ -421,22 +424,7 @@ IgTensor *ig_all_gather(IgGroup *g, IgTensor *x, MTLError **error) {
                 "ig_all_gather: a scalar has no first axis; reshape it to (1)");
         return NULL;
     }
-    if (on_gpus(g, x)) {
-        Call *c = gpu_call(GROUP_GATHER, x, rows_of(x) * g->size, ig_numel(x), IgGroupSum, error);
-        return gpu_result(carry(g, c, error), x, error);
-    }
-    if (g->size == 1) return same(x, error);
-    const size_t size = (size_t)ig_numel(x) * ig_type_size(ig_type(x));
-    Call *c = call_about(GROUP_GATHER, x, ig_type(x), ig_numel(x) * g->size, error);
-    if (!c) return NULL;
-    if (!(c->begins = calloc((size_t)g->size + 1, sizeof *c->begins))) {
-        call_free(c);
-        ig_fail_no_memory(error);
-        return NULL;
-    }
-    for (int i = 0; i <= g->size; i++) c->begins[i] = size * (size_t)i;
-    memmove(c->data + c->begins[g->rank], c->data, size);
-    return result_of(carry(g, c, error), x, rows_of(x) * g->size, 0, error);
+    return ask(g, x, (Ask){GROUP_GATHER, IgGroupSum, 0, rows_of(x) * g->size, ig_numel(x)}, error);
 }
 
 IgTensor *ig_reduce_scatter(IgGroup *g, IgTensor *x, IgGroupOp op, MTLError **error) {
@@ -447,17 +435,8 @@ IgTensor *ig_reduce_scatter(IgGroup *g, IgTensor *x, IgGroupOp op, MTLError **er
                 ig_shape_text(ig_rank(x), ig_shape(x)), g->size);
         return NULL;
     }
-    if (on_gpus(g, x)) {
-        Call *c =
-            gpu_call(GROUP_SCATTER, x, rows_of(x) / g->size, ig_numel(x) / g->size, op, error);
-        return gpu_result(carry(g, c, error), x, error);
-    }
-    if (g->size == 1) return same(x, error);
-    Call *c = call_about(GROUP_SCATTER, x, wire_type(ig_type(x)), ig_numel(x), error);
-    if (!c) return NULL;
-    c->n = ig_numel(x) / g->size, c->op = sent(op);
-    return result_of(carry(g, c, error), x, rows_of(x) / g->size, op == IgGroupMean ? g->size : 0,
-                     error);
+    return ask(g, x, (Ask){GROUP_SCATTER, op, 0, rows_of(x) / g->size, ig_numel(x) / g->size},
+               error);
 }
 
 bool ig_group_barrier(IgGroup *g, MTLError **error) {
@@ -574,16 +553,19 @@ static bool take_bucket(IgGroup *g, Bucket *b, IgTensor *const *parameters, MTLE
     Call *c = b->call;
     b->call = NULL;
     if (!wait_for(g, c, error)) return false;
-    bool ok = true;
-    const float *at = (const float *)(const void *)c->data;
-    for (int i = b->first; ok && i < b->end; i++) {
+    IgScope *scope = ig_scope_begin();
+    IgDevice *device = ig_device(parameters[b->first]);
+    IgTensor *flat =
+        c->result ? c->result : ig_from_data(device, IgFloat32, 1, &c->n, c->data, error);
+    bool ok = flat != NULL;
+    for (int64_t i = b->first, at = 0; ok && i < b->end; i++) {
         IgTensor *p = parameters[i];
-        IgScope *scope = ig_scope_begin();
-        IgTensor *t = ig_from_data(ig_device(p), IgFloat32, ig_rank(p), ig_shape(p), at, error);
+        IgTensor *t = ig_slice(flat, 0, at, at + ig_numel(p), 1, error);
+        t = ig_reshape(t, ig_rank(p), ig_shape(p), error);
         ok = t && ig_set_grad(p, ig_cast(t, ig_type(p), error), error);
-        ig_scope_end(scope);
         at += ig_numel(p);
     }
+    ig_scope_end(scope);
     call_free(c);
     return ok;
 }

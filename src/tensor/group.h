@@ -32,7 +32,7 @@ typedef enum GroupKind {
 // NCCL, for tensors in memory of GPUs; called by the group's thread as well. `load`: whether there
 // is one. `open`, before each `run`: `address` is of the GPU that this process works with. `run`: n
 // elements of this process, and what comes of them.
-bool group_nccl_load(char *why);
+bool group_nccl_load(void);
 bool group_nccl_has(IgType type);
 bool group_nccl_open(const GroupTransport *others, int rank, int size, uint64_t address, char *why);
 bool group_nccl_run(GroupKind kind, uint64_t from, uint64_t to, size_t n, IgType type, IgGroupOp op,

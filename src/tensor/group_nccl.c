@@ -3,6 +3,7 @@
 // tensors stay in the memory of their GPUs. Who takes part is agreed on through the group's own
 // messages (group.c), which also carry what NCCL does not.
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,23 +49,19 @@ static const int types[] = {[IgFloat16] = 6, [IgFloat32] = 7, [IgBFloat16] = 9,
                             [IgBool] = 1,    [IgUInt8] = 1,   [IgInt16] = -1};
 static const int ops[] = {[IgGroupSum] = 0, [IgGroupMean] = 4, [IgGroupMin] = 3, [IgGroupMax] = 2};
 
-static bool load(char *why) {
-    const char *wanted = getenv("INGOT_NCCL");
+static bool loaded;
+
+static void load(void) {
+    const char *wanted = getenv("INGOT_NCCL"), *cuda = getenv("INGOT_CUDA_LIBRARY");
     void *library = dlopen(wanted && *wanted ? wanted : "libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
-    void *driver = library ? dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) : NULL;
-    if (!driver) {
-        const char *text = dlerror();
-        snprintf(why, GROUP_WHY_BYTES, "%s", text ? text : "there is no NCCL");
-        return false;
-    }
+    void *driver = library ? dlopen(cuda ? cuda : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL) : NULL;
+    if (!driver) return;
     for (size_t i = 0; i < N_NAMES; i++) {
         void *function = dlsym(names[i][0] == 'n' ? library : driver, names[i]);
         memcpy((char *)&nccl + i * sizeof function, &function, sizeof function);
-        if (function) continue;
-        snprintf(why, GROUP_WHY_BYTES, "there is no function %s", names[i]);
-        return false;
+        if (!function) return;
     }
-    return true;
+    loaded = true;
 }
 
 static bool check(int code, const char *call, char *why) {
@@ -74,12 +71,10 @@ static bool check(int code, const char *call, char *why) {
     return false;
 }
 
-bool group_nccl_load(char *why) {
-    static int state; // the group's thread alone: 1 there is one, 2 none
-    static char complaint[GROUP_WHY_BYTES];
-    if (!state) state = load(complaint) ? 1 : 2;
-    if (state == 2) snprintf(why, GROUP_WHY_BYTES, "%s", complaint);
-    return state == 1;
+bool group_nccl_load(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load);
+    return loaded;
 }
 
 bool group_nccl_open(const GroupTransport *others, int rank, int size, uint64_t address,

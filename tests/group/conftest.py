@@ -20,6 +20,14 @@ def environment(tmp_path_factory):
 
 
 @pytest.fixture
+def nccl(environment, monkeypatch):
+    """Tensors travel as between GPUs, through a library that stands for NCCL."""
+    for name, value in {"INGOT_TENSORS": "gpu", "INGOT_NCCL": os.environ["INGOT_FAKE_NCCL"],
+                        "INGOT_CUDA_LIBRARY": os.environ["INGOT_FAKE_NCCL"]}.items():
+        monkeypatch.setitem(environment, name, value)
+
+
+@pytest.fixture
 def start(environment, tmp_path):
     if not shutil.which("mpirun"):
         pytest.skip("there is no mpirun (openmpi-bin)")

@@ -47,6 +47,12 @@ def test_calls(python, n):
         assert f"process {rank} is done" in out, out
 
 
+@pytest.mark.parametrize("n", [2, 4])
+def test_calls_of_nccl(nccl, python, n):
+    out = python(n, CALLS)
+    assert f"fake NCCL of {n}" in out and out.count("is done") == n, out
+
+
 def test_bad_calls(python):
     out = python(2, HEAD + """
 def refuses(what, call):

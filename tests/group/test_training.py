@@ -102,9 +102,12 @@ def test_the_example_saves_when_told_to_stop(start, tmp_path):
     assert (tmp_path / "distributed.safetensors").stat().st_size > 1000
 
 
+@pytest.mark.parametrize("way", ["host", "nccl"])
 @pytest.mark.parametrize("bucket", [1, 4096, 0])
-def test_buckets(python, bucket):
+def test_buckets(request, python, bucket, way):
     """Averaged gradients are those of the whole batch, whatever the buckets; halves too."""
+    if way == "nccl":
+        request.getfixturevalue("nccl")
     out = python(2, f"""
 import numpy as np, ingot
 from ingot import distributed as d, nn
@@ -130,7 +133,7 @@ d.average_gradients([h])
 assert h.grad.dtype == ingot.float16 and (h.grad.numpy() == 1.5).all()
 print("fine")
 """)
-    assert out.count("fine") == 2, out
+    assert out.count("fine") == 2 and ("fake NCCL of 2" in out) == (way == "nccl"), out
 
 
 def test_no_gradient(python):
