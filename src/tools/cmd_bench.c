@@ -27,8 +27,7 @@ typedef struct Job {
 } Job;
 
 static const Option rows[] = {
-    {"--device", "NAME", "the device: cpu, cuda, cuda:1 (default: $INGOT_DEVICE, or the CPU)",
-     OPT_TEXT, OPT_AT(Job, device)},
+    DEVICE_ROW(OPT_AT(Job, device)),
     // used by ourselves
     {"--compile-once", "N", NULL, OPT_WHOLE, OPT_AT(Job, compile_once), 0, 1e9,
      OPT_GIVEN(Job, has_compile_once)},

@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct Job {
-    const char *command, *weights, *output, *image;
+    const char *command, *weights, *output, *image, *device;
     uint32_t width, height;
     NeuralKernel kernel;
     NeuralPrecision precision;
@@ -29,7 +29,7 @@ static const char *const precisions[] = {"float", "half", "bfloat", NULL}; // Ne
 static const char *const coordinates[] = {"as-file", "centres", "ends", NULL};
 
 #define AT(FIELD) OPT_AT(Job, FIELD)
-enum { N_SHARED = 3 };
+enum { N_SHARED = 4 };
 static const Option shared[N_SHARED] = {
     // of render and eval
     {"--kernel", "KIND",
@@ -42,6 +42,7 @@ static const Option shared[N_SHARED] = {
      "centres: the network saw the centres of pixels; ends: the first and\n"
      "the last pixel were the ends; as-file: what the file tells (default)",
      OPT_CHOICE, AT(coordinates), .words = coordinates},
+    DEVICE_ROW(AT(device)),
 };
 
 static const Option render_rows[] = {
@@ -120,7 +121,7 @@ static int render(Job *job) {
         job->width = w.width ? w.width : 512;
         job->height = w.height ? w.height : 512;
     }
-    if (!(device = open_device(job->command))) goto done;
+    if (!(device = open_device_named(job->device, job->command))) goto done;
     if (!(r = neural_renderer_new(device, &w.net, job->kernel, job->precision, message))) goto done;
     double best = 0;
     for (uint64_t i = 0; i < job->repeat; i++) {
@@ -219,7 +220,7 @@ static int eval(const Job *job) {
         printf(" and a hash table of %u x %u x %u", w.net.grid.n_levels, 1u << w.net.grid.log2_size,
                w.net.grid.n_features);
     putchar('\n');
-    if (!(device = open_device(job->command))) goto done;
+    if (!(device = open_device_named(job->device, job->command))) goto done;
     if (!(r = neural_renderer_new(device, &w.net, job->kernel, job->precision, message))) goto done;
     if (w.n_samples && !eval_samples(job, r, &w, &good, message)) goto done;
     if (job->image && !eval_image(job, r, &target, &good, message)) goto done;

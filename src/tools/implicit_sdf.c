@@ -11,7 +11,7 @@
 
 static const char command[] = "implicit sdf";
 typedef struct Job {
-    const char *file, *image, *weights, *output;
+    const char *file, *image, *weights, *output, *wanted;
     const NeuralShape *shape;
     uint32_t width, height;
     uint64_t steps, hidden, layers, seed;
@@ -44,6 +44,7 @@ static const Option rows[] = {
      "64"},
     {"--layers", "N", "hidden layers", OPT_WHOLE, AT(layers), 0, NEURAL_MAX_FILE_LAYERS - 2, "3"},
     {"--seed", "N", "of everything random", OPT_WHOLE, AT(seed), 0, 0x1p53, "0"},
+    DEVICE_ROW(AT(wanted)),
 };
 static const CommandLine line = {
     .program = "ingot implicit sdf",
@@ -191,7 +192,7 @@ int implicit_sdf(int argc, char **argv) {
         if (ok && job.w.mode != NEURAL_MODE_SDF)
             ok = neural_fail(message, "%s: metadata.mode: is not sdf", job.file);
     }
-    if (ok && !(job.device = open_device(command))) ok = false;
+    if (ok && !(job.device = open_device_named(job.wanted, command))) ok = false;
     ok = ok && (job.file || train(&job, message)) && draw(&job, message);
     if (!ok && *message) complain(EXIT_INPUT, command, "%s", message);
     neural_weights_free(&job.w);

@@ -101,8 +101,7 @@ static const Option rows[] = {
      OPT_WHOLE, AT(repeat), 1, 1e9},
     {"--timeout", "MS", "give up on a kernel that runs longer", OPT_WHOLE, AT(timeout_ms), 1,
      UINT32_MAX},
-    {"--device", "NAME", "the device: cpu, cuda, cuda:1 (default: $INGOT_DEVICE, or the CPU)",
-     OPT_TEXT, AT(device)},
+    DEVICE_ROW(AT(device)),
     {"-q", NULL, "no line about the run itself", OPT_FLAG, AT(quiet)},
 };
 

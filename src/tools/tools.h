@@ -102,6 +102,9 @@ void show_logs(SourceOptions *o);
 // A library from a .metal or .metallib file; says what is wrong, prints warnings, NULL on failure.
 MTLLibrary *load_library(MTLDevice *device, SourceOptions *o, const char *path,
                          const char *command);
+#define DEVICE_ROW(AT)                                                                             \
+    {"--device", "NAME", "the device: cpu, cuda, cuda:1 (default: $INGOT_DEVICE, or the CPU)",     \
+     OPT_TEXT, AT}
 MTLDevice *open_device(const char *command);                         // NULL: said why
 MTLDevice *open_device_named(const char *name, const char *command); // NULL: the default
 // A function of a library with its constants ("key=value") set; NULL: said why.
