@@ -726,7 +726,8 @@ MTL_API const MTLDiagnostic *mtl_error_diagnostic(const MTLError *error, size_t 
 
 // The computer's device, the same object each time; the caller owns a reference. It is the CPU,
 // unless INGOT_DEVICE in the environment names another. NULL: no memory, or no such device. One
-// that was lost (see below) is followed by a new one.
+// that was lost (see below) is followed by a new one; a GPU whose driver serves the program no
+// longer, by one in a process of its own (mtl_device_is_isolated).
 MTL_API MTLDevice *mtl_create_system_default_device(void);
 // Writes up to `capacity` devices (one reference each for the caller) and returns how many there
 // are: the CPU, then the GPUs.
@@ -739,10 +740,10 @@ MTL_API MTLDevice *mtl_create_device_named(const char *name, MTLError **error);
 // which sees the device's memory and nothing else of the program, no files and no network: for code
 // of strangers. A kernel that breaks that process ends the command buffers under way, and all later
 // ones, with MTLCommandBufferErrorDeviceRemoved; what buffers hold stays readable, and a new device
-// works. INGOT_ISOLATE=1 in the environment makes the default device one of these. Memory is
-// shared, never copied, except that of new_buffer_with_bytes_no_copy: command buffers that use it
-// copy it in and out as a whole. NULL and an error: its process cannot be started or confined. Ray
-// tracing, and sparse and shared textures are not there.
+// works. INGOT_ISOLATE=1 in the environment makes the default device one of these, and GPUs. Memory
+// is shared, never copied, except that of new_buffer_with_bytes_no_copy: command buffers that use
+// it copy it in and out as a whole. NULL and an error: its process cannot be started or confined.
+// Ray tracing, and sparse and shared textures are not there.
 MTL_API MTLDevice *mtl_create_isolated_device(MTLError **error);
 MTL_API bool mtl_device_is_isolated(const MTLDevice *device);
 

@@ -109,6 +109,7 @@ static void memory_gone(void *address, size_t n_bytes) {
 static bool make_memory(void *context, size_t n_bytes, DevStorage storage, DevMemory *memory) {
     if (r->inner->memory_make) {
         if (!r->inner->memory_make(context, n_bytes, storage, memory)) return false;
+        r->context = context;
     } else {
         char *pages = os_pages(n_bytes);
         if (!pages) return false;

@@ -41,7 +41,8 @@ static const char *look(const Memory *m, size_t block, char *room) {
     const DevTable *inner = r->inner;
     size_t at = block * CAP_BLOCK;
     if (!inner->memory_make) return m->host + at;
-    bool ok = inner->copy && inner->copy(NULL, room, m->address + at, block_bytes(m, block));
+    bool ok = inner->copy &&
+              inner->copy(DEV_OUTSIDE(r->context), room, m->address + at, block_bytes(m, block));
     return ok ? room : NULL;
 }
 

@@ -71,6 +71,7 @@ typedef struct Code {
 
 typedef struct Record {
     const DevTable *inner; // NULL: nothing is recorded
+    void *context;         // of it, that the last memory was of
     DevTable table;
     const DevRays *inner_rays; // NULL: nobody has asked for them
     DevRays rays;

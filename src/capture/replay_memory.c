@@ -255,7 +255,8 @@ bool replay_put_waiting(CapReplay *r, char why[CAP_WHY]) {
         const Place *p = by_id(r, w->memory);
         if (ok && p) {
             translate(r, w->bytes, w->n_bytes, word_in);
-            ok = dev_copy(r->device.table, NULL, p->at + w->offset, w->bytes, w->n_bytes) ||
+            ok = dev_copy(r->device.table, DEV_OUTSIDE(r->device.context), p->at + w->offset,
+                          w->bytes, w->n_bytes) ||
                  replay_say(why, "the device took no contents");
         }
         free(w->bytes);
@@ -269,7 +270,8 @@ static bool get(const CapReplay *r, const Place *p, size_t offset, char *bytes, 
         memcpy(bytes, p->at + offset, n);
         return true;
     }
-    if (!dev_copy(r->device.table, NULL, bytes, p->at + offset, n)) return false;
+    if (!dev_copy(r->device.table, DEV_OUTSIDE(r->device.context), bytes, p->at + offset, n))
+        return false;
     translate(r, bytes, n, word_out);
     return true;
 }

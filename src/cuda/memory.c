@@ -143,6 +143,7 @@ _Static_assert(N_SIZES <= sizeof((CudaDevice *)0)->free_pinned / sizeof(void *),
 
 // On large pages where it is large: to pin 64 MiB of small ones takes 25 ms.
 static void *map(size_t n_bytes) {
+    if (dev_pages) return dev_pages->take(n_bytes);
     const size_t large = (size_t)2 << 20, more = n_bytes >= 2 * large ? large : 0;
     n_bytes = (n_bytes + PAGE - 1) & ~(size_t)(PAGE - 1);
     char *p = mmap(NULL, n_bytes + more, PROT_READ | PROT_WRITE,
@@ -154,6 +155,13 @@ static void *map(size_t n_bytes) {
     if (more - before) munmap(p + before + n_bytes, more - before);
     madvise(p + before, n_bytes, MADV_HUGEPAGE);
     return p + before;
+}
+
+static void unmap(void *pages, size_t n_bytes) {
+    if (dev_pages)
+        dev_pages->give(pages, n_bytes);
+    else
+        munmap(pages, n_bytes);
 }
 
 // Both sides find it at one address afterwards.
@@ -179,7 +187,7 @@ static bool add_slab(CudaDevice *d, unsigned i) { // lock held
     size_t step = (size_t)PAGE << i;
     CudaSlab *s = calloc(1, sizeof *s);
     if (slab && (!s || !pin(d, slab, SLAB_BYTES))) {
-        munmap(slab, SLAB_BYTES);
+        unmap(slab, SLAB_BYTES);
         slab = NULL;
     }
     if (slab) {
@@ -207,7 +215,7 @@ void *cuda_pinned_take(CudaDevice *d, size_t n_bytes) {
     if (n_bytes > MAX_PINNED) {
         void *p = map(n_bytes);
         if (p && !pin(d, p, n_bytes)) {
-            munmap(p, n_bytes);
+            unmap(p, n_bytes);
             p = NULL;
         }
         return p;
@@ -235,7 +243,7 @@ void cuda_pinned_give(CudaDevice *d, void *memory, size_t n_bytes) {
             d->driver->cuMemHostUnregister(memory);
             cuda_leave(d);
         }
-        munmap(memory, n_bytes);
+        unmap(memory, n_bytes);
         return;
     }
     unsigned i = size_class(n_bytes);
@@ -260,7 +268,7 @@ static void give_host(CudaMemory *m, bool alive) {
         return;
     }
     if (m->pinned && alive) m->owner->driver->cuMemHostUnregister(m->host);
-    if (!m->wrapped) munmap(m->host, m->n_bytes);
+    if (!m->wrapped) unmap(m->host, m->n_bytes);
 }
 
 // ---- Both ----

@@ -582,7 +582,7 @@ static const char *unchanged(const CudaFlow *flow, const CudaMemory *m, const vo
 }
 
 bool cuda_copy(DevRun *run, void *to, const void *from, size_t n_bytes) {
-    if (!run) return cuda_copy_outside(to, from, n_bytes);
+    if (dev_is_outside(run)) return cuda_copy_outside(to, from, n_bytes);
     CudaFlow *flow = cuda_flow(run);
     if (!flow || !cuda_settle(flow)) return false;
     if (!n_bytes) return true;
@@ -596,7 +596,7 @@ bool cuda_copy(DevRun *run, void *to, const void *from, size_t n_bytes) {
 }
 
 bool cuda_fill(DevRun *run, void *to, uint8_t value, size_t n_bytes) {
-    if (!run) return cuda_fill_outside(to, value, n_bytes);
+    if (dev_is_outside(run)) return cuda_fill_outside(to, value, n_bytes);
     CudaFlow *flow = cuda_flow(run);
     if (!flow || !cuda_settle(flow)) return false;
     return !n_bytes || cuda_check(flow, cuda_enqueue_fill(flow, (uintptr_t)to, value, n_bytes));
@@ -638,16 +638,16 @@ static bool move_by_host(DevRun *run, const DevMove *move) {
                    : n_to;
     char *from = a ? malloc(n_from) : m.from.at, *to = b ? malloc(n_to) : m.to.at;
     bool ok = from && to;
-    if (!ok && run) dev_run_fail(run, DEV_FAULT_NO_MEMORY, 0);
+    if (!ok && !dev_is_outside(run)) dev_run_fail(run, DEV_FAULT_NO_MEMORY, 0);
     if (ok && a) ok = cuda_copy(run, from, m.from.at, n_from);
     if (ok && b) ok = cuda_copy(run, to, m.to.at, n_to);
-    if (ok && run) ok = cuda_finish(run);
+    if (ok && !dev_is_outside(run)) ok = cuda_finish(run);
     if (ok) {
         char *place = m.to.at;
         m.from.at = from;
         m.to.at = to;
         dev_host_move(&m);
-        if (b) ok = cuda_copy(run, place, to, n_to) && (!run || cuda_finish(run));
+        if (b) ok = cuda_copy(run, place, to, n_to) && (dev_is_outside(run) || cuda_finish(run));
     }
     if (a) free(from);
     if (b) free(to);
@@ -655,7 +655,7 @@ static bool move_by_host(DevRun *run, const DevMove *move) {
 }
 
 static bool move_rows(DevRun *run, const CudaRows *rows) {
-    if (!run) return cuda_rows_outside(rows);
+    if (dev_is_outside(run)) return cuda_rows_outside(rows);
     CudaFlow *flow = cuda_flow(run);
     if (!flow || !cuda_settle(flow) || !cuda_check(flow, cuda_flush(flow))) return false;
     cuda_remember(flow);
@@ -681,5 +681,5 @@ bool cuda_move(DevRun *run, const DevMove *m) {
     }
     // The host's rows may be gone when this returns.
     bool host = !cuda_memory_at(m->from.at);
-    return !run || !host || cuda_finish(run);
+    return dev_is_outside(run) || !host || cuda_finish(run);
 }

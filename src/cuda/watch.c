@@ -59,6 +59,7 @@ static long scan(uint64_t *from, uint64_t to, PageRegion *regions, size_t n_regi
 }
 
 bool cuda_watch(char *memory, size_t n_bytes) {
+    if (dev_pages) return false; // another process writes there
     pthread_once(&once, start);
     if (faults < 0 || (uintptr_t)memory % PAGE || n_bytes % PAGE) return false;
     struct uffdio_register area = {.range = {(uintptr_t)memory, n_bytes},

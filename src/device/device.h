@@ -130,8 +130,8 @@ typedef struct DevTable {
     void (*use)(DevRun *run, const DevMemory *memory, bool writes);
     bool (*dispatch)(DevRun *run, const DevDispatch *dispatches, size_t n); // side by side, or not
     bool (*render)(DevRun *run, const DevPass *pass, const DevDraw *draws, size_t n_draws);
-    // Copies; addresses of the host or of the device. run NULL: outside of any, by any thread; done
-    // when it returns. NULL: as the host does it (device/host.c).
+    // Copies; addresses of the host or of the device. DEV_OUTSIDE: outside of any run, by any
+    // thread; done when it returns. NULL: as the host does it (device/host.c).
     bool (*copy)(DevRun *run, void *to, const void *from, size_t n_bytes);
     bool (*fill)(DevRun *run, void *to, uint8_t value, size_t n_bytes);
     bool (*move)(DevRun *run, const DevMove *move);
@@ -150,6 +150,16 @@ static inline bool dev_has_memory(const DevTable *table) {
 
 // Tables of all devices there are in this build, the default one first; the last is NULL (list.c).
 extern const DevTable *const device_list[];
+
+// ---- The host's side of memory (host.c) ----
+
+// Where devices with memory of their own take pages for it, zeroed. Another process may share them
+// (src/isolate), and write there unseen.
+typedef struct DevPages {
+    void *(*take)(size_t n_bytes); // NULL: none
+    void (*give)(void *pages, size_t n_bytes);
+} DevPages;
+extern const DevPages *dev_pages; // NULL: mappings of their own. Written before any is opened
 
 // ---- The defaults (host.c) ----
 

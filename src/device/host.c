@@ -6,6 +6,8 @@
 #include "abi/sparse.h"
 #include "device/device.h"
 
+const DevPages *dev_pages;
+
 bool dev_copy(const DevTable *table, DevRun *run, void *to, const void *from, size_t n_bytes) {
     if (table->copy) return table->copy(run, to, from, n_bytes);
     memmove(to, from, n_bytes); // they may overlap: the program's to know

@@ -2,7 +2,7 @@
 // list.c: the devices of this build. A new one is a declaration and a line.
 #include "device/device.h"
 
-extern const DevTable cpu_device, cuda_device, isolated_device, null_device;
+extern const DevTable cpu_device, cuda_device, isolated_device, hosted_cuda_device, null_device;
 
-const DevTable *const device_list[] = {&cpu_device, &cuda_device, &isolated_device, &null_device,
-                                       NULL};
+const DevTable *const device_list[] = {&cpu_device,         &cuda_device, &isolated_device,
+                                       &hosted_cuda_device, &null_device, NULL};

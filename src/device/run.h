@@ -80,8 +80,13 @@ typedef struct DevRun {
     void *log_context;
     void (*report)(void *context, void *dispatch, const AbiReport *report);
     void *report_context;
+    bool is_outside;                     // of no command buffer: DEV_OUTSIDE
     _Alignas(16) unsigned char part[64]; // the device's own; zero at the start
 } DevRun;
+
+// For copies outside of any run: only its context is of interest.
+#define DEV_OUTSIDE(device_context) (&(DevRun){.context = (device_context), .is_outside = true})
+static inline bool dev_is_outside(const DevRun *run) { return !run || run->is_outside; }
 
 // Marks the run; the first fault stays, and is described. Any thread.
 static inline void dev_run_fail(DevRun *run, DevFault fault, uintptr_t address) {

@@ -154,6 +154,34 @@ static void deliver(IsoHost *h) {
     os_futex_wake_shared(&c->notes_read);
 }
 
+// ---- Questions ----
+
+static bool is_shared(const IsoDevice *d, const void *at, uint64_t n_bytes) {
+    const IsoRange *r = &d->store;
+    return r->base && iso_range_has(r, at) &&
+           n_bytes <= (size_t)(r->base + r->n_bytes - (const char *)at);
+}
+
+// What the child wants to know of the cache. What it says is copied, and then believed.
+static void answer(IsoDevice *d, IsoHost *h) {
+    IsoQuestion *q = &h->shared->question;
+    unsigned what = atomic_load(&q->state);
+    if (!h->cache || (what != ISO_FIND && what != ISO_STORE)) return;
+    unsigned char key[sizeof q->key];
+    size_t n_bytes = (size_t)q->n_bytes;
+    const void *bytes = q->bytes;
+    memcpy(key, q->key, sizeof key);
+    if (what == ISO_STORE && is_shared(d, bytes, n_bytes)) h->cache->store(key, bytes, n_bytes);
+    if (what == ISO_FIND) {
+        void *found = h->cache->find(key, &n_bytes);
+        q->bytes = iso_keep(d, h, found, n_bytes);
+        q->n_bytes = n_bytes;
+        free(found);
+    }
+    atomic_store(&q->state, ISO_ANSWERED);
+    os_futex_wake_shared(&q->state);
+}
+
 // ---- Waiting ----
 
 static bool drained(const IsoHost *h) {
@@ -174,6 +202,7 @@ static bool wait(IsoDevice *d, IsoHost *h, DevFault *fault) {
     while (!drained(h)) {
         unsigned seen = atomic_load(&c->event);
         deliver(h);
+        answer(d, h);
         atomic_store(&c->host_sleeps, 1);
         if (!drained(h) && !atomic_load(&d->is_lost))
             os_futex_wait_shared(&c->event, seen, &(struct timespec){0, LOOK_NS});
@@ -196,11 +225,14 @@ static bool wait(IsoDevice *d, IsoHost *h, DevFault *fault) {
     return true;
 }
 
-static void take_fault(IsoHost *h) {
+static void take_fault(const IsoDevice *d, IsoHost *h) {
     IsoChannel *c = h->shared;
     unsigned fault = atomic_load(&c->fault);
     if (!fault || !h->run) return;
-    atomic_store(&h->run->kernel, h->flight[c->faulting % ISO_COMMANDS].kernel);
+    static _Thread_local char names[sizeof c->kernel]; // the run's thread makes the message
+    if (iso_has_own(d)) memcpy(names, c->kernel, sizeof names - 1);
+    bool named = iso_has_own(d) && *names; // where no code of strangers wrote it
+    atomic_store(&h->run->kernel, named ? names : h->flight[c->faulting % ISO_COMMANDS].kernel);
     dev_run_fail(h->run, fault <= DEV_FAULT_SIZE ? (DevFault)fault : DEV_FAULT_LOST, c->address);
 }
 
@@ -217,8 +249,9 @@ bool iso_drain(IsoDevice *d, IsoHost *h) {
     DevFault fault = DEV_FAULT_LOST;
     bool alive = !atomic_load(&d->is_lost) && wait(d, h, &fault);
     if (alive) {
-        take_fault(h);
+        take_fault(d, h);
         take_times(h);
+        if (atomic_load(&d->head->is_lost)) iso_lose(d); // and with it what runs without an end
     } else if (h->run) {
         dev_run_fail(h->run, fault, 0);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// isolate_int.h: the isolated device on the host's side: a child process, its memory, and the
-// channels that runs take.
+// isolate_int.h: isolated devices on the host's side: a child process, its memory, and the channels
+// that runs take.
 #ifndef INGOT_ISOLATE_ISOLATE_INT_H
 #define INGOT_ISOLATE_ISOLATE_INT_H
 #include <sys/types.h>
@@ -45,14 +45,22 @@ typedef struct IsoHost {
     const AbiLive *live_from, *live; // what was copied last, and where to
     void **contexts;                 // of reports: the child knows their numbers
     size_t n_contexts, contexts_capacity;
+    const char *name_from, *name; // of a kernel: what was kept last, and where
+    const DevCache *cache;        // for the child's questions; NULL: none are expected
     struct {
         const char *kernel; // name, for messages of faults
         DevCode *code;      // of a dispatch
     } flight[ISO_COMMANDS];
 } IsoHost;
 
+typedef struct IsoName { // of a kernel, where the child sees it; they stay
+    struct IsoName *next;
+    const char *text;
+} IsoName;
+
 typedef struct IsoDevice {
     IsoRange range;
+    IsoRange store; // of a device with memory of its own; the child takes of it
     IsoHead *head;
     pid_t pid;
     int process; // pidfd; -1: the system has none
@@ -65,6 +73,11 @@ typedef struct IsoDevice {
     IsoRecord *free_records;            // under lock; they go with the process
     AbiTexture *_Atomic views;          // [ABI_VIEW_POOL_SLOTS], at first use
     AbiPixelFormat *formats[1024];      // by MTLPixelFormat, where the child sees them; under lock
+    // Of a device with memory of its own, under lock:
+    IsoName *names;
+    struct IsoOwned *spare[8]; // constants of command buffers that are gone, by size
+    struct IsoOwned *wrapped;  // the program's own memory
+    AbiTexture **shown_views;  // [ABI_VIEW_POOL_SLOTS], at first use
 } IsoDevice;
 
 typedef struct IsoCode {
@@ -76,8 +89,9 @@ typedef struct IsoCode {
 
 // ---- process.c ----
 
-// Starts the child; NULL and a sentence in `why`: it does not.
-IsoDevice *iso_start(char *why, size_t why_bytes);
+// Starts a child for a device; NULL and a sentence in `why`: it does not start.
+IsoDevice *iso_start(const char *device, unsigned index, bool own_memory, char *why,
+                     size_t why_bytes);
 void iso_stop(IsoDevice *device);
 // Ends the child; all that comes fails.
 void iso_lose(IsoDevice *device);
@@ -111,9 +125,29 @@ uint64_t iso_views_take(void *context, size_t n);
 void iso_views_give(void *context, uint64_t first, size_t n);
 void iso_view_set(void *context, uint64_t id, const AbiTexture *record);
 const AbiTexture *iso_view_at(void *context, uint64_t id);
-// Tells the child something on the channel for code, and waits for it.
+// Tells the child something on the channel for code, and waits for it: `what` lies in the range,
+// or, of so many bytes, is copied there and back. False: the child is gone.
 bool iso_ask(IsoDevice *device, IsoKind kind, void *what);
+bool iso_ask_with(IsoDevice *device, IsoKind kind, void *what, size_t n_bytes);
+// Code of a device with memory of its own, or the CPU's, in the child.
+DevCode *iso_load_code(IsoDevice *device, const DevCodeSource *source, DevCode *own, char *why,
+                       size_t why_bytes);
+void iso_free_code(DevCode *code);
+// The program's own memory behind a buffer: copied to the child before a run, and back behind it.
+void iso_wrapped_use(IsoHost *host, IsoWrapped *wrapped, bool writes);
+void iso_wrapped_end(IsoHost *host);
+bool iso_run_begin(DevRun *run, DevLimits limits);
+// As dispatch of the table; live memory is of the range, or all of it.
+bool iso_dispatch(DevRun *run, const DevDispatch *dispatches, size_t n);
 
+// ---- claim.c ----
+
+// Addresses of a device's own memory, which mean something in the child alone: from now on nothing
+// of the program is there. False: something is.
+bool iso_claim(uintptr_t address, size_t n_bytes);
+bool iso_is_claimed(uintptr_t address);
+
+static inline bool iso_has_own(const IsoDevice *device) { return device->store.base != NULL; }
 static inline IsoHost *iso_host(const DevRun *run) {
     return *(IsoHost *const *)(const void *)run->part;
 }

@@ -21,7 +21,9 @@
 #include "os/pool.h"
 #include "os/zeros.h"
 
-#define START_NS 20000000000u // until it says that it is there
+extern char **environ;
+
+#define START_NS 20000000000u // until it says that it is there; drivers take a while
 #define FIRST_FD 16           // ours stay away from the numbers that the child gives its own
 
 static char *find_program(void) {
@@ -53,7 +55,8 @@ static int spawn(const char *path, IsoDevice *d, int life) {
     snprintf(base, sizeof base, "%zx", (size_t)d->range.base);
     snprintf(n_bytes, sizeof n_bytes, "%zx", d->range.n_bytes);
     snprintf(threads, sizeof threads, "INGOT_THREADS=%u", os_pool_threads());
-    char *argv[] = {"ingot-device", base, n_bytes, NULL}, *environment[] = {threads, NULL};
+    char *argv[] = {"ingot-device", base, n_bytes, NULL}, *few[] = {threads, NULL};
+    char **environment = d->store.base ? environ : few; // a driver has settings of its own
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attr;
     sigset_t none, all;
@@ -70,6 +73,8 @@ static int spawn(const char *path, IsoDevice *d, int life) {
     if (!e) e = posix_spawn_file_actions_adddup2(&actions, 0, 2);
     if (!e) e = posix_spawn_file_actions_adddup2(&actions, d->range.file, ISO_FD_MEMORY);
     if (!e) e = posix_spawn_file_actions_adddup2(&actions, life, ISO_FD_LIFE);
+    if (!e && d->store.base)
+        e = posix_spawn_file_actions_adddup2(&actions, d->store.file, ISO_FD_STORE);
     if (!e) e = posix_spawnattr_setsigmask(&attr, &none);
     if (!e) e = posix_spawnattr_setsigdefault(&attr, &all);
     if (!e)
@@ -100,6 +105,11 @@ void iso_lose(IsoDevice *d) {
     }
 }
 
+static void close_ranges(IsoDevice *d) {
+    iso_range_close(&d->range);
+    if (d->store.base) iso_range_close(&d->store);
+}
+
 // Waits for its first word.
 static bool greet(IsoDevice *d, char *why, size_t why_bytes) {
     uint64_t until = os_now_ns() + START_NS;
@@ -116,17 +126,22 @@ static bool greet(IsoDevice *d, char *why, size_t why_bytes) {
     return false;
 }
 
-static bool make_head(IsoDevice *d) {
+static bool make_head(IsoDevice *d, const char *device, unsigned index) {
     d->head = iso_range_take(&d->range, sizeof *d->head);
     if (!d->head) return false;
     d->head->version = ISO_VERSION;
     d->head->n_threads = os_pool_threads();
+    snprintf(d->head->device, sizeof d->head->device, "%s", device);
+    d->head->index = index;
+    d->head->store = d->store.base;
+    d->head->store_bytes = d->store.n_bytes;
     d->head->zeros = os_zeros();
     for (size_t i = 0; i <= ISO_CHANNELS; i++) d->channels[i].shared = &d->head->channels[i];
     return true;
 }
 
-IsoDevice *iso_start(char *why, size_t why_bytes) {
+IsoDevice *iso_start(const char *device, unsigned index, bool own_memory, char *why,
+                     size_t why_bytes) {
     char *path = find_program();
     IsoDevice *d = calloc(1, sizeof *d);
     int ends[2] = {-1, -1}, e = 0;
@@ -139,7 +154,11 @@ IsoDevice *iso_start(char *why, size_t why_bytes) {
     pthread_mutex_init(&d->lock, NULL);
     pthread_mutex_init(&d->code_lock, NULL);
     pthread_cond_init(&d->freed, NULL);
-    if (!make_head(d) || d->range.file < 0 || pipe2(ends, O_CLOEXEC)) goto fail_range;
+    if (own_memory && !iso_range_open(&d->store)) goto fail_range;
+    if (own_memory) d->store.file = move_up(d->store.file);
+    if (!make_head(d, device, index) || d->range.file < 0 || d->store.file < 0 ||
+        pipe2(ends, O_CLOEXEC))
+        goto fail_range;
     ends[0] = move_up(ends[0]);
     d->life = ends[1] = move_up(ends[1]);
     e = spawn(path, d, ends[0]);
@@ -147,7 +166,7 @@ IsoDevice *iso_start(char *why, size_t why_bytes) {
     if (e) {
         snprintf(why, why_bytes, "'%s' does not start: %s", path, strerror(e));
         close(d->life);
-        iso_range_close(&d->range);
+        close_ranges(d);
         goto fail;
     }
     d->process = (int)syscall(SYS_pidfd_open, d->pid, 0);
@@ -157,7 +176,7 @@ IsoDevice *iso_start(char *why, size_t why_bytes) {
     return NULL;
 
 fail_range:
-    iso_range_close(&d->range);
+    close_ranges(d);
 fail_memory:
     snprintf(why, why_bytes, "no memory for it");
 fail:
@@ -174,6 +193,6 @@ void iso_stop(IsoDevice *d) {
     pthread_cond_destroy(&d->freed);
     pthread_mutex_destroy(&d->code_lock);
     pthread_mutex_destroy(&d->lock);
-    iso_range_close(&d->range);
+    close_ranges(d);
     free(d);
 }

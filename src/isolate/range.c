@@ -50,6 +50,13 @@ bool iso_range_open(IsoRange *range) {
     return true;
 }
 
+bool iso_range_join(IsoRange *range, int file, void *base, size_t n_bytes) {
+    *range = (IsoRange){.file = file, .base = base, .n_bytes = n_bytes};
+    pthread_mutex_init(&range->lock, NULL);
+    return mmap(base, n_bytes, PROT_READ | PROT_WRITE,
+                MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, file, 0) == base;
+}
+
 void iso_range_close(IsoRange *range) {
     munmap(range->base, range->n_bytes);
     close(range->file);

@@ -24,6 +24,8 @@ typedef struct IsoRange {
 } IsoRange;
 
 bool iso_range_open(IsoRange *range);
+// One that another process opened, mapped where that has it; only one of them takes and gives.
+bool iso_range_join(IsoRange *range, int file, void *base, size_t n_bytes);
 void iso_range_close(IsoRange *range);
 // Zeroed, of whole pages; NULL: no memory, or no room. Large ones have zeros behind, as os/pages.h.
 void *iso_range_take(IsoRange *range, size_t n_bytes);

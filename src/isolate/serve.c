@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// serve.c: commands of a channel, done by the CPU device. Counters are kept here as well as in the
-// channel: what a kernel writes over those there is put right by the next command, or is nonsense
-// that ends the process.
+// serve.c: commands of a channel, done by the device that the process is for. Counters are kept
+// here as well as in the channel: what a kernel writes over those there is put right by the next
+// command, or is nonsense that ends the process.
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "cpu/cpu.h"
-#include "cpu/raster/raster.h"
 #include "cpu/texture/view_pool.h"
 #include "isolate/child.h"
 #include "os/clock.h"
@@ -105,40 +103,70 @@ static void report_note(void *context, void *dispatch, const AbiReport *report) 
 static void begin(Server *s, const IsoBegin *what) {
     IsoChannel *c = s->channel;
     atomic_store(&c->fault, DEV_FAULT_NONE);
-    s->run =
-        (DevRun){.log = log_note, .log_context = s, .report = report_note, .report_context = s};
-    s->running = cpu_run_begin(&s->run, what->limits);
+    c->kernel[0] = '\0';
+    s->run = (DevRun){.context = iso_served.context,
+                      .log = log_note,
+                      .log_context = s,
+                      .report = report_note,
+                      .report_context = s};
+    s->running = iso_served.table->run_begin(&s->run, what->limits);
     if (!s->running) dev_run_fail(&s->run, DEV_FAULT_NO_MEMORY, 0);
 }
 
 static void dispatch(Server *s, const IsoDispatch *what) {
     DevCode *code = what->n ? what->dispatches[0].code : NULL;
     uint64_t before = code ? atomic_load(&code->spent_ns) : 0;
-    cpu_dispatch(&s->run, what->dispatches, (size_t)what->n);
+    atomic_store(&s->run.kernel, what->kernel);
+    iso_served.table->dispatch(&s->run, what->dispatches, (size_t)what->n);
     if (code)
         atomic_store(&s->channel->spent_ns[s->done % ISO_COMMANDS],
                      atomic_load(&code->spent_ns) - before);
 }
 
-static void load(IsoLoad *what) {
-    what->code = (uint64_t)(uintptr_t)cpu_code_load(what->bytes, (size_t)what->n_bytes, what->why,
-                                                    sizeof what->why);
+static void load(Server *s, IsoLoad *what) {
+    const DevCodeSource source = {.bytes = what->bytes,
+                                  .n_bytes = (size_t)what->n_bytes,
+                                  .function = what->function,
+                                  .cache = what->has_cache ? iso_cache(s->channel) : NULL};
+    const DevCode *code =
+        iso_served.table->code_load(iso_served.context, &source, what->why, sizeof what->why);
+    what->code = (uint64_t)(uintptr_t)code;
+    if (!code) return;
+    what->n_slots = code->n_slots;
+    what->threadgroup_bytes = code->threadgroup_bytes;
+    what->stack_bytes = code->stack_bytes;
 }
 
-static void copy(const IsoCopy *what) { memmove(what->to, what->from, (size_t)what->n_bytes); }
+static void copy(DevRun *now, IsoCopy *what) {
+    what->ok = dev_copy(iso_served.table, now, what->to, what->from, (size_t)what->n_bytes);
+}
 
-static void fill(const IsoFill *what) { memset(what->to, what->value, (size_t)what->n_bytes); }
+static void fill(DevRun *now, IsoFill *what) {
+    what->ok = dev_fill(iso_served.table, now, what->to, what->value, (size_t)what->n_bytes);
+}
 
 static void render(Server *s, const IsoRender *what) {
-    cpu_raster(&s->run, what->pass, what->draws, (size_t)what->n_draws);
+    iso_served.table->render(&s->run, what->pass, what->draws, (size_t)what->n_draws);
+}
+
+// The first fault of a run, for the host.
+static void note_fault(const Server *s, unsigned fault, bool is_first) {
+    IsoChannel *c = s->channel;
+    if (is_first && fault != DEV_FAULT_NONE) {
+        c->address = s->run.address;
+        c->faulting = s->done;
+        snprintf(c->kernel, sizeof c->kernel, "%s", s->run.faulting ? s->run.faulting : "");
+    }
+    atomic_store(&c->fault, fault);
 }
 
 static void run(Server *s, const IsoCommand *command) {
-    bool failed = atomic_load(&s->run.fault) != DEV_FAULT_NONE;
+    bool failed = atomic_load(&s->run.fault) != DEV_FAULT_NONE, running = s->running;
+    DevRun *now = running ? &s->run : DEV_OUTSIDE(iso_served.context);
     switch ((IsoKind)command->kind) {
     case ISO_BEGIN: begin(s, command->what); break;
     case ISO_END:
-        if (s->running) cpu_run_end(&s->run);
+        if (s->running) iso_served.table->run_end(&s->run);
         s->running = false;
         break;
     case ISO_DISPATCH:
@@ -148,24 +176,29 @@ static void run(Server *s, const IsoCommand *command) {
         if (!failed) render(s, command->what);
         break;
     case ISO_COPY:
-        if (!failed) copy(command->what);
+        if (!failed) copy(now, command->what);
         break;
     case ISO_FILL:
-        if (!failed) fill(command->what);
+        if (!failed) fill(now, command->what);
         break;
-    case ISO_LOAD: load(command->what); break;
-    case ISO_UNLOAD: cpu_code_free((DevCode *)(uintptr_t)((IsoLoad *)command->what)->code); break;
+    case ISO_LOAD: load(s, command->what); break;
+    case ISO_UNLOAD:
+        iso_served.table->code_free((DevCode *)(uintptr_t)((IsoLoad *)command->what)->code);
+        break;
     case ISO_POOL: cpu_view_pool_use(command->what); break;
+    case ISO_FINISH:
+    case ISO_USE:
+    case ISO_SYNCHRONIZE:
+    case ISO_MOVE:
+    case ISO_MEMORY:
+    case ISO_HANDLE:
+    case ISO_VIEWS: iso_serve_own((IsoKind)command->kind, command->what, now, failed); break;
     case ISO_N_KINDS:
     default: _exit(5); // no command of the host's
     }
-    unsigned fault = (unsigned)atomic_load(&s->run.fault);
-    IsoChannel *c = s->channel;
-    if (!failed && fault != DEV_FAULT_NONE && s->running) {
-        c->address = s->run.address;
-        c->faulting = s->done;
-    }
-    if (s->running) atomic_store(&c->fault, fault);
+    if (running || s->running) note_fault(s, (unsigned)atomic_load(&s->run.fault), !failed);
+    if (iso_served.table->is_lost && iso_served.table->is_lost(iso_served.context))
+        atomic_store(&iso_served.head->is_lost, 1);
 }
 
 // How many there are to do; sleeps until there is one.

@@ -122,7 +122,14 @@ static char *bytes_at(CUdeviceptr address, size_t n_bytes) {
 
 // ---- Devices and contexts ----
 
-EXPORT CUresult cuInit(unsigned flags) { return flags ? 1 : 0; }
+// A driver in another process is told by the environment: the name of a kernel that breaks, of one
+// that hangs.
+EXPORT CUresult cuInit(unsigned flags) {
+    const char *breaks = getenv("FAKE_CUDA_BREAK"), *hangs = getenv("FAKE_CUDA_HANG");
+    if (breaks) fake_break(breaks, CUDA_ERROR_ILLEGAL_ADDRESS);
+    if (hangs) fake_hang(hangs);
+    return flags ? 1 : 0;
+}
 EXPORT CUresult cuDriverGetVersion(int *version) { return *version = 12080, 0; }
 EXPORT CUresult cuGetErrorName(CUresult error, const char **name) {
     *name = error == CUDA_ERROR_ILLEGAL_ADDRESS ? "CUDA_ERROR_ILLEGAL_ADDRESS"
@@ -360,11 +367,11 @@ static void run_copy(const Node *n) {
 static void do_node(const Node *n, CUstream stream);
 
 static void do_all(CUstream stream) {
-    while (stream->first) {
+    while (stream->first && !stream->hangs) { // nor what is behind a kernel that never ends
         Node *n = stream->first;
         stream->first = n->next;
         if (!stream->first) stream->last = &stream->first;
-        do_node(n, stream);
+        if (!stream->context->error) do_node(n, stream); // what is behind a fault is never done
         free(n);
     }
 }

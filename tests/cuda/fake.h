@@ -39,4 +39,6 @@ void fake_break(const char *kernel, int result);
 void fake_hang(const char *kernel); // its stream is never done
 uint64_t fake_live(void);           // bytes of the device's memory
 void fake_set_devices(int n);       // before cuInit
+// FAKE_CUDA_BREAK and FAKE_CUDA_HANG in the environment name such kernels to a driver in another
+// process.
 #endif

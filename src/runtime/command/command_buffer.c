@@ -136,8 +136,16 @@ void rt_cb_append_marker(MTLCommandBuffer *buffer, const RtOpClass *cls) {
 
 void rt_cb_no_memory(MTLCommandBuffer *buffer) {
     if (buffer->encode_error) return;
-    MTLError *error = rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorOutOfMemory,
-                                   "Out of memory while encoding.");
+    const MTLDevice *device = buffer->device;
+    // A device that is gone gives no memory any more.
+    bool gone = device->table->is_lost && device->table->is_lost(device->context);
+    MTLError *error =
+        gone ? rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorDeviceRemoved,
+                            "The device '%s' is gone. What its private buffers held is lost; the "
+                            "device, asked for again, is a new one.",
+                            device->facts.name)
+             : rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorOutOfMemory,
+                            "Out of memory while encoding.");
     buffer->encode_error = error ? error : rt_error_no_memory();
 }
 

@@ -33,21 +33,24 @@ static MTLError *timeout_error(const char *kernel, const MTLCommandBuffer *buffe
 // A device with memory of its own: it names no address, and nothing of its memory is left.
 static MTLError *lost_error(const MTLCommandBuffer *buffer, const char *kernel, bool endless) {
     const char *name = buffer->device->facts.name;
+    bool is_apart = buffer->device->facts.is_apart;
     if (endless)
         return rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorTimeout,
                             "Caused GPU Timeout Error: kernel '%s' did not end in the time it had "
-                            "(INGOT_TIMEOUT_MS), and runs on. What private buffers of '%s' held is "
-                            "lost; the device, asked for again, is a new one.",
-                            kernel, name);
+                            "(INGOT_TIMEOUT_MS)%s. What private buffers of '%s' held is lost; the "
+                            "device, asked for again, is a new one.",
+                            kernel, is_apart ? ", and its process was ended" : ", and runs on",
+                            name);
     return rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorPageFault,
                         "Caused GPU Address Fault Error: kernel '%s' accessed an address where "
                         "there is no memory, or one that is not aligned. What private buffers of "
-                        "'%s' held is lost, and its driver serves this process no longer.",
+                        "'%s' held is lost; the device, asked for again, is a new one, in a "
+                        "process of its own.",
                         kernel, name);
 }
 
 static bool is_gone(const MTLDevice *device) {
-    return !device->facts.is_apart && device->table->is_lost &&
+    return !device->facts.unified_memory && device->table->is_lost &&
            device->table->is_lost(device->context);
 }
 
@@ -79,11 +82,14 @@ static MTLError *fault_error(const MTLCommandBuffer *buffer, const DevRun *run, 
         return rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorDeviceRemoved,
                             "The device '%s' failed while running '%s'%s.",
                             buffer->device->facts.name, kernel,
-                            buffer->device->facts.is_apart
+                            is_gone(buffer->device)
+                                ? ", or before: what its private buffers held is lost, what the "
+                                  "program sees of the others stays; the device, asked for "
+                                  "again, is a new one"
+                            : buffer->device->facts.is_apart
                                 ? ", or before: its process is gone. What its buffers hold can "
                                   "still be read; a new device has to do the rest"
-                            : is_gone(buffer->device) ? ", or before: its memory is gone"
-                                                      : "");
+                                : "");
     case DEV_FAULT_ILLEGAL:
     case DEV_FAULT_NONE: break;
     }

@@ -60,7 +60,8 @@ static bool load_linear(MTLIOCommandQueue *queue, const RtIoCommand *c, char why
     char *at = to ? to + c->offset : (char *)m.scratch.bytes + scratch;
     bool ok = rt_io_read(c->file, c->file_offset, at, c->n_bytes, &m.scratch, why);
     if (ok && !to &&
-        !dev_copy(queue->device->table, NULL, buffer->memory + c->offset, at, c->n_bytes)) {
+        !dev_copy(queue->device->table, DEV_OUTSIDE(queue->device->context),
+                  buffer->memory + c->offset, at, c->n_bytes)) {
         snprintf(why, RT_IO_WHY, "the device did not take the bytes");
         ok = false;
     }
@@ -83,7 +84,7 @@ static bool load_texture(MTLIOCommandQueue *queue, const RtIoCommand *c, char wh
                         .to = rt_texture_side(&texture->record, c->texture.level, c->texture.slice,
                                               c->texture.region.origin, 0)};
         rt_texture_extent(&move, texture->record.format, c->texture.region.size);
-        ok = dev_move(queue->device->table, NULL, &move);
+        ok = dev_move(queue->device->table, DEV_OUTSIDE(queue->device->context), &move);
         if (!ok) snprintf(why, RT_IO_WHY, "the device did not take the texels");
     }
     give(queue, &m);
@@ -145,7 +146,7 @@ static void end(MTLIOCommandBuffer *buffer, MTLIOStatus status, const char *why)
     for (size_t i = 0; i < buffer->n_commands; i++) {
         const RtIoCommand *c = &buffer->commands[i];
         if (c->kind == RT_IO_COPY_STATUS)
-            dev_copy(buffer->queue->device->table, NULL,
+            dev_copy(buffer->queue->device->table, DEV_OUTSIDE(buffer->queue->device->context),
                      ((MTLBuffer *)c->object)->memory + c->offset, &value, sizeof value);
         else if (c->kind == RT_IO_SIGNAL && i >= buffer->next_command)
             rt_event_signal(c->object, c->value);

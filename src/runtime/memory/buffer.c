@@ -107,7 +107,8 @@ MTLBuffer *mtl_device_new_buffer_with_bytes(MTLDevice *device, const void *bytes
     MTLBuffer *buffer = new_with_memory(device, length, options, false);
     if (buffer && buffer->contents && !device->table->memory_show)
         memcpy(buffer->contents, bytes, length);
-    else if (buffer && !dev_copy(device->table, NULL, buffer->memory, bytes, length)) {
+    else if (buffer && !dev_copy(device->table, DEV_OUTSIDE(device->context), buffer->memory, bytes,
+                                 length)) {
         mtl_release(buffer);
         return NULL;
     }

@@ -63,7 +63,9 @@ bool rt_own_shared_memory(MTLResource *resource, size_t n_bytes) {
 }
 
 bool rt_own_argument_memory(MTLResource *resource, size_t n_bytes) {
-    return make(resource, n_bytes, resource->device->facts.is_apart ? DEV_SHARED : DEV_ARGUMENTS);
+    const DevFacts *facts = &resource->device->facts;
+    return make(resource, n_bytes,
+                facts->is_apart && facts->unified_memory ? DEV_SHARED : DEV_ARGUMENTS);
 }
 
 int rt_own_file_memory(MTLResource *resource, size_t n_bytes) {

@@ -13,6 +13,7 @@ typedef struct Copy {
     int64_t size[MTL_TENSOR_MAX_RANK];
     int64_t in_tensor[MTL_TENSOR_MAX_RANK], in_bytes[MTL_TENSOR_MAX_RANK]; // strides
     const DevTable *table;
+    void *context;        // of the device
     char *tensor, *bytes; // of the first element
 } Copy;
 
@@ -113,15 +114,16 @@ static Copy plan(const MTLTensor *tensor, void *bytes, const MTLTensorExtents *s
         c.in_tensor[c.rank] = t;
         c.in_bytes[c.rank++] = b;
     }
-    if (c.rank == 0) c = (Copy){c.bits, 1, {1}, {1}, {1}, NULL, NULL, bytes};
+    if (c.rank == 0) c = (Copy){c.bits, 1, {1}, {1}, {1}, NULL, NULL, NULL, bytes};
     c.table = tensor->resource.device->table;
+    c.context = tensor->resource.device->context;
     c.tensor = (char *)tensor->record.data + first * (int64_t)c.bits / 8;
     return c;
 }
 
 static void copy_bytes(const Copy *c, char *to, const char *from, size_t n) {
     if (c->table->copy)
-        c->table->copy(NULL, to, from, n);
+        c->table->copy(DEV_OUTSIDE(c->context), to, from, n);
     else
         memcpy(to, from, n);
 }

@@ -41,7 +41,8 @@ static void move_at_once(const MTLTexture *texture, size_t level, size_t slice, 
     DevSide place = rt_texture_side(&texture->record, level, slice, region.origin, 0);
     move = (DevMove){.from = to_texture ? *linear : place, .to = to_texture ? place : *linear};
     rt_texture_extent(&move, texture->record.format, region.size);
-    dev_move(texture->resource.device->table, NULL, &move);
+    dev_move(texture->resource.device->table, DEV_OUTSIDE(texture->resource.device->context),
+             &move);
 }
 
 static bool valid_copy(const RtSite *site, const MTLTexture *texture, const void *bytes,

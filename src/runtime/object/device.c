@@ -108,13 +108,18 @@ static bool is_name(const char *known, const char *name, size_t n) {
     return known && strlen(known) == n && memcmp(known, name, n) == 0;
 }
 
+// The device that isolates one of that name; NULL: none does.
+static const DevTable *isolating(const char *name, size_t n) {
+    for (const DevTable *const *t = device_list; *t; t++)
+        if (is_name((*t)->isolates, name, n)) return *t;
+    return NULL;
+}
+
 // What a name stands for; with INGOT_ISOLATE=1 the device that isolates it. NULL: nothing.
 static const DevTable *table_named(const char *name, size_t n) {
-    const DevTable *found = NULL;
-    for (const DevTable *const *t = device_list; *t; t++) {
+    const DevTable *found = environment_number("INGOT_ISOLATE") ? isolating(name, n) : NULL;
+    for (const DevTable *const *t = device_list; *t && !found; t++)
         if (is_name((*t)->name, name, n)) found = *t;
-        if (is_name((*t)->isolates, name, n) && environment_number("INGOT_ISOLATE")) return *t;
-    }
     return found;
 }
 
@@ -150,9 +155,12 @@ static void open_named(const char *name, size_t n) {
 // A kind that a machine may have any number of: those that nobody named, without a word if there
 // are none.
 static void open_others(void) {
-    for (const DevTable *const *t = device_list; *t; t++)
-        for (unsigned i = 0; (*t)->count && i < (*t)->count(); i++)
-            open_device(*t, i, (*t)->name, strlen((*t)->name));
+    for (const DevTable *const *t = device_list; *t; t++) {
+        if (!(*t)->count || (*t)->isolates) continue;
+        size_t n = strlen((*t)->name);
+        const DevTable *table = table_named((*t)->name, n);
+        for (unsigned i = 0; i < table->count(); i++) open_device(table, i, (*t)->name, n);
+    }
 }
 
 static const char *setting(const char *name) { // NULL: not set, or to nothing
@@ -192,14 +200,23 @@ MTLDevice *rt_device_if_any(void) {
     return atomic_load(&n_devices) ? atomic_load(&all[atomic_load(&default_place)]) : NULL;
 }
 
+// One like a device that is lost. A driver may serve this process no longer after a kernel's fault:
+// then it is one in a process of its own.
+static MTLDevice *device_again(const MTLDevice *lost) {
+    char why[WHY];
+    const char *name = lost->table->name;
+    MTLDevice *fresh = device_new(lost->table, lost->index, why);
+    const DevTable *other = fresh ? NULL : isolating(name, strlen(name));
+    return other ? device_new(other, lost->index, why) : fresh;
+}
+
 // The device of a place in the list, retained; a new one where that is lost. What was there stays
 // until the next one is lost too: somebody may be looking at it.
 static MTLDevice *device_at(size_t place) {
     pthread_mutex_lock(&all_lock);
     MTLDevice *device = atomic_load(&all[place]), *gone = NULL;
     if (device->table->is_lost && device->table->is_lost(device->context)) {
-        char why[WHY];
-        MTLDevice *fresh = device_new(device->table, device->index, why);
+        MTLDevice *fresh = device_again(device);
         if (fresh) {
             gone = retired[place];
             retired[place] = device;
