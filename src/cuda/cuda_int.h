@@ -75,6 +75,8 @@ typedef struct CudaFlow {
     struct CudaFlow *next; // of the spare ones; under the device's lock
     CudaDevice *device;
     CUstream stream;
+    CUevent started;          // where another run begins; NULL: not made yet
+    struct CudaFlow *follows; // its run, which is with the device already; NULL: none
     DevRun *run;
     DevLimits limits;
     uint64_t start_ns;
@@ -91,6 +93,7 @@ typedef struct CudaFlow {
     size_t n_copied;        // bytes taken
     bool settled;           // its memory is where it should be
     bool busy;              // there is work since it was last waited for
+    bool seen_done;         // and it is done, if nothing came since (cuda_is_done)
     bool wrote_zeros;       // of the device: they may not be zeros any more
     uint64_t seen_service;  // CudaDevice.n_service that the stream has waited for
     const char *kernels[8]; // names, of those since it was last waited for
@@ -231,6 +234,9 @@ void cuda_code_free(DevCode *code);
 bool cuda_run_begin(DevRun *run, DevLimits limits);
 void cuda_run_end(DevRun *run);
 bool cuda_finish(DevRun *run);
+bool cuda_start(DevRun *run);
+bool cuda_is_done(DevRun *run);
+bool cuda_follow(DevRun *run, DevRun *before);
 void cuda_use(DevRun *run, const DevMemory *memory, bool writes);
 bool cuda_dispatch(DevRun *run, const DevDispatch *dispatches, size_t n);
 bool cuda_copy(DevRun *run, void *to, const void *from, size_t n_bytes);

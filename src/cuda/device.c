@@ -108,6 +108,7 @@ static void close_cuda(void *context) {
             next = flow->next;
             cuda_release(d, flow->copies);
             driver->cuStreamDestroy_v2(flow->stream);
+            if (flow->started) driver->cuEventDestroy_v2(flow->started);
             cuda_notes_free(flow);
             free(flow->uses);
             free(flow->log.data);
@@ -249,6 +250,9 @@ const DevTable cuda_device = {
     .run_begin = cuda_run_begin,
     .run_end = cuda_run_end,
     .finish = cuda_finish,
+    .start = cuda_start,
+    .is_done = cuda_is_done,
+    .follow = cuda_follow,
     .use = cuda_use,
     .dispatch = cuda_dispatch,
     .copy = cuda_copy,

@@ -145,6 +145,7 @@ static bool begins_a_graph(CudaFlow *flow, const Command *c) {
 // The last command of the log is new: held back, or issued.
 static CUresult go_on(CudaFlow *flow, const Command *c) {
     flow->busy = true;
+    flow->seen_done = false;
     if (flow->n_logged > 1 && !flow->holding) return issue(flow, c);
     bool held = flow->holding;
     flow->holding = begins_a_graph(flow, c);

@@ -16,14 +16,23 @@ static bool failed(const DevRun *run) { return atomic_load(&run->fault) != DEV_F
 // ---- Faults ----
 
 // Names of all kernels it may have been, as one: the driver does not say which.
+// Kernels of a run that follows are among them: it may have begun before anybody looked.
 static const char *suspects(const CudaFlow *flow) {
     static _Thread_local char names[512]; // the run's thread makes the message
+    const char *kernels[2 * sizeof flow->kernels / sizeof *flow->kernels];
+    unsigned n_kernels = 0;
+    for (const CudaFlow *f = flow; f; f = f == flow ? flow->follows : NULL)
+        for (unsigned i = 0; i < f->n_kernels; i++) {
+            unsigned k = 0;
+            while (k < n_kernels && kernels[k] != f->kernels[i]) k++;
+            if (k == n_kernels) kernels[n_kernels++] = f->kernels[i];
+        }
     size_t n = 0;
-    for (unsigned i = 0; i < flow->n_kernels && n < sizeof names; i++) {
-        const char *between = i == 0 ? "" : i + 1 < flow->n_kernels ? "', '" : "' or '";
-        n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", between, flow->kernels[i]);
+    for (unsigned i = 0; i < n_kernels && n < sizeof names; i++) {
+        const char *between = i == 0 ? "" : i + 1 < n_kernels ? "', '" : "' or '";
+        n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", between, kernels[i]);
     }
-    return flow->n_kernels ? names : NULL;
+    return n_kernels ? names : NULL;
 }
 
 static DevFault fault_of(CUresult result) {
@@ -52,8 +61,9 @@ static void fail(CudaFlow *flow, DevFault fault) {
 
 bool cuda_check(CudaFlow *flow, CUresult result) {
     if (!result) return true;
+    bool before = atomic_load(&flow->device->is_lost); // and that was another run's fault
     if (cuda_is_fatal(result)) cuda_lose(flow->device, result);
-    fail(flow, fault_of(result));
+    fail(flow, before ? DEV_FAULT_LOST : fault_of(result));
     return false;
 }
 
@@ -77,6 +87,11 @@ static void sleep_ns(uint64_t ns) {
     if (slack > 0) prctl(PR_SET_TIMERSLACK, (unsigned long)slack, 0, 0, 0);
 }
 
+static void pause_since(uint64_t start, uint64_t now) {
+    uint64_t pause = (now - start) / 32;
+    if (now - start > SPIN_NS) sleep_ns(pause < MAX_PAUSE_NS ? pause : MAX_PAUSE_NS);
+}
+
 bool cuda_wait(CudaFlow *flow) {
     const CudaDriver *driver = flow->device->driver;
     uint64_t start = os_now_ns(), until = deadline(flow, start);
@@ -91,10 +106,7 @@ bool cuda_wait(CudaFlow *flow) {
             fail(flow, own ? DEV_FAULT_TIMEOUT : DEV_FAULT_LOST);
             return false;
         }
-        if (now - start > SPIN_NS) {
-            uint64_t pause = (now - start) / 32;
-            sleep_ns(pause < MAX_PAUSE_NS ? pause : MAX_PAUSE_NS);
-        }
+        pause_since(start, now);
     }
 }
 
@@ -130,7 +142,8 @@ bool cuda_run_begin(DevRun *run, DevLimits limits) {
     flow->limits = limits;
     flow->start_ns = os_now_ns();
     flow->n_uses = 0;
-    flow->settled = flow->busy = false;
+    flow->settled = flow->busy = flow->seen_done = false;
+    flow->follows = NULL;
     flow->n_kernels = 0;
     flow->n_copied = flow->n_brought = 0;
     memset(flow->known, 0, sizeof flow->known);
@@ -176,10 +189,12 @@ bool cuda_finish(DevRun *run) {
     if (!flow || failed(run)) return false;
     if (!flow->busy) return true;
     CUresult result = cuda_flush(flow);
+    bool seen = flow->seen_done && !flow->wrote_zeros;
     for (size_t i = 0; i < flow->n_uses && !result; i++) {
         const CudaUse *u = &flow->uses[i];
         const CudaMemory *m = u->memory;
         if (!u->brought || !u->writes) continue;
+        seen = false;
         size_t n_bytes = u->to - u->from;
         result = m->twin ? cuda_merge(m, u->from, n_bytes, flow->stream)
                          : flow->device->driver->cuMemcpyAsync((uintptr_t)m->host + u->from,
@@ -190,7 +205,7 @@ bool cuda_finish(DevRun *run) {
         result = flow->device->driver->cuMemsetD8Async(flow->device->zeros, 0, CUDA_ZEROS_BYTES,
                                                        flow->stream);
     flow->wrote_zeros = false;
-    if (!cuda_check(flow, result) || !cuda_wait(flow)) return false;
+    if (!cuda_check(flow, result) || (!seen && !cuda_wait(flow))) return false;
     if (flow->pieces) cuda_read_notes(flow);
     flow->busy = false;
     flow->n_kernels = 0;
@@ -260,12 +275,7 @@ static bool must_wait(const CudaFlow *flow) { // lock held
     return false;
 }
 
-static void take_part(CudaFlow *flow, size_t first) {
-    CudaDevice *d = flow->device;
-    pthread_mutex_lock(&d->lock);
-    // Who has some already must not wait for more: another may wait for him.
-    while (first == 0 && must_wait(flow) && !atomic_load(&d->is_lost))
-        pthread_cond_wait(&d->changed, &d->lock);
+static void count_uses(CudaFlow *flow, size_t first) { // lock held
     for (size_t i = first; i < flow->n_uses; i++) {
         CudaUse *u = &flow->uses[i];
         u->memory->n_users++;
@@ -274,6 +284,15 @@ static void take_part(CudaFlow *flow, size_t first) {
         u->brought = u->memory->storage == DEV_SHARED && atomic_load(&u->memory->shown);
         u->alone = u->memory->n_users == 1;
     }
+}
+
+static void take_part(CudaFlow *flow, size_t first) {
+    CudaDevice *d = flow->device;
+    pthread_mutex_lock(&d->lock);
+    // Who has some already must not wait for more: another may wait for him.
+    while (first == 0 && must_wait(flow) && !atomic_load(&d->is_lost))
+        pthread_cond_wait(&d->changed, &d->lock);
+    count_uses(flow, first);
     pthread_mutex_unlock(&d->lock);
 }
 
@@ -368,6 +387,69 @@ bool cuda_settle(CudaFlow *flow) {
     if (flow->settled) return true;
     put_together(flow);
     return settle_from(flow, 0);
+}
+
+// ---- Runs that follow each other ----
+
+bool cuda_start(DevRun *run) {
+    CudaFlow *flow = cuda_flow(run);
+    return flow && !failed(run) && cuda_check(flow, cuda_flush(flow));
+}
+
+bool cuda_is_done(DevRun *run) {
+    CudaFlow *flow = cuda_flow(run);
+    if (!flow || failed(run) || !flow->busy) return true;
+    CUresult result = flow->device->driver->cuStreamQuery(flow->stream);
+    flow->seen_done = !result;
+    if (result == CUDA_ERROR_NOT_READY) pause_since(flow->start_ns, os_now_ns());
+    return result != CUDA_ERROR_NOT_READY;
+}
+
+// Memory whose side at the host counts is brought before a run and taken back behind it: such runs
+// wait.
+static bool take_part_at_once(CudaFlow *flow) {
+    CudaDevice *d = flow->device;
+    bool free = true;
+    put_together(flow);
+    pthread_mutex_lock(&d->lock);
+    for (size_t i = 0; i < flow->n_uses && free; i++) {
+        const CudaMemory *m = flow->uses[i].memory;
+        free = m->storage != DEV_SHARED || !atomic_load(&m->shown);
+    }
+    if (free) count_uses(flow, 0);
+    pthread_mutex_unlock(&d->lock);
+    flow->settled = free;
+    return free;
+}
+
+// The run takes the stream over, and with it the place of its constants: commands that come again
+// are the same then. The one before has a stream that is done when that one has come so far.
+static void take_over(CudaFlow *flow, CudaFlow *first) {
+    CUstream stream = first->stream;
+    CUdeviceptr copies = first->copies;
+    uint64_t seen = first->seen_service;
+    first->stream = flow->stream, flow->stream = stream;
+    first->copies = flow->copies, flow->copies = copies;
+    first->seen_service = flow->seen_service, flow->seen_service = seen;
+    first->follows = flow;
+}
+
+bool cuda_follow(DevRun *run, DevRun *before) {
+    CudaFlow *flow = cuda_flow(run), *first = cuda_flow(before);
+    if (!flow || !first || failed(run) || failed(before) || first->wrote_zeros || first->pieces ||
+        !first->busy)
+        return false;
+    const CudaDriver *driver = flow->device->driver;
+    if (!first->started && driver->cuEventCreate(&first->started, CU_EVENT_DISABLE_TIMING)) {
+        first->started = NULL;
+        return false;
+    }
+    if (!take_part_at_once(flow)) return false;
+    CUresult result = driver->cuEventRecord(first->started, first->stream);
+    if (!result) result = driver->cuStreamWaitEvent(flow->stream, first->started, 0);
+    if (!result) take_over(flow, first);
+    if (!result) result = wait_for_service(flow);
+    return cuda_check(flow, result);
 }
 
 // Arguments that commands of an indirect command buffer name need not be announced.

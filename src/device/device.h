@@ -123,6 +123,15 @@ typedef struct DevTable {
     bool (*run_begin)(DevRun *run, DevLimits limits); // False: no memory
     void (*run_end)(DevRun *run);                     // all is done when it returns
     bool (*finish)(DevRun *run);                      // NULL: commands are done when they return
+    // For runs of a queue that follow each other, all three or none. `start`: all commands so far
+    // are with the device, which goes on by itself. `is_done`: nothing of them is left to wait for,
+    // or there is a fault; it is asked again and again, and may pause. `follow`: the run, whose memory is told and whose commands are not,
+    // begins on the device when `before`, which was started and has no more commands, is done
+    // there, without the host; `before` is finished and ended first. False: it cannot, and the run
+    // is ended without having done anything.
+    bool (*start)(DevRun *run);
+    bool (*is_done)(DevRun *run);
+    bool (*follow)(DevRun *run, DevRun *before);
     // Told of each memory that the command buffer may reach, before the commands: what it binds or
     // names, retained or not, and what is in its residency sets. Some of it twice. Of memory that
     // several resources lie in the part that is used: address, host and n_bytes are of that. NULL:

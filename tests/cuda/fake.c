@@ -2,6 +2,7 @@
 // fake.c: a libcuda.so.1 without a GPU; see fake.h. One lock for all: nothing here is fast.
 #include "fake.h"
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +83,8 @@ EXPORT uint64_t fake_calls(FakeCall call) { return n_calls[call]; }
 EXPORT uint64_t fake_bytes(FakeCall call) { return n_bytes_of[call]; }
 EXPORT uint64_t fake_live(void) { return n_live; }
 EXPORT void fake_set_devices(int n) { n_devices = n; }
+static atomic_bool held;
+EXPORT void fake_hold(bool on) { atomic_store(&held, on); }
 EXPORT void fake_hang(const char *kernel) { snprintf(hanging, sizeof hanging, "%s", kernel); }
 EXPORT void fake_fail(FakeCall call, unsigned after, int result) {
     failing[call].after = after;
@@ -549,7 +552,7 @@ EXPORT CUresult cuStreamQuery(CUstream stream) {
     if (!stream->context->error) do_all(stream);
     int result = called(FAKE_QUERY, 0);
     pthread_mutex_unlock(&lock);
-    return result ? result : stream->hangs ? CUDA_ERROR_NOT_READY : 0;
+    return result ? result : stream->hangs || atomic_load(&held) ? CUDA_ERROR_NOT_READY : 0;
 }
 EXPORT CUresult cuStreamSynchronize(CUstream stream) {
     pthread_mutex_lock(&lock);

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 #include <ingot/metal.h>
 #include "fake.h"
@@ -146,6 +147,74 @@ static void kernels_are_compiled_and_launched(void **state) {
     mtl_release(d);
 }
 
+static MTLCommandBuffer *commit_one(MTLCommandQueue *q, MTLComputePipelineState *p, MTLBuffer *x) {
+    MTLCommandBuffer *commands = mtl_command_queue_command_buffer(q);
+    MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(commands);
+    mtl_compute_command_encoder_set_compute_pipeline_state(e, p);
+    mtl_compute_command_encoder_set_buffer(e, x, 0, 0);
+    mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(64, 1, 1),
+                                                 mtl_size_make(64, 1, 1));
+    mtl_compute_command_encoder_end_encoding(e);
+    mtl_command_buffer_commit(commands);
+    return commands;
+}
+
+// Whether so many launches there were come within a few seconds.
+static bool launched(uint64_t n) {
+    for (int i = 0; i < 5000 && fake_calls(FAKE_LAUNCH) < n; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    return fake_calls(FAKE_LAUNCH) == n;
+}
+
+// The next command buffer is with the driver before the first one is done; a third one waits, and
+// so does one whose memory the program may write.
+static void command_buffers_follow(void **state) {
+    (void)state;
+    static const char source[] = "kernel void one(device float *x [[buffer(0)]]) { x[0] = 1; }";
+    MTLDevice *d = mtl_create_device_named("cuda", NULL);
+    MTLLibrary *library = mtl_device_new_library_with_source(d, source, NULL, NULL);
+    MTLFunction *f = mtl_library_new_function(library, "one");
+    MTLComputePipelineState *p = mtl_device_new_compute_pipeline_state(d, f, NULL);
+    MTLCommandQueue *q = mtl_device_new_command_queue(d);
+    MTLBuffer *x = mtl_device_new_buffer(d, 4096, MTLResourceStorageModePrivate);
+    MTLBuffer *y = mtl_device_new_buffer(d, 4096, MTLResourceStorageModeShared);
+    uint64_t launches = fake_calls(FAKE_LAUNCH);
+    MTLCommandBuffer *all[3];
+    fake_hold(true);
+    for (int i = 0; i < 3; i++) all[i] = commit_one(q, p, x);
+    assert_true(launched(launches + 2));
+    assert_int_equal(mtl_command_buffer_status(all[0]), MTLCommandBufferStatusScheduled);
+    assert_int_equal(mtl_command_buffer_status(all[2]), MTLCommandBufferStatusCommitted);
+    fake_hold(false);
+    for (int i = 0; i < 3; i++) {
+        mtl_command_buffer_wait_until_completed(all[i]);
+        assert_int_equal(mtl_command_buffer_status(all[i]), MTLCommandBufferStatusCompleted);
+        assert_true(i == 0 || mtl_command_buffer_gpu_start_time(all[i]) >=
+                                  mtl_command_buffer_gpu_end_time(all[i - 1]) - 1e-4);
+        mtl_release(all[i]);
+    }
+    assert_int_equal(fake_calls(FAKE_LAUNCH), launches + 3);
+    mtl_buffer_contents(y);
+    fake_hold(true);
+    all[0] = commit_one(q, p, x);
+    all[1] = commit_one(q, p, y);
+    assert_true(launched(launches + 4));
+    assert_int_equal(mtl_command_buffer_status(all[1]), MTLCommandBufferStatusCommitted);
+    fake_hold(false);
+    for (int i = 0; i < 2; i++) {
+        mtl_command_buffer_wait_until_completed(all[i]);
+        assert_int_equal(mtl_command_buffer_status(all[i]), MTLCommandBufferStatusCompleted);
+        mtl_release(all[i]);
+    }
+    mtl_release(y);
+    mtl_release(x);
+    mtl_release(q);
+    mtl_release(p);
+    mtl_release(f);
+    mtl_release(library);
+    mtl_release(d);
+}
+
 // Records of textures lie in the device's memory, each with an id of its own; texels go there and
 // back, and levels are made of what is there.
 static void textures_have_records(void **state) {
@@ -190,6 +259,7 @@ int main(void) {
         cmocka_unit_test(gpus_come_behind_the_cpu),
         cmocka_unit_test(buffers_have_two_sides),
         cmocka_unit_test(textures_have_records),
+        cmocka_unit_test(command_buffers_follow),
         cmocka_unit_test(kernels_are_compiled_and_launched), // the last: it breaks the driver
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

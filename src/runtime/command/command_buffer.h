@@ -260,7 +260,11 @@ void rt_hazard_complete(MTLCommandBuffer *buffer);
 MTLCommandBuffer **rt_hazard_users(MTLResource *resource, size_t *n);
 
 // execute.c
-void rt_execute(MTLCommandBuffer *buffer); // to its end, or until it is blocked
+// To its end, or until it is blocked, and those behind it that the device can begin meanwhile, as
+// long as more than `keep` of the queue are alive.
+void rt_execute(MTLCommandBuffer *buffer, size_t keep);
+// The one behind it, if it may begin now and more than `keep` are alive; NULL: none.
+MTLCommandBuffer *rt_queue_behind(MTLCommandBuffer *buffer, size_t keep);
 
 // event_ops.c
 void rt_cb_append_event(MTLCommandBuffer *buffer, MTLEvent *event, uint64_t value, bool wait);

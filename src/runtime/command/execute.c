@@ -3,6 +3,7 @@
 // (those of a concurrent encoder together, up to the next barrier), then status, handlers and
 // clean-up. Called by the one thread that runs the queue, with no lock held.
 #include "runtime/memory/own_memory.h"
+#include "runtime/command/compute.h"
 #include "runtime/command/execute.h"
 #include "runtime/memory/sparse.h"
 #include <limits.h>
@@ -227,44 +228,61 @@ static void tell_uses(const MTLCommandBuffer *buffer, DevRun *run) {
         table->use(run, &told->memory, told->write);
 }
 
-// Runs the commands, or goes on with them.
-static RtOpResult go_on(MTLCommandBuffer *buffer, MTLError **error) {
-    const DevTable *table = buffer->device->table;
-    DevRun run = {.context = buffer->device->context,
-                  .log = rt_log_from_kernel,
-                  .log_context = buffer->log_state,
-                  .report = rt_inspector.report,
-                  .report_context = buffer};
-    uint64_t start = os_now_ns();
-    DevLimits limits = {.run_ms = time_left_ms(buffer)};
-    if (!limits.run_ms) limits.step_ms = atomic_load(&buffer->device->step_ms);
-    bool watched = table->run_begin(&run, limits);
-    if (!watched) dev_run_fail(&run, DEV_FAULT_NO_MEMORY, 0);
-    if (table->use) tell_uses(buffer, &run);
+// A command buffer whose commands are with the device.
+typedef struct UnderWay {
+    MTLCommandBuffer *buffer;
+    DevRun run;
+    DevLimits limits;
+    uint64_t start_ns;
+    bool watched;
+    RtOpResult result;
     RtExecution x;
-    x.buffer = buffer, x.run = &run, x.error = NULL, x.n_batch = 0,
-    x.live = NULL; // not the whole array
-    RtOpResult result = run_commands(&x);
-    if (result == RT_OP_DONE && !dev_finish(table, &run)) result = RT_OP_FAILED;
-    if (watched) table->run_end(&run);
-    rt_free(x.live);
-    buffer->ran_ns += os_now_ns() - start;
-    *error = x.error;
-    if (result == RT_OP_FAILED && !*error) {
-        *error = fault_error(buffer, &run, limits);
-        *error = *error ? *error : rt_error_no_memory();
-    }
-    return result;
+} UnderWay;
+
+// Begins a run for the buffer, behind `before` if that is not NULL. False: it cannot follow it.
+static bool begin_run(UnderWay *w, MTLCommandBuffer *buffer, UnderWay *before) {
+    const DevTable *table = buffer->device->table;
+    w->buffer = buffer;
+    w->run = (DevRun){.context = buffer->device->context,
+                      .log = rt_log_from_kernel,
+                      .log_context = buffer->log_state,
+                      .report = rt_inspector.report,
+                      .report_context = buffer};
+    w->start_ns = os_now_ns();
+    w->limits = (DevLimits){.run_ms = time_left_ms(buffer)};
+    if (!w->limits.run_ms) w->limits.step_ms = atomic_load(&buffer->device->step_ms);
+    w->watched = table->run_begin(&w->run, w->limits);
+    if (!w->watched) dev_run_fail(&w->run, DEV_FAULT_NO_MEMORY, 0);
+    if (table->use) tell_uses(buffer, &w->run);
+    if (!before || table->follow(&w->run, &before->run)) return true;
+    if (w->watched) table->run_end(&w->run);
+    return false;
 }
 
-void rt_execute(MTLCommandBuffer *buffer) {
-    if (atomic_load(&buffer->status) < MTLCommandBufferStatusScheduled) begin(buffer);
-    MTLError *error = buffer->encode_error;
-    buffer->encode_error = NULL;
-    if (!error && buffer->resume_op && go_on(buffer, &error) == RT_OP_BLOCKED) {
-        rt_hazard_stall(buffer);
-        return;
+// Gives the device the commands, or goes on with them.
+static void give_commands(UnderWay *w) {
+    RtExecution *x = &w->x; // not the whole array
+    x->buffer = w->buffer, x->run = &w->run, x->error = NULL, x->n_batch = 0, x->live = NULL;
+    w->result = run_commands(x);
+}
+
+// Waits for them.
+static RtOpResult end_run(UnderWay *w, MTLError **error) {
+    const DevTable *table = w->buffer->device->table;
+    if (w->result == RT_OP_DONE && !dev_finish(table, &w->run)) w->result = RT_OP_FAILED;
+    if (w->watched) table->run_end(&w->run);
+    rt_free(w->x.live);
+    w->buffer->ran_ns += os_now_ns() - w->start_ns;
+    *error = w->x.error;
+    if (w->result == RT_OP_FAILED && !*error) {
+        *error = fault_error(w->buffer, &w->run, w->limits);
+        *error = *error ? *error : rt_error_no_memory();
     }
+    return w->result;
+}
+
+// Status, handlers, clean-up.
+static void complete(MTLCommandBuffer *buffer, MTLError *error) {
     if (error) {
         RtOp *op = buffer->resume_op;
         if (op && op->cls->leave) op->cls->leave(op);
@@ -285,4 +303,71 @@ void rt_execute(MTLCommandBuffer *buffer) {
     rt_queue_finished(buffer);
     announce(buffer, &buffer->completed);
     mtl_release(buffer); // the reference of commit
+}
+
+// ---- One behind the other ----
+// A device that works by itself need not wait for the host between two command buffers: while one
+// is under way the commands of the next are given to it already, where they are dispatches that
+// nobody has to look at.
+
+static bool is_plain(const MTLCommandBuffer *buffer) {
+    if (buffer->trace || buffer->error_options || buffer->timeout_ms || buffer->encode_error ||
+        buffer->scheduled_handlers || !buffer->first_op)
+        return false;
+    for (const RtOp *op = buffer->first_op; op; op = op->next) {
+        const RtDispatch *d = (const RtDispatch *)(const void *)op;
+        bool plain = op->cls == &rt_op_end_encoder || op->cls == &rt_op_barrier ||
+                     (op->cls == &rt_op_dispatch && !d->indirect && !d->region && !d->shorts &&
+                      !d->validated);
+        if (!plain) return false;
+    }
+    return true;
+}
+
+// After this long the device waits by itself, with its time limit.
+#define LOOK_NS 1000000000u
+
+// While w is under way: begins the next one of its queue. False: there is none, or w is done.
+static bool look_ahead(UnderWay *w, UnderWay *next, size_t keep) {
+    MTLCommandBuffer *buffer = w->buffer;
+    const DevTable *table = buffer->device->table;
+    if (!table->follow || w->result != RT_OP_DONE || w->limits.run_ms || buffer->trace ||
+        keep == SIZE_MAX || atomic_load_explicit(&rt_n_sparse_buffers, memory_order_relaxed) ||
+        !table->start(&w->run))
+        return false;
+    uint64_t until = os_now_ns() + LOOK_NS;
+    MTLCommandBuffer *behind;
+    while (!(behind = rt_queue_behind(buffer, keep)))
+        if (table->is_done(&w->run) || os_now_ns() > until) return false;
+    if (!is_plain(behind) || !rt_hazard_start(behind) || !begin_run(next, behind, w)) return false;
+    begin(behind);
+    give_commands(next);
+    if (next->result == RT_OP_DONE) table->start(&next->run);
+    return true;
+}
+
+void rt_execute(MTLCommandBuffer *buffer, size_t keep) {
+    if (atomic_load(&buffer->status) < MTLCommandBufferStatusScheduled) begin(buffer);
+    MTLError *error = buffer->encode_error;
+    buffer->encode_error = NULL;
+    if (error || !buffer->resume_op) {
+        complete(buffer, error);
+        return;
+    }
+    UnderWay two[2], *now = &two[0], *next = &two[1];
+    begin_run(now, buffer, NULL);
+    give_commands(now);
+    for (bool more = true; more;) {
+        more = look_ahead(now, next, keep);
+        buffer = now->buffer;
+        if (end_run(now, &error) == RT_OP_BLOCKED) {
+            rt_hazard_stall(buffer);
+            return;
+        }
+        if (more) atomic_store(&next->buffer->gpu_start_ns, os_now_ns());
+        complete(buffer, error);
+        UnderWay *other = now;
+        now = next;
+        next = other;
+    }
 }

@@ -41,15 +41,24 @@ static void unlink_buffer(MTLCommandQueue *queue, MTLCommandBuffer *buffer) {
     if (queue->last == &buffer->next) queue->last = at;
 }
 
+static bool may_begin(const MTLCommandBuffer *buffer) {
+    return buffer && atomic_load(&buffer->status) >= MTLCommandBufferStatusCommitted &&
+           atomic_load(&buffer->n_waits_for) == 0 && !atomic_load(&buffer->blocked);
+}
+
 static MTLCommandBuffer *ready(const MTLCommandQueue *queue) {
-    MTLCommandBuffer *head = queue->first;
-    return head && atomic_load(&head->status) >= MTLCommandBufferStatusCommitted &&
-                   atomic_load(&head->n_waits_for) == 0 && !atomic_load(&head->blocked)
-               ? head
-               : NULL;
+    return may_begin(queue->first) ? queue->first : NULL;
 }
 
 // ----
+
+MTLCommandBuffer *rt_queue_behind(MTLCommandBuffer *buffer, size_t keep) {
+    MTLCommandQueue *queue = buffer->queue;
+    pthread_mutex_lock(&queue->lock);
+    MTLCommandBuffer *next = queue->n_alive > keep && may_begin(buffer->next) ? buffer->next : NULL;
+    pthread_mutex_unlock(&queue->lock);
+    return next;
+}
 
 // How far a helper goes: until a command buffer is done, or until there is room for new ones.
 typedef struct Aim {
@@ -60,6 +69,11 @@ typedef struct Aim {
 static bool reached(const MTLCommandQueue *queue, Aim aim) { // lock held
     return (aim.done && atomic_load(&aim.done->completed)) ||
            (aim.room && queue->n_alive <= queue->max_buffers / 2);
+}
+
+// How many command buffers stay alive, where the device begins one before another is done.
+static size_t keep_of(const MTLCommandQueue *queue, Aim aim) {
+    return aim.done ? SIZE_MAX : aim.room ? queue->max_buffers / 2 : 0;
 }
 
 // Works the queue off. The caller has set it RUNNING and gives its reference.
@@ -79,7 +93,7 @@ static void drain(MTLCommandQueue *queue, Aim aim) {
             return;
         }
         if (!buffer) break;
-        if (rt_hazard_start(buffer)) rt_execute(buffer);
+        if (rt_hazard_start(buffer)) rt_execute(buffer, keep_of(queue, aim));
     }
     mtl_release(queue);
 }
