@@ -2,16 +2,15 @@
 // data.c: the values behind tensors: memory, or the expression that makes it.
 #include <stdlib.h>
 #include "tensor/fuse.h"
+#include "tensor/spare.h"
 #include "tensor/tensor_int.h"
 
 IgData *ig_data_new(IgDevice *device, IgType type, int64_t n) {
-    IgData *data = calloc(1, sizeof *data);
+    IgData *data = ig_spare_take(IG_SPARE_DATA, sizeof *data);
     if (!data) return NULL;
+    *data = (IgData){.device = device, .type = type, .n = n};
     atomic_init(&data->refs, 1);
-    data->device = device;
-    atomic_fetch_add(&device->refs, 1);
-    data->type = type;
-    data->n = n;
+    atomic_fetch_add_explicit(&device->refs, 1, memory_order_relaxed);
     return data;
 }
 
@@ -43,7 +42,7 @@ void ig_expr_free(IgExpr *expr) {
     if (!expr) return;
     if (expr->drop) expr->drop(expr);
     for (int i = 0; i < expr->n_inputs; i++) ig_data_release(expr->inputs[i].data);
-    free(expr);
+    ig_spare_give(IG_SPARE_EXPR, expr);
 }
 
 void ig_data_release(IgData *data) {
@@ -55,7 +54,7 @@ void ig_data_release(IgData *data) {
         ig_unlock(device);
     }
     ig_expr_free(data->expr);
-    free(data);
+    ig_spare_give(IG_SPARE_DATA, data);
     ig_device_release(device);
 }
 

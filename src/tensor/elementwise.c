@@ -3,13 +3,12 @@
 // from elementwise.def.
 #include "tensor/elementwise.h"
 #include <math.h>
-#include <stdio.h>
 #include "tensor/fuse.h"
 
 const IgOpInfo ig_ops[IG_N_OPS] = {
-#define UNARY(NAME, RESULT, METAL) {#NAME, 1, IG_##RESULT, METAL},
-#define BINARY(NAME, RESULT, METAL) {#NAME, 2, IG_##RESULT, METAL},
-#define TERNARY(NAME, RESULT, METAL) {#NAME, 3, IG_##RESULT, METAL},
+#define UNARY(NAME, RESULT, METAL) {#NAME, "ig_" #NAME, 1, IG_##RESULT, METAL},
+#define BINARY(NAME, RESULT, METAL) {#NAME, "ig_" #NAME, 2, IG_##RESULT, METAL},
+#define TERNARY(NAME, RESULT, METAL) {#NAME, "ig_" #NAME, 3, IG_##RESULT, METAL},
 #include "tensor/elementwise.def"
 #undef UNARY
 #undef BINARY
@@ -96,8 +95,7 @@ IgTensor *ig_elementwise(IgOp op, IgTensor *const *inputs, const double *values,
     const IgOpInfo *info = &ig_ops[op];
     for (int i = 0; i < info->arity; i++)
         if (!inputs[i] || !ig_alive(info->name, inputs[i], error)) return NULL;
-    char call[32];
-    snprintf(call, sizeof call, "ig_%s", info->name);
+    const char *call = info->call;
     if (!has_bits(call, op, inputs, error)) return NULL;
     IgShape shape = inputs[0]->view.shape;
     for (int i = 1; i < info->arity; i++)
@@ -112,10 +110,6 @@ IgTensor *ig_elementwise(IgOp op, IgTensor *const *inputs, const double *values,
     expr->op = (int)op;
     for (int i = 0; i < ig_op_values(op); i++) expr->values[i] = values[i];
     choose_types(op, inputs, expr->values, given, &expr->compute, &result);
-    if (!ig_fuse_record(ig_device(inputs[0]), expr, error)) {
-        ig_expr_free(expr);
-        return NULL;
-    }
     IgTensor *t = ig_tensor_of_expr(ig_device(inputs[0]), result, expr, error);
     if (!t || !ig_is_float(result) || !ig_grad_enabled_for(info->arity, inputs)) return t;
     return ig_record_elementwise((int)op, t, info->arity, inputs, values, error);

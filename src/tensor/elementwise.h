@@ -17,7 +17,7 @@ typedef enum IgOp {
 
 typedef enum IgResult { IG_SAME, IG_FLOAT, IG_BOOL, IG_KEEP, IG_GIVEN, IG_BITS } IgResult;
 typedef struct IgOpInfo {
-    const char *name;
+    const char *name, *call; // relu, ig_relu
     int arity;
     IgResult result;
     const char *metal;

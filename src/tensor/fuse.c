@@ -109,8 +109,7 @@ static Join visit(IgFused *f, const IgView *view, int room, int *id, MTLError **
     return add_leaf(f, view, room, id);
 }
 
-bool ig_fuse_record(IgDevice *device, IgExpr *expr, MTLError **error) {
-    ig_lock(device);
+bool ig_fuse_record(IgExpr *expr, MTLError **error) {
     bool ok = true;
     expr->n_ops = 1;
     for (int i = 0; i < expr->n_inputs; i++) {
@@ -123,7 +122,6 @@ bool ig_fuse_record(IgDevice *device, IgExpr *expr, MTLError **error) {
         expr->n_ops -= data->expr->n_ops;
         ok = ig_data_make(data, error);
     }
-    ig_unlock(device);
     return ok;
 }
 

@@ -44,8 +44,8 @@ typedef struct IgFused {
 // With device->lock held: makes data, whose expression is element-wise.
 bool ig_fuse(IgData *data, MTLError **error);
 // Called for a new expression: counts what it would take along, and makes inputs that would be too
-// much. Takes device->lock.
-bool ig_fuse_record(IgDevice *device, IgExpr *expr, MTLError **error);
+// much. With device->lock held.
+bool ig_fuse_record(IgExpr *expr, MTLError **error);
 
 // The pieces, for kernels that do something else with an element-wise value (reduce.c). Lock held.
 // Fills leaves and nodes for the value of a view; *root is the node, or < 0: leaf -1 - root.

@@ -16,9 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Which of the kernels: product.metal, product_plain.metal, product_vector.metal.
+typedef enum Kind { TENSOR, PLAIN, VECTOR } Kind;
 typedef struct Tile {
     int m, n, groups; // by so many SIMD-groups
-    bool plain;       // product_plain.metal
+    Kind kind;
 } Tile;
 
 // C (batch.., M, N) = A (batch.., M, K) B (batch.., K, N). Matrices whose rows are not contiguous
@@ -105,7 +107,7 @@ static char *source(void *context) {
     const Source *s = context;
     Text text = {0}, *out = &text;
     // Before the prelude, whose pragmas are for what follows it alone.
-    if (!s->tile.plain)
+    if (s->tile.kind == TENSOR)
         text_add(out, "#include <metal_tensor>\n"
                       "#include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>\n");
     ig_fuse_write_prelude(out);
@@ -114,13 +116,16 @@ static char *source(void *context) {
     text_printf(out, "#define TILE_M %d\n#define TILE_N %d\n#define SIMD_GROUPS %d\n", s->tile.m,
                 s->tile.n, s->tile.groups);
     text_printf(out, "#define TILE %d\n#define ALIGNED %d\n", s->tile.m, s->aligned);
+    text_printf(out, "#define SHARE %d\n", s->tile.m == 1 ? 8 : 1);
     text_printf(out, "#define RANK %d\n", s->product->batch.rank);
     text_printf(out, "#define A_T %s\n#define B_T %s\n#define OTHERS ",
                 boolean[s->product->transposed[0]], boolean[s->product->transposed[1]]);
     write_parameters(out, OF_KERNEL, s);
     text_printf(out, "\n");
     if (s->f->n_nodes) write_store(out, s);
-    text_add(out, s->tile.plain ? ig_text_product_plain_metal : ig_text_product_metal);
+    text_add(out, s->tile.kind == VECTOR  ? ig_text_product_vector_metal
+                  : s->tile.kind == PLAIN ? ig_text_product_plain_metal
+                                          : ig_text_product_metal);
     return text_take(out);
 }
 
@@ -158,17 +163,29 @@ static bool is_small(const Product *p) {
     return (double)p->m * (double)p->n * (double)p->k * (double)ig_shape_numel(&p->batch) <= 0x1p31;
 }
 
+// A matrix by a vector: all of it is read once. Where there are few rows a threadgroup shares one.
+#define MANY_ROWS 2048
+static bool is_vector(const IgDevice *device, const Product *p) {
+    return device->gpu && p->n == 1 && !p->transposed[0] && p->k >= 64;
+}
+
 static Tile choose_tile(const IgDevice *device, const Product *p, IgType type) {
-    static const Choice here[] = {
-        {{256, 128, 1, 0}, 32}, {{128, 128, 1, 0}, 16}, {{128, 64, 1, 0}, 16}, {{64, 64, 1, 0}, 0}};
-    static const Choice here_half[] = {{{256, 128, 1, 0}, 32},
-                                       {{128, 128, 1, 0}, 16},
-                                       {{128, 64, 1, 0}, 16},
-                                       {{64, 128, 1, 0}, 0}};
-    static const Choice there[] = {{{256, 64, 8, 0}, 128}, {{64, 64, 4, 0}, 0}};
-    static const Choice there_half[] = {
-        {{128, 256, 8, 0}, 96}, {{128, 128, 4, 0}, 96}, {{64, 64, 4, 0}, 64}, {{32, 32, 2, 0}, 0}};
-    static const Choice plain[] = {{{64, 64, 8, 1}, 132}, {{32, 32, 8, 1}, 0}};
+    static const Choice here[] = {{{256, 128, 1, TENSOR}, 32},
+                                  {{128, 128, 1, TENSOR}, 16},
+                                  {{128, 64, 1, TENSOR}, 16},
+                                  {{64, 64, 1, TENSOR}, 0}};
+    static const Choice here_half[] = {{{256, 128, 1, TENSOR}, 32},
+                                       {{128, 128, 1, TENSOR}, 16},
+                                       {{128, 64, 1, TENSOR}, 16},
+                                       {{64, 128, 1, TENSOR}, 0}};
+    static const Choice there[] = {{{256, 64, 8, TENSOR}, 128}, {{64, 64, 4, TENSOR}, 0}};
+    static const Choice there_half[] = {{{128, 256, 8, TENSOR}, 96},
+                                        {{128, 128, 4, TENSOR}, 96},
+                                        {{64, 64, 4, TENSOR}, 64},
+                                        {{32, 32, 2, TENSOR}, 0}};
+    static const Choice plain[] = {{{64, 64, 8, PLAIN}, 132}, {{32, 32, 8, PLAIN}, 0}};
+    if (is_vector(device, p))
+        return (Tile){p->m * ig_shape_numel(&p->batch) < MANY_ROWS ? 1 : 8, 1, 8, VECTOR};
     bool half = type == IgFloat16 || type == IgBFloat16;
     const Choice *c = device->gpu         ? (half          ? there_half
                                              : is_small(p) ? plain
@@ -179,10 +196,12 @@ static Tile choose_tile(const IgDevice *device, const Product *p, IgType type) {
     return c->tile;
 }
 
-static bool is_aligned(const IgExpr *expr, const Product *p) {
-    bool all = true;
+static bool is_aligned(const IgExpr *expr, const Product *p, Tile tile) {
+    bool all = tile.kind != VECTOR || p->k % 4 == 0;
     for (int i = 0; i < 2; i++) {
-        all &= p->leading[i] % 4 == 0 && expr->inputs[i].offset % 4 == 0;
+        bool line = tile.kind == VECTOR && i == 1; // of b there is one
+        all &= line ? p->transposed[1] || p->leading[1] == 1 : p->leading[i] % 4 == 0;
+        all &= expr->inputs[i].offset % 4 == 0;
         all &= !expr->inputs[i].data->memory->foreign || (p->m | p->n | p->k) % 4 == 0;
         for (int k = 0; k < p->batch.rank; k++) all &= p->batch_strides[i][k] % 4 == 0;
     }
@@ -197,14 +216,15 @@ bool ig_matmul_encode(IgDevice *device, IgFused *f, MTLError **error) {
     int32_t words[N_WORDS + 3 * IG_MAX_RANK + IG_FUSE_WORDS];
     size_t n_words = write_words(expr, p, words);
     IgType type = expr->inputs[0].data->type;
+    Tile tile = choose_tile(device, p, type);
     Source s = {f,
                 p,
                 type,
                 f->product->type,
                 (int)n_words,
-                choose_tile(device, p, type),
+                tile,
                 f->n_nodes > 0 && f->product->wanted,
-                is_aligned(expr, p)};
+                is_aligned(expr, p, tile)};
     // Axes of the leaves: column, row, place in the stack.
     f->n_axes = 0;
     int last = f->shape.rank - 1;
@@ -214,16 +234,16 @@ bool ig_matmul_encode(IgDevice *device, IgFused *f, MTLError **error) {
             f->strides[l][f->n_axes] = f->leaves[l].view.strides[i];
         f->n_axes++;
     }
-    unsigned char key[8 + IG_FUSE_KEY] = {'m',
-                                          (unsigned char)s.type,
-                                          (unsigned char)s.result,
-                                          (unsigned char)(p->transposed[0] + 2 * p->transposed[1] +
-                                                          4 * s.stored + 8 * s.tile.plain +
-                                                          16 * (s.tile.plain && s.aligned)),
-                                          (unsigned char)p->batch.rank,
-                                          (unsigned char)f->product_leaf,
-                                          (unsigned char)(s.tile.m / 32),
-                                          (unsigned char)(s.tile.n / 32)};
+    unsigned char key[8 + IG_FUSE_KEY] = {
+        'm',
+        (unsigned char)s.type,
+        (unsigned char)s.result,
+        (unsigned char)(p->transposed[0] + 2 * p->transposed[1] + 4 * s.stored +
+                        8 * (int)tile.kind + 32 * (tile.kind && s.aligned)),
+        (unsigned char)p->batch.rank,
+        (unsigned char)f->product_leaf,
+        (unsigned char)(tile.kind == VECTOR ? tile.m : tile.m / 32),
+        (unsigned char)(s.tile.n / 32)};
     size_t n_key = 8 + ig_fuse_key(f, key + 8);
     if (f->n_nodes) n_words += ig_fuse_words(f, words + n_words);
     IgKernel *kernel = ig_kernel(device, key, n_key, "product", source, &s, error);

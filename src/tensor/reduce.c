@@ -259,7 +259,7 @@ static bool encode(IgDevice *device, IgReduce *p, int64_t n_results, int64_t cou
         (unsigned char)p->value,
         (unsigned char)p->result,
         (unsigned char)(p->root + 64),
-        (unsigned char)(p->shared / 32)};
+        (unsigned char)(p->shared / 4)};
     int32_t words[IG_FUSE_WORDS + IG_REDUCE_WORDS];
     size_t n_key = 8 + ig_fuse_key(&p->f, key + 8), n_words = ig_fuse_words(&p->f, words);
     words[n_words + IG_REDUCE_CHUNK] = (int32_t)p->chunk;

@@ -7,6 +7,7 @@
 // that share the reduced elements and meet in threadgroup memory; axes that stay are folded first.
 // Few results are cut into parts, as on the CPU. The cuts depend on the shape alone.
 #include "tensor/reduce.h"
+#include <stdio.h>
 
 enum {
     THREADS = 256,        // of a threadgroup
@@ -27,12 +28,19 @@ static void cut(IgReduce *p, int64_t items, int64_t groups, int64_t at_once) {
     p->n_parts = p->chunk ? (items + p->chunk - 1) / p->chunk : 1;
 }
 
+// Of a SIMD-group so many lanes have a result: four steps each where rows are short.
+static int lanes_for(int64_t items) {
+    int lanes = 4;
+    while (lanes < 32 && items >= 8 * lanes) lanes *= 2;
+    return lanes;
+}
+
 static void plan_rows(IgReduce *p, int64_t n_results) {
     p->f.pack = ig_fuse_pack(&p->f, true);
     int64_t items = ig_reduce_count(p) / width(p);
-    p->shared = items <= SIMD_ITEMS ? 32 : THREADS;
-    int64_t groups = p->shared == 32 ? (n_results + 7) / 8 : n_results;
-    if (p->shared == 32)
+    p->shared = items <= SIMD_ITEMS ? lanes_for(items) : THREADS;
+    int64_t rows = THREADS / p->shared, groups = (n_results + rows - 1) / rows;
+    if (p->shared <= 32)
         p->chunk = items, p->n_parts = 1;
     else
         cut(p, items, groups, THREADS);
@@ -156,18 +164,23 @@ static void write_store(Text *out, const IgReduce *p, int extra, const char *acc
 }
 
 static void write_rows(Text *out, const IgReduce *p, int extra) {
-    bool alone = p->shared == 32; // a SIMD-group
+    bool alone = p->shared <= 32; // a SIMD-group, or a part of it
     if (!alone) text_printf(out, "    threadgroup Acc parts[8];\n");
-    text_printf(out,
-                "    const int o = int(group.x)%s, me = int(%s);\n"
-                "    if (o >= p[%d]) return;\n    int rest = o;\n",
-                alone ? " * 8 + int(simdgroup)" : "", alone ? "lane" : "local.x",
-                extra + IG_REDUCE_RESULTS);
+    if (alone)
+        text_printf(
+            out, "    const int o = int(group.x) * %d + int(local.x) / %d, me = int(lane) %% %d;\n",
+            THREADS / p->shared, p->shared, p->shared);
+    else
+        text_printf(out, "    const int o = int(group.x), me = int(local.x);\n");
+    text_printf(out, "    if (o >= p[%d]) return;\n    int rest = o;\n", extra + IG_REDUCE_RESULTS);
     write_positions(out, p, p->n_reduced, p->f.n_axes - p->n_reduced, "rest");
     write_begin(out, p);
-    write_loop(out, p, extra, "me", alone ? "32" : "256");
+    char threads[8];
+    snprintf(threads, sizeof threads, "%d", p->shared);
+    write_loop(out, p, extra, "me", threads);
     text_printf(out, "    for (int e = 1; e < %d; e++) join(a[0], a[e]);\n", width(p));
-    text_printf(out, "    for (ushort by = 16; by > 0; by /= 2) join(a[0], lower(a[0], by));\n");
+    text_printf(out, "    for (ushort by = %d; by > 0; by /= 2) join(a[0], lower(a[0], by));\n",
+                alone ? p->shared / 2 : 16);
     if (!alone)
         text_printf(out, "    if (lane == 0) parts[simdgroup] = a[0];\n"
                          "    threadgroup_barrier(mem_flags::mem_threadgroup);\n"

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "tensor/fuse.h"
+#include "tensor/spare.h"
 #include "tensor/tensor_int.h"
 
 // ---- Scopes: a stack per thread ----
@@ -196,9 +198,10 @@ void ig_drop(IgTensor *tensor) {
 // Making a value calls itself for its inputs: what is recorded is never deeper than this.
 #define MAX_DEPTH 96
 
+// And an element-wise one never joins more than a kernel takes.
 static bool limit_depth(IgDevice *device, IgExpr *expr, MTLError **error) {
-    bool ok = true;
     ig_lock(device);
+    bool ok = expr->op < 0 || ig_fuse_record(expr, error);
     for (int i = 0; i < expr->n_inputs; i++) {
         IgData *data = expr->inputs[i].data;
         if (data->memory) continue;
@@ -217,14 +220,22 @@ IgExpr *ig_expr_new(int n_inputs, const IgView *inputs, const IgShape *shape, MT
             ig_fail(error, IgErrorArgument, "the tensor has been released");
             return NULL;
         }
-    IgExpr *expr = calloc(1, sizeof *expr);
+    IgExpr *expr = ig_spare_take(IG_SPARE_EXPR, sizeof *expr);
     if (!expr) {
         ig_fail_no_memory(error);
         return NULL;
     }
+    // All but the inputs, of which only those that are there are read.
     expr->op = -1;
+    expr->run = NULL;
     expr->shape = *shape;
     expr->n_inputs = n_inputs;
+    expr->values[0] = expr->values[1] = 0;
+    expr->compute = (IgType)0;
+    expr->n_ops = expr->depth = 0;
+    expr->next = NULL;
+    expr->extra = NULL;
+    expr->drop = NULL;
     for (int i = 0; i < n_inputs; i++) {
         expr->inputs[i] = inputs[i];
         ig_data_retain(inputs[i].data);

@@ -139,3 +139,52 @@ def test_products(m, n, k, rng):
             assert (np.abs(ig.matmul(x, y).numpy() - want) <= limit).all()
     got = ig.relu(ig.add(ig.matmul(ig.tensor(a), ig.tensor(b)), ig.tensor(bias))).numpy()
     assert (np.abs(got - np.maximum(want + bias, 0)) <= limit + 1e-6 * np.abs(bias)).all()
+
+
+@pytest.mark.parametrize("n", [4, 60, 128, 516, 1000, 1024, 1028, 3000, 8192, 8196, 33])
+@pytest.mark.parametrize("dtype", ["f4", "f2"])
+def test_softmax_of_rows(n, dtype, rng):
+    a = (rng.standard_normal((11, n)) * 3).astype(dtype)
+    a[3, n // 2] = -np.inf
+    wide = a.astype("f8")
+    power = np.exp(wide - wide.max(1, keepdims=True))
+    want = power / power.sum(1, keepdims=True)
+    error = 1e-6 if dtype == "f4" else 1e-3
+    assert np.abs(ig.softmax(ig.tensor(a), 1).numpy() - want).max() < error
+    with np.errstate(divide="ignore"):
+        log = np.log(want)
+    got = ig.log_softmax(ig.tensor(a), 1).numpy().astype("f8")
+    assert np.isneginf(got[3, n // 2])
+    got[3, n // 2] = log[3, n // 2] = 0
+    assert np.allclose(got, log, rtol=4 * error, atol=4 * error)
+    a[2, 1] = np.nan
+    got = ig.softmax(ig.tensor(a), 1).numpy()
+    assert np.isnan(got[2]).all() and np.isfinite(got[1]).all()
+
+
+@pytest.mark.parametrize("shape", [(2048, 64), (2500, 516), (30, 4096), (7, 1001), (3, 3000, 72), (1, 65)])
+@pytest.mark.parametrize("dtype", ["f4", "f2"])
+def test_matrices_by_vectors(shape, dtype, rng):
+    a, v = rng.standard_normal(shape).astype(dtype), rng.standard_normal(shape[-1]).astype(dtype)
+    bias = rng.standard_normal(shape[:-1]).astype(dtype)
+    want = a.astype("f8") @ v.astype("f8")
+    error = dict(rtol=1e-4, atol=1e-3) if dtype == "f4" else dict(rtol=4e-3, atol=0.1)
+    x, y = ig.tensor(a), ig.tensor(v)
+    assert np.allclose(ig.matmul(x, y).numpy(), want, **error)
+    got = ig.relu(ig.add(ig.matmul(x, y), ig.tensor(bias)))
+    assert np.allclose(got.numpy(), np.maximum(want + bias, 0), **error)
+    # A vector that is a column of a matrix, and rows that do not begin at multiples of four.
+    columns = rng.standard_normal((shape[-1], 3)).astype(dtype)
+    got = ig.matmul(x, ig.slice_(ig.tensor(columns), 1, 1, 2, 1))
+    assert np.allclose(got.numpy(), (a.astype("f8") @ columns[:, 1:2].astype("f8")), **error)
+    got = ig.matmul(ig.slice_(x, -1, 1, shape[-1], 1), ig.slice_(y, 0, 1, shape[-1], 1))
+    assert np.allclose(got.numpy(), a[..., 1:].astype("f8") @ v[1:].astype("f8"), **error)
+
+
+@pytest.mark.parametrize("n", [1, 3, 8, 24, 64, 100, 132, 256, 1000])
+def test_short_rows(n, rng):
+    a = values(rng, (1003, n), "f4")
+    x = ig.tensor(a)
+    assert np.allclose(ig.sum(x, 1, False).numpy(), a.sum(1, dtype="f8"), rtol=1e-5, atol=1e-3)
+    assert (ig.max(x, 1, False).numpy() == a.max(1)).all()
+    assert (ig.argmin(x, 1, False).numpy() == a.argmin(1)).all()

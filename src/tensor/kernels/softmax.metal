@@ -2,6 +2,7 @@
 // softmax.metal: softmax of rows, or its logarithm, a SIMD-group per row (softmax.c).
 //
 // Macros: ELEMENT=half,float,bfloat
+// Macros: ELEMENT=half,float,bfloat WIDE=1,8 HELD=2,8
 #include <metal_stdlib>
 using namespace metal;
 typedef ELEMENT T;
@@ -17,6 +18,7 @@ typedef ELEMENT T;
         __VA_ARGS__                                                                                \
     }
 
+#ifndef WIDE
 // p: length of a row, logarithm. A threadgroup has eight SIMD-groups, or is the only one.
 kernel void softmax(constant int *p [[buffer(0)]], device const T *all [[buffer(1)]],
                     device T *result [[buffer(2)]], uint group [[threadgroup_position_in_grid]],
@@ -43,3 +45,52 @@ kernel void softmax(constant int *p [[buffer(0)]], device const T *all [[buffer(
         EACH(y[k] = T(exp(float(x[k]) - most) * scale);)
     }
 }
+#else
+typedef vec<T, 4> Four;
+
+// The same for a GPU: a row is read once and held in registers, HELD times four elements a thread, by WIDE
+// SIMD-groups. Its length is a multiple of four, and no more than they hold.
+kernel void softmax_held(constant int *p [[buffer(0)]], device const Four *all [[buffer(1)]],
+                         device Four *result [[buffer(2)]],
+                         uint group [[threadgroup_position_in_grid]],
+                         uint simdgroup [[simdgroup_index_in_threadgroup]],
+                         uint simd_lane [[thread_index_in_simdgroup]]) {
+    threadgroup float parts[2 * WIDE];
+    const int n = p[0] / 4;
+    const int self = int(simd_lane) + (WIDE > 1 ? int(simdgroup) * 32 : 0);
+    const int row = WIDE > 1 ? int(group) : int(group * 8 + simdgroup);
+    device const Four *x = all + row * n;
+    device Four *y = result + row * n;
+    float4 v[HELD];
+    float most = -INFINITY, sum = 0;
+    for (int r = 0; r < HELD; r++) {
+        const int k = self + r * 32 * WIDE;
+        v[r] = k < n ? float4(x[k]) : float4(-INFINITY);
+    }
+    for (int r = 0; r < HELD; r++)
+        for (int e = 0; e < 4; e++) most = v[r][e] > most || v[r][e] != v[r][e] ? v[r][e] : most;
+    most = simd_max(most);
+    if (WIDE > 1) {
+        if (simd_lane == 0) parts[simdgroup] = most;
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        for (int k = 0; k < WIDE; k++) most = parts[k] > most || parts[k] != parts[k] ? parts[k] : most;
+    }
+    for (int r = 0; r < HELD; r++) {
+        const float4 e = exp(v[r] - most);
+        sum += (e.x + e.y) + (e.z + e.w);
+        v[r] = p[1] ? v[r] - most : e;
+    }
+    sum = simd_sum(sum);
+    if (WIDE > 1) {
+        if (simd_lane == 0) parts[WIDE + simdgroup] = sum;
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        sum = 0;
+        for (int k = 0; k < WIDE; k++) sum += parts[WIDE + k];
+    }
+    const float shift = log(sum), scale = 1 / sum;
+    for (int r = 0; r < HELD; r++) {
+        const int k = self + r * 32 * WIDE;
+        if (k < n) y[k] = Four(p[1] ? v[r] - shift : v[r] * scale);
+    }
+}
+#endif
