@@ -125,10 +125,10 @@ typedef struct DevTable {
     bool (*finish)(DevRun *run);                      // NULL: commands are done when they return
     // For runs of a queue that follow each other, all three or none. `start`: all commands so far
     // are with the device, which goes on by itself. `is_done`: nothing of them is left to wait for,
-    // or there is a fault; it is asked again and again, and may pause. `follow`: the run, whose memory is told and whose commands are not,
-    // begins on the device when `before`, which was started and has no more commands, is done
-    // there, without the host; `before` is finished and ended first. False: it cannot, and the run
-    // is ended without having done anything.
+    // or there is a fault; it is asked again and again, and may pause. `follow`: the run, whose
+    // memory is told and whose commands are not, begins on the device when `before`, which was
+    // started and has no more commands, is done there, without the host; `before` is finished and
+    // ended first. False: it cannot, and the run is ended without having done anything.
     bool (*start)(DevRun *run);
     bool (*is_done)(DevRun *run);
     bool (*follow)(DevRun *run, DevRun *before);

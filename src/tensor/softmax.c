@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // softmax.c: softmax and its logarithm. Along the last axis one kernel, a SIMD-group per row, which
-// stays in a cache, or on a GPU in registers; along others a composition: the largest value, the sum of exponentials of the
-// distance to it (computed on the way), and the result. The gradients need the result only.
+// stays in a cache, or on a GPU in registers; along others a composition: the largest value, the
+// sum of exponentials of the distance to it (computed on the way), and the result. The gradients
+// need the result only.
 #include "tensor/tensor_int.h"
 #include "ig_texts.h"
 
