@@ -66,12 +66,12 @@ int precompile_main(void) {
     static const MslMathMode modes[] = {MSL_MATH_FAST, MSL_MATH_RELAXED, MSL_MATH_SAFE};
     char *stdlib = driver_stdlib_dir(), *folder = shipped_pch_path();
     bool ok = stdlib && folder && make_dirs(folder, 0755);
-    for (size_t i = 0; ok && i < sizeof modes / sizeof *modes; i++) {
-        static const char text[] = "#include <metal_stdlib>\n";
+    static const char *const texts[] = {"#include <metal_stdlib>\n", "\n"};
+    for (size_t i = 0; ok && i < 2 * sizeof modes / sizeof *modes; i++) {
         MslSource source = {.name = "precompile",
-                            .text = text,
-                            .n_bytes = sizeof text - 1,
-                            .math_mode = modes[i],
+                            .text = texts[i % 2],
+                            .n_bytes = strlen(texts[i % 2]),
+                            .math_mode = modes[i / 2],
                             .stdlib_dir = stdlib,
                             .pch_dir = folder,
                             .check_only = true};

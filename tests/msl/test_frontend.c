@@ -286,15 +286,14 @@ static size_t count_images(const char *folder, char *path, size_t n_path) {
     return n;
 }
 
-static void prelude_is_built_once_and_rebuilt_when_damaged(void **state) {
-    (void)state;
+static void image_is_built_once(const char *text, const char *prefix) {
     char folder[] = "/tmp/ingot-pch-XXXXXX", path[512], sum[520];
     assert_non_null(mkdtemp(folder));
-    MslSource s = source_of("#include <metal_stdlib>\nkernel void f(device metal::float4 *a) { "
-                            "a[0] = metal::sin(a[1]); }\n");
+    MslSource s = source_of(text);
     s.pch_dir = folder;
     accepts(&s);
     assert_int_equal(count_images(folder, path, sizeof path), 1);
+    assert_non_null(strstr(path, prefix));
     accepts(&s);
     assert_int_equal(count_images(folder, path, sizeof path), 1);
     FILE *f = fopen(path, "r+b");
@@ -317,6 +316,15 @@ static void prelude_is_built_once_and_rebuilt_when_damaged(void **state) {
     accepts(&s);
     s.stdlib_dir = "/no-such-folder";
     rejects(&s, "file not found");
+}
+
+static void prelude_is_built_once_and_rebuilt_when_damaged(void **state) {
+    (void)state;
+    image_is_built_once("#include <metal_stdlib>\nkernel void f(device metal::float4 *a) { "
+                        "a[0] = metal::sin(a[1]); }\n",
+                        "/prelude-");
+    // A source that includes nothing has an image of its own, of the types.
+    image_is_built_once("kernel void f(device float4 *a) { a[0] = a[1].yxwz * 2; }\n", "/bare-");
 }
 
 static void words_are_metals(void **state) {

@@ -144,11 +144,13 @@ static void round_free(Round *r) {
 }
 
 BridgeFile *frontend_files(const MslSource *source, BaseArena *arena, size_t *n) {
-    BridgeFile *files = base_arena_alloc(arena, source->n_headers + 2, sizeof *files);
-    *n = source->n_headers + 2;
+    BridgeFile *files =
+        base_arena_alloc(arena, source->n_headers + 1 + PCH_SOURCES, sizeof *files);
+    *n = source->n_headers + 1 + PCH_SOURCES;
     if (!files) return NULL;
     files[0] = (BridgeFile){source->name, source->text ? source->text : "", source->n_bytes};
-    files[source->n_headers + 1] = pch_source; // the image names it
+    for (size_t i = 0; i < PCH_SOURCES; i++) // the image names its own
+        files[source->n_headers + 1 + i] = pch_sources[i];
     for (size_t i = 0; i < source->n_headers; i++) {
         char *path = text_format("/memory/%s", source->headers[i].name);
         files[i + 1] = (BridgeFile){path ? base_arena_str(arena, path, strlen(path)) : NULL,
@@ -253,7 +255,7 @@ bool msl_frontend(const MslSource *given, MslLibrary *out) {
         return false;
     }
     options_dialect(&dialect, &source);
-    const char *pch = dialect.failed || bare ? NULL : pch_find(&source, &dialect, &arena);
+    const char *pch = dialect.failed ? NULL : pch_find(&source, &dialect, bare, &arena);
     for (int i = 0; i < MAX_ROUNDS; i++) {
         Round r = {.source = &source, .repairs = &repairs, .found = &found, .bare = bare};
         r.may_be_short = i < SHORT_ROUNDS;
@@ -265,7 +267,7 @@ bool msl_frontend(const MslSource *given, MslLibrary *out) {
         bool again = !ok && !r.failed && i + 1 < MAX_ROUNDS &&
                      (r.learnt || no_library || gave_up || (pch && r.diagnoser.broken_prelude));
         alone |= gave_up || i + 3 >= MAX_ROUNDS;
-        if (no_library) bare = true, pch = NULL;
+        if (no_library) bare = true, pch = pch_find(&source, &dialect, true, &arena);
         if (pch && r.diagnoser.broken_prelude) {
             pch_discard(pch);
             pch = NULL;

@@ -223,9 +223,10 @@ BridgeFile *frontend_files(const MslSource *source, BaseArena *arena, size_t *n)
 
 // pch.c: path of the precompiled headers for these options, built if need be, in the arena;
 // NULL: do without. Damaged files are rebuilt.
-const char *pch_find(const MslSource *source, const Options *dialect, BaseArena *arena);
+const char *pch_find(const MslSource *source, const Options *dialect, bool bare, BaseArena *arena);
 void pch_discard(const char *path);
-extern const BridgeFile pch_source; // what the image is made from; must exist when it is read
+enum { PCH_SOURCES = 2 }; // the prelude; [1]: bare, the types alone
+extern const BridgeFile pch_sources[PCH_SOURCES]; // must exist when an image is read
 
 // divide.c: integer division gets Metal's meaning where LLVM has none, that of halves its rounding.
 void module_guard_divisions(struct LLVMOpaqueModule *module);

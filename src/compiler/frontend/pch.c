@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pch.c: the precompiled prelude. Parsing the Metal headers takes a hundred times longer than a
+// pch.c: the precompiled prelude, and the types alone for sources without a header. Parsing the Metal headers takes a hundred times longer than a
 // small kernel, so Clang's image of them is kept in a folder, one file per set of options, named by
 // a hash of the compiler, the options and the headers. Beside each image lies its checksum: an
 // image is read only if it matches (Clang trusts what it maps). Built under another name and
@@ -20,7 +20,11 @@
 #include <unistd.h>
 
 static const char prelude_text[] = "#include <detail/precompiled.h>\n";
-const BridgeFile pch_source = {"/memory/ingot_prelude.h", prelude_text, sizeof prelude_text - 1};
+static const char bare_text[] = "#include <detail/types.h>\n";
+const BridgeFile pch_sources[PCH_SOURCES] = {
+    {"/memory/ingot_prelude.h", prelude_text, sizeof prelude_text - 1},
+    {"/memory/ingot_bare.h", bare_text, sizeof bare_text - 1}};
+static const char *const prefixes[PCH_SOURCES] = {"prelude-", "bare-"};
 
 static int by_name(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
@@ -61,8 +65,8 @@ static bool hash_folder(Sha256 *h, const char *folder, int depth) {
     return ok;
 }
 
-static const char *image_path(const MslSource *source, const Options *dialect, const char *folder,
-                              BaseArena *arena) {
+static const char *image_path(const MslSource *source, const Options *dialect, bool bare,
+                              const char *folder, BaseArena *arena) {
     Sha256 h;
     unsigned char hash[SHA256_BYTES];
     char hex[SHA256_HEX];
@@ -74,7 +78,7 @@ static const char *image_path(const MslSource *source, const Options *dialect, c
     if (!hash_folder(&h, source->stdlib_dir, 0)) return NULL;
     sha256_end(&h, hash);
     sha256_hex(hash, hex);
-    return arena_format(arena, "%s/prelude-%.24s.pch", folder, hex);
+    return arena_format(arena, "%s/%s%.24s.pch", folder, prefixes[bare], hex);
 }
 
 // The checksum is to find damage, in a file that every program reads before its first source
@@ -105,39 +109,40 @@ static bool image_sum(const char *path, uint64_t sum[SUM_WORDS]) {
     return true;
 }
 
-// Once per process and file. The memo holds the last image seen to be good.
+// Once per process and file. The memo holds the last image of each source seen to be good.
 static pthread_mutex_t memo_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     char path[1024];
     struct timespec time;
     off_t size;
-} memo; // under memo_lock
+} memos[PCH_SOURCES]; // under memo_lock
 
-static bool remembered(const char *path, const struct stat *st, bool set) {
+static bool remembered(const char *path, bool bare, const struct stat *st, bool set) {
     bool same = false;
-    if (strlen(path) >= sizeof memo.path) return false;
+    if (strlen(path) >= sizeof memos[bare].path) return false;
     pthread_mutex_lock(&memo_lock);
     if (set) {
-        strcpy(memo.path, path);
-        memo.time = st->st_mtim, memo.size = st->st_size;
+        strcpy(memos[bare].path, path);
+        memos[bare].time = st->st_mtim, memos[bare].size = st->st_size;
     } else {
-        same = strcmp(memo.path, path) == 0 && memo.size == st->st_size &&
-               memo.time.tv_sec == st->st_mtim.tv_sec && memo.time.tv_nsec == st->st_mtim.tv_nsec;
+        same = strcmp(memos[bare].path, path) == 0 && memos[bare].size == st->st_size &&
+               memos[bare].time.tv_sec == st->st_mtim.tv_sec &&
+               memos[bare].time.tv_nsec == st->st_mtim.tv_nsec;
     }
     pthread_mutex_unlock(&memo_lock);
     return same;
 }
 
-static bool image_is_good(const char *path, const char *sum_path) {
+static bool image_is_good(const char *path, bool bare, const char *sum_path) {
     struct stat st;
     uint64_t sum[SUM_WORDS];
     size_t n = 0;
     if (stat(path, &st) != 0) return false;
-    if (remembered(path, &st, false)) return true;
+    if (remembered(path, bare, &st, false)) return true;
     unsigned char *said = file_read(sum_path, &n);
     bool good = said && n == SUM_BYTES && image_sum(path, sum) && !memcmp(said, sum, SUM_BYTES);
     free(said);
-    if (good) remembered(path, &st, true);
+    if (good) remembered(path, bare, &st, true);
     return good;
 }
 
@@ -164,22 +169,26 @@ static void prune(const char *folder) {
     time_t now = time(NULL);
     for (struct dirent *e; d && (e = readdir(d));) {
         struct stat st;
-        if (strncmp(e->d_name, "prelude-", 8) == 0 && fstatat(dirfd(d), e->d_name, &st, 0) == 0 &&
+        bool ours = false;
+        for (int i = 0; i < PCH_SOURCES; i++)
+            ours |= strncmp(e->d_name, prefixes[i], strlen(prefixes[i])) == 0;
+        if (ours && fstatat(dirfd(d), e->d_name, &st, 0) == 0 &&
             now - st.st_mtime > 30 * 86400)
             unlinkat(dirfd(d), e->d_name, 0);
     }
     if (d) closedir(d);
 }
 
-static bool build_image(const MslSource *source, const Options *dialect, const char *path,
-                        const char *sum_path, BaseArena *arena) {
+static bool build_image(const MslSource *source, const Options *dialect, bool bare,
+                        const char *path, const char *sum_path, BaseArena *arena) {
+    const BridgeFile *from = &pch_sources[bare];
     char *temporary = arena_format(arena, "%s.%ld-%p", path, (long)getpid(), (void *)&source);
     TokenList tokens = {0};
     Options o = {.arena = arena};
     uint64_t sum[SUM_WORDS];
     for (size_t i = 0; i < dialect->n; i++)
         options_push(&o, strcmp(dialect->at[i], "cl") == 0 ? "cl-header" : dialect->at[i]);
-    const char *const more[] = {"-w", "-emit-pch", "-o", temporary, pch_source.path};
+    const char *const more[] = {"-w", "-emit-pch", "-o", temporary, from->path};
     for (size_t i = 0; i < sizeof more / sizeof *more; i++) options_push(&o, more[i]);
     unsigned version = version_asked(source);
     void *context[] = {&tokens, arena, &version};
@@ -190,7 +199,7 @@ static bool build_image(const MslSource *source, const Options *dialect, const c
                                  .pragma = allow_pragma,
                                  .file = ignore_file};
     bool ok = temporary && !o.failed && make_dirs(source->pch_dir, 0700) &&
-              bridge_run(BRIDGE_PCH, o.at, o.n, &pch_source, 1, source->math_mode != MSL_MATH_SAFE,
+              bridge_run(BRIDGE_PCH, o.at, o.n, from, 1, source->math_mode != MSL_MATH_SAFE,
                          &client) &&
               image_sum(temporary, sum) && file_write_atomic(sum_path, sum, sizeof sum, false) &&
               rename(temporary, path) == 0;
@@ -202,16 +211,16 @@ static bool build_image(const MslSource *source, const Options *dialect, const c
     return ok;
 }
 
-const char *pch_find(const MslSource *source, const Options *dialect, BaseArena *arena) {
+const char *pch_find(const MslSource *source, const Options *dialect, bool bare, BaseArena *arena) {
     const char *const folders[] = {source->pch_shipped_dir, source->pch_dir};
     for (size_t i = 0; source->stdlib_dir && i < 2; i++) {
         if (!folders[i]) continue;
-        const char *path = image_path(source, dialect, folders[i], arena);
+        const char *path = image_path(source, dialect, bare, folders[i], arena);
         const char *sum = path ? arena_format(arena, "%s.sum", path) : NULL;
         if (!sum) continue;
-        if (image_is_good(path, sum)) return path;
-        if (folders[i] == source->pch_dir && build_image(source, dialect, path, sum, arena) &&
-            image_is_good(path, sum))
+        if (image_is_good(path, bare, sum)) return path;
+        if (folders[i] == source->pch_dir && build_image(source, dialect, bare, path, sum, arena) &&
+            image_is_good(path, bare, sum))
             return path;
     }
     return NULL;
