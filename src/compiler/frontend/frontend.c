@@ -144,8 +144,7 @@ static void round_free(Round *r) {
 }
 
 BridgeFile *frontend_files(const MslSource *source, BaseArena *arena, size_t *n) {
-    BridgeFile *files =
-        base_arena_alloc(arena, source->n_headers + 1 + PCH_SOURCES, sizeof *files);
+    BridgeFile *files = base_arena_alloc(arena, source->n_headers + 1 + PCH_SOURCES, sizeof *files);
     *n = source->n_headers + 1 + PCH_SOURCES;
     if (!files) return NULL;
     files[0] = (BridgeFile){source->name, source->text ? source->text : "", source->n_bytes};

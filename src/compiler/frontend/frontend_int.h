@@ -225,7 +225,7 @@ BridgeFile *frontend_files(const MslSource *source, BaseArena *arena, size_t *n)
 // NULL: do without. Damaged files are rebuilt.
 const char *pch_find(const MslSource *source, const Options *dialect, bool bare, BaseArena *arena);
 void pch_discard(const char *path);
-enum { PCH_SOURCES = 2 }; // the prelude; [1]: bare, the types alone
+enum { PCH_SOURCES = 2 };                         // the prelude; [1]: bare, the types alone
 extern const BridgeFile pch_sources[PCH_SOURCES]; // must exist when an image is read
 
 // divide.c: integer division gets Metal's meaning where LLVM has none, that of halves its rounding.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// pch.c: the precompiled prelude, and the types alone for sources without a header. Parsing the Metal headers takes a hundred times longer than a
-// small kernel, so Clang's image of them is kept in a folder, one file per set of options, named by
-// a hash of the compiler, the options and the headers. Beside each image lies its checksum: an
-// image is read only if it matches (Clang trusts what it maps). Built under another name and
-// renamed, so any number of processes may do it at once.
+// pch.c: the precompiled prelude, and the types alone for sources without a header. Parsing the
+// Metal headers takes a hundred times longer than a small kernel, so Clang's images of them are
+// kept in a folder, one file per set of options, named by a hash of the compiler, the options and
+// the headers. Beside each image lies its checksum: an image is read only if it matches (Clang
+// trusts what it maps). Built under another name and renamed, so any number of processes may do it
+// at once.
 #include "abi/compiler_id.h"
 #include "base/files.h"
 #include "base/sha256.h"
@@ -172,8 +173,7 @@ static void prune(const char *folder) {
         bool ours = false;
         for (int i = 0; i < PCH_SOURCES; i++)
             ours |= strncmp(e->d_name, prefixes[i], strlen(prefixes[i])) == 0;
-        if (ours && fstatat(dirfd(d), e->d_name, &st, 0) == 0 &&
-            now - st.st_mtime > 30 * 86400)
+        if (ours && fstatat(dirfd(d), e->d_name, &st, 0) == 0 && now - st.st_mtime > 30 * 86400)
             unlinkat(dirfd(d), e->d_name, 0);
     }
     if (d) closedir(d);
@@ -198,11 +198,11 @@ static bool build_image(const MslSource *source, const Options *dialect, bool ba
                                  .diagnostic = ignore_diagnostic,
                                  .pragma = allow_pragma,
                                  .file = ignore_file};
-    bool ok = temporary && !o.failed && make_dirs(source->pch_dir, 0700) &&
-              bridge_run(BRIDGE_PCH, o.at, o.n, from, 1, source->math_mode != MSL_MATH_SAFE,
-                         &client) &&
-              image_sum(temporary, sum) && file_write_atomic(sum_path, sum, sizeof sum, false) &&
-              rename(temporary, path) == 0;
+    bool ok =
+        temporary && !o.failed && make_dirs(source->pch_dir, 0700) &&
+        bridge_run(BRIDGE_PCH, o.at, o.n, from, 1, source->math_mode != MSL_MATH_SAFE, &client) &&
+        image_sum(temporary, sum) && file_write_atomic(sum_path, sum, sizeof sum, false) &&
+        rename(temporary, path) == 0;
     if (ok)
         prune(source->pch_dir);
     else if (temporary)
