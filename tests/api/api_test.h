@@ -15,8 +15,51 @@ static MTLDevice *device;
 static char last_rule[64], last_call[96], last_text[512];
 static atomic_int n_messages; // raised when the texts are there
 
+// The null device computes nothing: a test that looks at results, or at what the CPU device alone
+// does, is left out there.
+static inline bool computes(void) {
+    return strcmp(mtl_device_name(device), "Ingot null device") != 0;
+}
+
+// ---- What a device lacks ----
+// A GPU does not draw: it says so by name, and a test that meets such a refusal is left out, with
+// the device's own words. The CPU and the null device have all, or are looked at for the message.
+
+static bool needs_drawing, needs_rays; // of the whole program; set before main
+static pthread_t test_thread;          // that runs the tests
+
+static inline bool may_lack(void) {
+    return !mtl_device_supports_family(device, MTLGPUFamilyCommon1) && computes();
+}
+
+static inline void leave_out(const char *why) {
+    print_message("[ LEFT OUT ] %s\n", why);
+    skip();
+}
+
+// An error of a device that cannot do it.
+static inline void leave_out_if_lacking(const MTLError *error) {
+    const char *said = mtl_error_localized_description(error);
+    bool lacks = strcmp(mtl_error_domain(error), MTLDeviceErrorDomain) == 0 &&
+                 mtl_error_code(error) == MTLDeviceErrorNotSupported;
+    if (may_lack() && (lacks || strstr(said, "code for GPUs"))) leave_out(said);
+}
+
+// Without drawing, or rays, nothing of such a program can run: ctest knows the number.
+static inline void leave_out_program(void) {
+    const char *what = needs_drawing && may_lack()                             ? "render passes"
+                       : needs_rays && !mtl_device_supports_raytracing(device) ? "ray tracing"
+                                                                               : NULL;
+    if (!what || !may_lack()) return;
+    print_message("[ LEFT OUT ] all: '%s' has no %s\n", mtl_device_name(device), what);
+    exit(77);
+}
+
 static inline void note_message(const MTLDeviceMessage *message, void *context) {
     (void)context;
+    if (!strcmp(message->rule, "device_feature") && may_lack() &&
+        pthread_equal(pthread_self(), test_thread))
+        leave_out(message->text); // no lock is held here
     snprintf(last_rule, sizeof last_rule, "%s", message->rule);
     snprintf(last_call, sizeof last_call, "%s", message->call);
     snprintf(last_text, sizeof last_text, "%s", message->text);
@@ -31,8 +74,11 @@ static inline void clear_messages(void) {
 static inline int open_device(void **state) {
     (void)state;
     device = mtl_create_system_default_device();
-    if (device) mtl_device_set_log_callback(device, note_message, NULL);
-    return device ? 0 : -1;
+    if (!device) return -1;
+    test_thread = pthread_self();
+    leave_out_program();
+    mtl_device_set_log_callback(device, note_message, NULL);
+    return 0;
 }
 
 static inline int close_device(void **state) {
@@ -42,17 +88,22 @@ static inline int close_device(void **state) {
     return 0;
 }
 
-// The null device computes nothing: a test that looks at results, or at what the CPU device alone
-// does, is left out there.
-static inline bool computes(void) {
-    return strcmp(mtl_device_name(device), "Ingot null device") != 0;
-}
+// For tests that write where only the device's code has something: an address of its memory.
+#define NEEDS_HOST_MEMORY()                                                                        \
+    if (!mtl_device_has_unified_memory(device))                                                    \
+    leave_out("the host does not see the device's memory at its addresses")
+// For tests that break a device, or that write while a kernel waits for it: a GPU is lost then, and
+// sees what the host wrote before a command buffer.
+#define NEEDS_FAULTS()                                                                             \
+    if (!mtl_device_has_unified_memory(device))                                                    \
+    leave_out("a kernel's fault costs such a device, and it does not see the host write")
 #define NEEDS_RESULTS()                                                                            \
     if (!computes()) skip()
 
 static inline MTLLibrary *compile(const char *source) {
     MTLError *error = NULL;
     MTLLibrary *library = mtl_device_new_library_with_source(device, source, NULL, &error);
+    if (!library) leave_out_if_lacking(error);
     if (!library) fail_msg("%s", mtl_error_localized_description(error));
     mtl_release(error);
     return library;
@@ -64,6 +115,7 @@ static inline MTLComputePipelineState *pipeline_of(MTLLibrary *library, const ch
     if (!function) fail_msg("no function '%s'", name);
     MTLComputePipelineState *state =
         mtl_device_new_compute_pipeline_state(device, function, &error);
+    if (!state) leave_out_if_lacking(error);
     if (!state) fail_msg("%s: %s", name, mtl_error_localized_description(error));
     mtl_release(function);
     return state;

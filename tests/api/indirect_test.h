@@ -30,6 +30,7 @@ static inline MTLComputePipelineState *indirect_pipeline_of(MTLLibrary *from, co
         &(MTLComputePipelineDescriptor){.compute_function = function,
                                         .support_indirect_command_buffers = true},
         0, NULL, &error);
+    if (!p) leave_out_if_lacking(error);
     if (!p) fail_msg("%s: %s", name, mtl_error_localized_description(error));
     mtl_release(function);
     return p;

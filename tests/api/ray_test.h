@@ -6,6 +6,8 @@
 #include <math.h>
 #include "library_test.h"
 
+__attribute__((constructor)) static void program_traces(void) { needs_rays = true; }
+
 #define RAYS_HEAD                                                                                  \
     "#include <metal_stdlib>\n#include <metal_raytracing>\nusing namespace metal;\n"               \
     "using namespace metal::raytracing;\n"                                                         \

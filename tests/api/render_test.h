@@ -4,6 +4,8 @@
 #define INGOT_TESTS_RENDER_TEST_H
 #include "api_test.h"
 
+__attribute__((constructor)) static void program_draws(void) { needs_drawing = true; }
+
 static const char render_source[] =
     HEAD "vertex float4 positions(uint i [[vertex_id]], constant float4 *at [[buffer(0)]]) {\n"
          "  return at[i]; }\n"

@@ -228,6 +228,7 @@ static MTLRenderCommandEncoder *begin_pass(MTLCommandBuffer *commands, MTLTextur
                                          mtl_library_new_function(library, "white"),
                                      .color_attachments[0].pixel_format = MTLPixelFormatRGBA8Unorm};
     MTLRenderPipelineState *p = mtl_device_new_render_pipeline_state(device, &d, &error);
+    if (!p) leave_out_if_lacking(error);
     assert_non_null(p);
     MTLRenderPassDescriptor pass = mtl_render_pass_descriptor_make();
     pass.color_attachments[0].texture = target;

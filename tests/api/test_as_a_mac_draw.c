@@ -176,6 +176,7 @@ static MTLRenderPipelineState *pipeline_for(const Case *c) {
         .color_attachments[0].pixel_format = MTLPixelFormatRGBA8Unorm};
     if (c->pipeline) c->pipeline(&d);
     MTLRenderPipelineState *p = mtl_device_new_render_pipeline_state(device, &d, &error);
+    if (!p) leave_out_if_lacking(error);
     if (!p) fail_msg("%s: %s", c->name, mtl_error_localized_description(error));
     mtl_release(d.vertex_function), mtl_release(d.fragment_function);
     return p;

@@ -146,6 +146,7 @@ static size_t resident(const void *memory, size_t n_bytes) {
 static void memory_goes_back(void **state) {
     (void)state;
     NEEDS_RESULTS();
+    NEEDS_HOST_MEMORY();
     MTLHeap *heap = new_heap(8 * MB, MTLHeapTypeAutomatic);
     MTLBuffer *a = take(heap, 6 * MB);
     char *memory = mtl_buffer_contents(a);

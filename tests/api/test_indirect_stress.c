@@ -260,6 +260,7 @@ static void test_random_commands(void **state) {
     MTLBuffer *x = mtl_device_new_buffer(device, 1 << 20, 0);
     uint32_t amount = 1, seed = 7, n_good = 0, n_bad = 0;
     MTLBuffer *amounts = mtl_device_new_buffer_with_bytes(device, &amount, 4, 0);
+    NEEDS_HOST_MEMORY();
     char *head = (char *)(uintptr_t)mtl_indirect_command_buffer_gpu_resource_id(icb).impl;
     uint32_t stride = ((uint32_t *)(void *)head)[1];
     for (int round = 0; round < rounds; round++) {

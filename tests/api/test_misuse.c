@@ -269,6 +269,7 @@ static void open_objects(void) {
         .support_indirect_command_buffers = true,
         .color_attachments[0].pixel_format = MTLPixelFormatRGBA8Unorm};
     MTLRenderPipelineState *render = mtl_device_new_render_pipeline_state(device, &rd, &error);
+    if (!render) leave_out_if_lacking(error);
     if (!render) fail_msg("%s", mtl_error_localized_description(error));
     put(CLASS_MTLRenderPipelineState, render);
     put(CLASS_MTLRenderPipelineReflection,

@@ -5,6 +5,8 @@
 #include "archive.h"
 #include <math.h>
 
+__attribute__((constructor)) static void program_draws(void) { needs_drawing = true; }
+
 static const char source[] =
     HEAD "constant float shade_of [[function_constant(0)]];\n"
          "constant bool extra [[function_constant(1)]];\n"

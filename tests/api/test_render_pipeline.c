@@ -5,6 +5,8 @@
 #include "cpu/engine.h"
 #include "runtime/program/render_pipeline.h"
 
+__attribute__((constructor)) static void program_draws(void) { needs_drawing = true; }
+
 static const char source[] = HEAD
     "constant bool fancy [[function_constant(0)]];\n"
     "struct In { float3 p [[attribute(0)]]; uchar4 c [[attribute(2)]]; float2 extra "

@@ -6,6 +6,8 @@
 #include "api_test.h"
 #include "../xvfb.h"
 
+__attribute__((constructor)) static void program_draws(void) { needs_drawing = true; }
+
 // ---- Drawing ----
 
 static const char source[] =
