@@ -143,6 +143,10 @@ static const char more_source[] = HEAD
     "    in[i & 1].w.write(c, uint2(i, 0));\n"
     "    out[i] = uint(c.x) + in[0].t.get_width();\n"
     "}\n"
+    "kernel void many_textures(device const texture2d<float> *in, device uint *out, uint i "
+    "[[thread_position_in_grid]]) {\n"
+    "    if (i % 5) out[i] = uint(in[i * 7 % 5].read(uint2(0)).x);\n"
+    "}\n"
     "struct Pointers { device uint *p; uint unused; };\n"
     "kernel void through(device const Pointers *in, device uint *out, uint i "
     "[[thread_position_in_grid]]) {\n"
@@ -685,6 +689,39 @@ TEST(test_null_texture) {
     expect(c, "load of a null texture", N);
     expect(c, "store of a null texture", N);
     mtl_release(c);
+}
+
+// Each handle is looked up once, for all threads that have it: live ones, a forged one and one of a
+// texture that is gone, in any order, some threads not being there.
+TEST(test_many_textures) {
+    enum { LIVE = 3, MANY = 5 };
+    MTLTexture *textures[LIVE + 1];
+    MTLBuffer *handles = mtl_device_new_buffer(device, MANY * sizeof(MTLResourceID), 0);
+    MTLResourceID *h = mtl_buffer_contents(handles);
+    MTLTextureDescriptor d = mtl_texture_descriptor_make_default();
+    d.pixel_format = MTLPixelFormatR32Float;
+    for (uint32_t t = 0; t <= LIVE; t++) {
+        float texel = (float)(10 + t);
+        textures[t] = mtl_device_new_texture(device, &d);
+        mtl_texture_replace_region(textures[t], mtl_region_make_2d(0, 0, 1, 1), 0, &texel, 4);
+        h[t] = mtl_texture_gpu_resource_id(textures[t]);
+    }
+    mtl_release(textures[LIVE]);
+    h[MANY - 1].impl = h[0].impl + 64;
+    reset();
+    MTLCommandBuffer *c =
+        run(&(Run){.kernel = "many_textures", .grid = {N - 3, 1, 1}, .group = group, .in = handles},
+            MTLShaderValidationEnabled);
+    uint64_t bad = 0;
+    for (uint32_t i = 0; i < N - 3; i++) {
+        uint32_t t = i * 7 % MANY;
+        bad += i % 5 && t >= LIVE;
+        expect_out(i, i % 5 == 0 ? 0xcccccccc : t < LIVE ? 10 + t : 0);
+    }
+    expect(c, "texture", bad);
+    mtl_release(c);
+    for (int t = 0; t < LIVE; t++) mtl_release(textures[t]);
+    mtl_release(handles);
 }
 
 TEST(test_chosen) {

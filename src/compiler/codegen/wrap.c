@@ -151,6 +151,11 @@ static bool is_for_calls(LLVMValueRef alloca) {
     return msl_starts(name, "texture") || msl_starts(name, "lanes.slot");
 }
 
+// Searches among what lives: once a step, or once a lane, and nothing that a step carries.
+static bool is_search(LLVMValueRef call) {
+    return msl_starts(msl_callee(call), "ingot_live") || msl_starts(msl_callee(call), "ingot_span");
+}
+
 // `f` and the versions it chooses between (clamped indices).
 static void look_at(const Cg *cg, LLVMValueRef f, Carried *c) {
     const MslContext *cx = &cg->cx;
@@ -163,7 +168,7 @@ static void look_at(const Cg *cg, LLVMValueRef f, Carried *c) {
             LLVMValueRef callee =
                 LLVMIsACallInst(i) ? LLVMIsAFunction(LLVMGetCalledValue(i)) : NULL;
             c->instructions++;
-            if (callee && !LLVMIsDeclaration(callee)) look_at(cg, callee, c);
+            if (callee && !LLVMIsDeclaration(callee) && !is_search(i)) look_at(cg, callee, c);
             if (LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i)) c->refuse = true;
             if (LLVMIsAAllocaInst(i)) *(is_for_calls(i) ? &c->calls : &c->refuse) = true;
             if (!header || !LLVMIsAPHINode(i) || LLVMGetTypeKind(type) != LLVMVectorTypeKind)

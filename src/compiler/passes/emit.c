@@ -323,12 +323,20 @@ Value msl_lane_number(Vec *x, const Lanes *l) {
     return msl_intrinsic(x, "llvm.cttz", &x->bits_type, 1, z, 2);
 }
 
-void msl_end_lanes(Vec *x, const Lanes *l) {
-    Value one = const_int(x->bits_type, 1), none = LLVMConstNull(x->bits_type);
-    Value rest = LLVMBuildAnd(x->b, l->bits, LLVMBuildSub(x->b, l->bits, one, ""), "");
+static void end_lanes(Vec *x, const Lanes *l, Value rest) {
     LLVMAddIncoming(l->bits, (Value[]){l->on, rest}, (Block[]){l->before, l->loop}, 2);
-    LLVMBuildCondBr(x->b, LLVMBuildICmp(x->b, LLVMIntNE, rest, none, ""), l->loop, l->done);
+    Value more = LLVMBuildICmp(x->b, LLVMIntNE, rest, LLVMConstNull(x->bits_type), "");
+    LLVMBuildCondBr(x->b, more, l->loop, l->done);
     LLVMPositionBuilderAtEnd(x->b, l->done);
+}
+
+void msl_end_lanes(Vec *x, const Lanes *l) {
+    Value less = LLVMBuildSub(x->b, l->bits, const_int(x->bits_type, 1), "");
+    end_lanes(x, l, LLVMBuildAnd(x->b, l->bits, less, ""));
+}
+
+void msl_end_lanes_but(Vec *x, const Lanes *l, Value done) {
+    end_lanes(x, l, LLVMBuildAnd(x->b, l->bits, LLVMBuildNot(x->b, done, ""), ""));
 }
 
 // A vector as the loop over lanes reads it: from memory, written once. LLVM writes a register of

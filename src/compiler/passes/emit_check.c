@@ -284,3 +284,25 @@ void msl_emit_inside(Vec *x, Value i, Val *o) {
     LLVMAddIncoming(o->base[0], (Value[]){yes, lanes}, (Block[]){before, last}, 2);
     if (lines) LLVMAddIncoming(o->base[0], &yes, &between, 1);
 }
+
+// ingot_live(launch, handle, kind) for handles that differ: looked up once for each that there is,
+// not for each lane.
+void msl_emit_search(Vec *x, Value i, Val *o) {
+    Lanes l = msl_begin_lanes(x);
+    Value found = LLVMBuildPhi(x->b, msl_vector_type(x, x->i64), ""), lane = msl_lane_number(x, &l),
+          handles = msl_vector(x, operand(i, 1), 0);
+    Value handle = LLVMBuildExtractElement(x->b, handles, lane, ""), copy = LLVMInstructionClone(i);
+    for (int k = 0; k < 3; k++)
+        LLVMSetOperand(copy, (unsigned)k, k == 1 ? handle : msl_scalar(x, operand(i, k)));
+    LLVMInsertIntoBuilder(x->b, copy);
+    Value same = LLVMBuildICmp(x->b, LLVMIntEQ, handles, msl_splat(x, handle), "");
+    o->v[0] = LLVMBuildSelect(x->b, same, msl_splat(x, copy), found, "");
+    msl_end_lanes_but(x, &l, msl_mask_bits(x, same));
+    LLVMAddIncoming(found, (Value[]){LLVMConstNull(LLVMTypeOf(found)), o->v[0]},
+                    (Block[]){l.before, l.loop}, 2);
+    if (x->parts == 1) return;
+    Value join = LLVMBuildPhi(x->b, LLVMTypeOf(found), "");
+    LLVMAddIncoming(join, (Value[]){LLVMConstNull(LLVMTypeOf(found)), o->v[0]},
+                    (Block[]){l.before, l.loop}, 2);
+    o->v[0] = join;
+}

@@ -492,6 +492,8 @@ void msl_emit_part(Vec *x, Value i, unsigned p) {
         msl_emit_position(x, i, o);
     else if (which.op != OP_NONE)
         msl_emit_builtin(x, i, o, which);
+    else if (o && op == LLVMCall && starts_with(callee_of(i), "ingot_live"))
+        msl_emit_search(x, i, o);
     else if (!o || (op == LLVMCall && !starts_with(callee_of(i), "llvm.")))
         msl_lane_loop(x, i, o); // unknown code
     else if (msl_packs(x, i))

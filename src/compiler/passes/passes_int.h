@@ -345,6 +345,7 @@ typedef struct Lanes { // a loop over the active lanes of the part, one block
 Lanes msl_begin_lanes(Vec *x); // phis of the loop come next, then the number of the lane
 Value msl_lane_number(Vec *x, const Lanes *l);
 void msl_end_lanes(Vec *x, const Lanes *l);
+void msl_end_lanes_but(Vec *x, const Lanes *l, Value done); // the turn served several: bits_type
 Value msl_entry_alloca(Vec *x, Type t, unsigned align);
 Block msl_new_block(Vec *x, const char *name);
 
@@ -424,6 +425,7 @@ bool msl_is_late(const Vec *x, Value i); // emitted with its check
 void msl_emit_dispatch(Vec *x, Value i);
 void msl_emit_observe(Vec *x, Value i); // emit_observe.c // emit_call.c
 Value msl_emit_frame(Vec *x, Value i);
+void msl_emit_search(Vec *x, Value i, Val *o); // i64 ingot_live(launch, handle, kind)
 void msl_emit_inside(Vec *x, Value i, Val *o); // i1 __ingot_inside(pointer, start, limit, ...)
 
 // emit_control.c

@@ -165,6 +165,23 @@ kernel void odd_samples(ARGS, texture2d<float> t [[texture(0)]]) {
         t.sample(s, float2(i), gradient2d(float2(INFINITY), float2(NAN)));
 }
 
+// ---- one of many, by the thread
+static ulong any_of(device World &w, uint i) {
+    ulong all[] = {w.texture, w.fake_texture, w.hole, w.dead_texture, w.secret, w.cube, w.sampler, w.texture ^ 1ul << 50};
+    return all[i & 7];
+}
+// ==== checked: reported, plain: lives
+kernel void read_any(ARGS) { ((device float4 *)out)[i] = as<Read>(any_of(w, i)).read(uint2(i & 3, 0)); }
+// ==== checked: reported, plain: lives
+kernel void write_any(ARGS) { if (i % 3) as<Write>(any_of(w, i * 5)).write(float4(i), uint2(i & 3, 0)); }
+// ==== checked: reported, plain: lives
+kernel void sample_any(ARGS) {
+    for (uint k = 0; k < i % 9; k++) // each thread its own number of times
+        ((device float4 *)out)[i] = as<Sampled>(any_of(w, i + k)).sample(as<sampler>(k & 1 ? w.sampler : w.dead_sampler), float2(0.1f * k), level(0));
+}
+// ==== checked: kept, plain: lives
+kernel void size_of_any(ARGS) { out[i] = as<Read>(any_of(w, i ^ i >> 3)).get_width(); }
+
 // ---- samplers
 // ==== checked: kept, plain: lives
 kernel void forged_sampler(ARGS, texture2d<float> t [[texture(0)]]) { ((device float4 *)out)[i] = t.sample(as<sampler>(w.fake_sampler), float2(i, 9), level(0)); }
