@@ -7,7 +7,8 @@ functions and types, put together anew, with tokens taken out, repeated, exchang
 all of it, in words. It must not end by a signal, by LLVM's own exit, or with words about itself ("internal", broken
 code), and not work without an end; the limits of time and memory are a proper end. What does is kept, and made shorter with --reduce.
 
---tokens: more changes at a time, and words that belong together by chance only; less of it reaches the back end."""
+--tokens: more changes at a time, and words that belong together by chance only; less of it reaches the back end.
+--made: half of the sources are written by rules (source_grammar.py). A source that the front end takes is compiled in several ways."""
 import argparse
 import os
 import random
@@ -17,10 +18,16 @@ import sys
 import tempfile
 import time
 
+from source_grammar import Grammar
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|#[^\n]*|"(?:\\.|[^"\\\n])*"|\w+(?:\.\w+)?|::|->|\+\+|--|<<=|>>=|<<|>>|&&|\|\||[-+*/%&|^=!<>]=|\[\[|\]\]|\S', re.S)
 WAYS = [[], [], [], ['--validate'], ['--width', '1'], ['--group', '64'], ['--group', '16,16'], ['--cpu', 'x86-64-v3'],
         ['--math=safe', '--validate', '--group', '32'], ['--target', 'aarch64']]
+# What one source that the front end takes is tried with, beside the way that chance gives it.
+MORE_WAYS = [['--validate', '--cpu', 'x86-64-v3'], ['--races'], ['--width', '8', '--validate'], ['--width', '16'], ['--width', '32', '--group', '32,8'],
+             ['--emit=ptx', '-o', '/dev/null'], ['--races', '--width', '1'], ['--validate', '--target', 'aarch64'], ['--group', '1024'],
+             ['--math=safe', '--group', '7,5,3'], ['--emit=ptx', '-o', '/dev/null', '--validate'], ['-fmetal-enable-logging', '--validate', '--group', '64']]
 NUMBERS = ['0', '1', '-1', '2', '3', '31', '32', '33', '64', '255', '256', '1023', '65535', '65536', '0x7fffffff', '0x80000000',
            '0xffffffff', '4294967296', '0x7fffffffffffffff', '0xffffffffffffffffull', '1e38f', '0.0f', '-0.0f', '1e-45f', 'INFINITY', 'NAN']
 TYPES = ('bool char uchar short ushort int uint long ulong half float bfloat size_t void float2 float3 float4 half4 int2 int3 int4 uint2 uint3 '
@@ -72,10 +79,11 @@ def corpus():
 
 
 class Maker:
-    def __init__(self, seed, files, blind):
+    def __init__(self, seed, files, blind, made=False):
         self.r = random.Random(seed)
         self.files = files
         self.blind = blind
+        self.made = made
 
     def start(self):
         """Some neighbouring parts of a file, with everything short that stood before them."""
@@ -137,8 +145,19 @@ class Maker:
             out.append(word)
         return [out + (opened[::-1] if r.random() < .7 else [])]
 
+    def by_rules(self):
+        """A source by rules, now and then with a token changed."""
+        r = self.r
+        parts = Grammar(r).make()
+        if r.random() < .2:
+            k = r.randrange(len(parts))
+            parts[k] = join(self.change(TOKEN.findall(parts[k])))
+        return '#include <metal_stdlib>\nusing namespace metal;\n' + '\n'.join(parts) + '\n', r.choice(WAYS)
+
     def make(self):
         r = self.r
+        if self.made and r.random() < .5:
+            return self.by_rules()
         parts = self.soup() if self.blind and r.random() < .5 else self.start()
         for _ in range(r.choice([1, 1, 2, 2, 3, 5]) * (6 if self.blind else 1)):
             k = len(parts) - 1 - min(len(parts) - 1, int(r.expovariate(.7)))
@@ -161,24 +180,30 @@ def join(part):
 
 def compile_text(mslc, text, way, folder, seconds=60):
     """None, or what went wrong."""
+    return try_text(mslc, text, way, folder, seconds)[0]
+
+
+def try_text(mslc, text, way, folder, seconds=60):
+    """None or what went wrong, and whether it compiled."""
     path = os.path.join(folder, 'source.metal')
     with open(path, 'w', encoding='utf-8') as f:
         f.write(text)
     environment = dict(os.environ, INGOT_COMPILE_TIMEOUT_MS=str(seconds * 1000), INGOT_COMPILE_MEMORY_MB='4096')
+    check = [] if any(w.startswith('--emit') for w in way) else ['--check']
     try:
-        p = subprocess.run([mslc, 'build', '-q', '--check', *way, path], capture_output=True, timeout=seconds * 20, env=environment, check=False)
+        p = subprocess.run([mslc, 'build', '-q', *check, *way, path], capture_output=True, timeout=seconds * 20, env=environment, check=False)
     except subprocess.TimeoutExpired:
-        return 'hangs'
+        return 'hangs', False
     words = p.stderr.decode(errors='replace')
     if 'LLVM ERROR: out of memory' in words or 'took too long' in words:
-        return None  # the limits do their work
+        return None, False  # the limits do their work
     if p.returncode < 0 or p.returncode > 1:
-        return 'status %d: %s' % (p.returncode, words[-300:])
+        return 'status %d: %s' % (p.returncode, words[-300:]), False
     for line in words.splitlines():
         # Lines of the source, and what is said about them, may hold any words.
         if 'source.metal:' not in line and not re.match(r' *\d* *[|]', line) and ABOUT_ITSELF.search(line[:400]):
-            return line[:300]
-    return None
+            return line[:300], False
+    return None, p.returncode == 0
 
 
 def reduce(mslc, text, way, folder):
@@ -209,6 +234,7 @@ def main():
     p.add_argument('--seconds', type=float, default=0)
     p.add_argument('--keep')
     p.add_argument('--tokens', action='store_true')
+    p.add_argument('--made', action='store_true')
     p.add_argument('--reduce', nargs='+')
     o, way = p.parse_known_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -219,11 +245,16 @@ def main():
             return 0
         first, last = (int(s) if s else 1 << 62 for s in o.seeds.split(':'))
         end = time.monotonic() + o.seconds if o.seconds else None
-        files, n, n_bad, seed = corpus(), 0, 0, first
+        files, n, n_taken, n_bad, seed = corpus(), 0, 0, 0, first
         while seed < last and (not end or time.monotonic() < end):
-            text, way = Maker(seed, files, o.tokens).make()
-            wrong = compile_text(o.mslc, text, way, folder)
+            maker = Maker(seed, files, o.tokens, o.made)
+            text, way = maker.make()
+            wrong, compiled = try_text(o.mslc, text, way, folder)
+            for more in maker.r.sample(MORE_WAYS, 4) if compiled and o.made else []:
+                way = more if not wrong else way
+                wrong = wrong or compile_text(o.mslc, text, way, folder)
             n += 1
+            n_taken += compiled
             if wrong:
                 n_bad += 1
                 print('seed %d %s: %s' % (seed, ' '.join(way), wrong.strip()), flush=True)
@@ -232,7 +263,7 @@ def main():
                     with open(os.path.join(o.keep, 'source-%d.metal' % seed), 'w', encoding='utf-8') as f:
                         f.write(text)
             seed += 1
-    print('%d sources, %d bad' % (n, n_bad))
+    print('%d sources, %d of them compile, %d bad' % (n, n_taken, n_bad))
     return n_bad > 0
 
 

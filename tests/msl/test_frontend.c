@@ -253,6 +253,58 @@ static void loops_and_bombs_end(void **state) {
     rejects(&s, "must be initialized by a constant expression");
 }
 
+// `n` times the same in one line; a '#' becomes the number.
+static char *repeated(const char *what, size_t n) {
+    static const char head[] = "#include <metal_stdlib>\nusing namespace metal; struct S {};\n";
+    size_t room = sizeof head + n * (strlen(what) + 16) + 2;
+    char *text = malloc(room), *at = text;
+    assert_non_null(text);
+    at += sprintf(at, "%s", head);
+    for (size_t i = 0; i < n; i++)
+        for (const char *c = what; *c; c++) at += *c == '#' ? sprintf(at, "%zu", i) : (*at = *c, 1);
+    strcpy(at, "\n");
+    return text;
+}
+
+static void of_many_errors_some_are_told(void **state) {
+    (void)state;
+    static const char *const wrong[] = {
+        "kernel void k(device int *a) { a[0] = 1; } ", // Clang tells of the first, and goes on
+        "kernel void k#(device int *a) { S s; a[0] = s + 1; } ", // each asks for a repair
+        "kernel void k#(device int *a, constant int *c) { *(a[0] ? a : c) = 2; } ",
+        "kernel void k#(int b [[buffer(1)]]) {} ",
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char *text = repeated(wrong[i], 10000);
+        MslSource s = source_of(text);
+        MslLibrary lib;
+        assert_false(msl_frontend(&s, &lib));
+        if (!says(&lib, "too many errors emitted, stopping now"))
+            fail_msg("%s: %.300s", wrong[i], lib.log ? lib.log : "(no log)");
+        assert_in_range(lib.n_diagnostics, 1, 402); // a note each
+        msl_library_free(&lib);
+        free(text);
+    }
+}
+
+// More places that Clang must be helped with than it may have errors; braces of an expression at
+// program scope do not end it.
+static void many_repairs(void **state) {
+    (void)state;
+    char *text = repeated("template <class T> float f#(T v) { return (v.xy * 2 + -v.yx).x; } "
+                          "constant float c# = S2{float4(1)}.v.x * 2; "
+                          "kernel void k#(device float *a) { a[0] = f#(float4(a[1])) + c#; }\n"
+                          "struct T# {}; ",
+                          300);
+    char *whole = malloc(strlen(text) + 64);
+    assert_non_null(whole);
+    sprintf(whole, "#include <metal_stdlib>\nstruct S2 { metal::float4 v; };\n%s", text);
+    MslSource s = source_of(whole);
+    accepts(&s);
+    free(whole);
+    free(text);
+}
+
 static void kernels_may_fill_the_index_space(void **state) {
     (void)state;
     char text[4096] = "kernel void f(";
@@ -378,6 +430,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(math_mode_sets_flags),
         cmocka_unit_test(garbage_is_an_error),
         cmocka_unit_test(loops_and_bombs_end),
+        cmocka_unit_test(of_many_errors_some_are_told),
+        cmocka_unit_test(many_repairs),
         cmocka_unit_test(kernels_may_fill_the_index_space),
         cmocka_unit_test(prelude_is_built_once_and_rebuilt_when_damaged),
         cmocka_unit_test(words_are_metals),

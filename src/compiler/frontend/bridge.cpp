@@ -1093,6 +1093,17 @@ template <class Base> struct Action : Base {
             s.PerformPendingInstantiations();
         }
     }
+    // Nothing more will be said, or as many declarations are wrong as there may be errors: of some
+    // (a function that is there already) Clang tells the first only, and compares each with all.
+    static constexpr unsigned maxWrong = 200; // as -ferror-limit (options.c)
+    unsigned n_wrong = 0;
+    bool isHopeless(Sema &s, DeclGroupRef group) {
+        DiagnosticsEngine &diagnostics = s.getDiagnostics();
+        for (const Decl *d : group) n_wrong += d->isInvalidDecl();
+        if (n_wrong > maxWrong && !diagnostics.hasFatalErrorOccurred())
+            diagnostics.Report(diag::fatal_too_many_errors);
+        return diagnostics.hasFatalErrorOccurred();
+    }
     void parse(Parser &p, Sema &s, ASTConsumer &consumer) {
         Parser::DeclGroupPtrTy group;
         Sema::ModuleImportState imports = Sema::ModuleImportState::NotACXX20Module;
@@ -1101,6 +1112,7 @@ template <class Base> struct Action : Base {
         for (bool eof = p.ParseFirstTopLevelDecl(group, imports); !eof;
              eof = p.ParseTopLevelDecl(group, imports)) {
             if (group && !consumer.HandleTopLevelDecl(group.get())) return;
+            if (isHopeless(s, group ? group.get() : DeclGroupRef())) break;
             while (inVain() && p.getCurToken().is(tok::kw_template) &&
                    s.PP.LookAhead(0).isNot(tok::less))
                 p.SkipUntil(tok::semi);

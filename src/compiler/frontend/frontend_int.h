@@ -6,6 +6,7 @@
 #include "abi/data_types.h"
 #include "abi/reflect.h"
 #include "base/arena.h"
+#include "base/hash_table.h"
 #include "base/text.h"
 #include "compiler/compiler.h"
 #include "compiler/frontend/bridge.h"
@@ -71,6 +72,7 @@ typedef struct ReflectBuilder {
     BaseArena *arena;
     BridgeType *infos; // beside lib->types, what the bridge said (strings in the arena)
     uint32_t capacity_types, capacity_functions, capacity_constants, capacity_bindings;
+    HashTable names; // of entry points; records in the arena
     bool failed; // out of memory
 } ReflectBuilder;
 // An error at a place in the source.

@@ -38,6 +38,7 @@ bool reflect_begin(ReflectBuilder *b, BaseArena *arena) {
 
 void reflect_end(ReflectBuilder *b) {
     free(b->infos);
+    free(b->names.buckets);
     rf_free(b->lib);
     *b = (ReflectBuilder){0};
 }

@@ -438,6 +438,21 @@ static void check_positions(ReflectBuilder *b, BridgeJob *job, const RfFunction 
     }
 }
 
+// Remembers the name of an entry point.
+static bool is_new_name(ReflectBuilder *b, const char *name) {
+    typedef struct Name {
+        HashNode node;
+        const char *text;
+    } Name;
+    uint64_t hash = hash_text(name);
+    for (HashNode *n = hash_chain(&b->names, hash); n; n = n->next)
+        if (n->hash == hash && strcmp(((Name *)n)->text, name) == 0) return false;
+    Name *added = base_arena_alloc(b->arena, 1, sizeof *added);
+    if (added) *added = (Name){{.hash = hash}, base_arena_str(b->arena, name, strlen(name))};
+    if (!added || !added->text || !hash_add(&b->names, &added->node)) b->failed = true;
+    return true;
+}
+
 void reflect_function(ReflectBuilder *b, BridgeJob *job, const BridgeFunction *from) {
     RfLibrary *lib = b->lib;
     uint32_t capacity = b->capacity_functions, slot = 0;
@@ -468,10 +483,9 @@ void reflect_function(ReflectBuilder *b, BridgeJob *job, const BridgeFunction *f
     for (char *at; (at = strstr(f->name, hidden));)
         memmove(at, at + sizeof hidden - 1, strlen(at + sizeof hidden - 1) + 1);
     set_function_attributes(job, f, from);
-    for (uint32_t i = 0; i + 1 < lib->n_functions; i++)
-        if (strcmp(lib->functions[i].name, f->name) == 0)
-            reflect_report(job, from->decl.location, "there is already an entry point called '%s'",
-                           f->name);
+    if (!is_new_name(b, f->name))
+        reflect_report(job, from->decl.location, "there is already an entry point called '%s'",
+                       f->name);
     bool graphics = f->stage == RF_VERTEX || f->stage == RF_FRAGMENT;
     bool compute = f->stage == RF_KERNEL || f->stage == RF_OBJECT || f->stage == RF_MESH;
     bool intersection = f->stage == RF_INTERSECTION;

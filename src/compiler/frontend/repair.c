@@ -139,8 +139,108 @@ static bool apply(const Repair *r, TokenList *in) {
     return ok;
 }
 
-bool repairs_apply(const Repairs *r, TokenList *tokens) {
-    for (size_t i = 0; i < r->n; i++)
-        if (!apply(&r->at[i], tokens)) return false;
+// ---- all of them ----
+
+// A declaration of the program. Repairs stay within one, and only those with any are copied: of
+// 30,000 wrong kernels each repair would move all that follows.
+typedef struct Piece {
+    size_t begin, n;  // in the tokens as they were
+    TokenList edited; // if `is_edited`
+    bool is_edited;
+} Piece;
+
+typedef struct Start { // the first token of a location
+    uint32_t location;
+    size_t token, piece;
+} Start;
+
+typedef struct Pieces {
+    Piece *at;
+    Start *starts; // by location
+    size_t n, n_starts;
+} Pieces;
+
+static int by_location(const void *a, const void *b) {
+    const Start *x = a, *y = b;
+    if (x->location != y->location) return x->location < y->location ? -1 : 1;
+    return x->token < y->token ? -1 : x->token > y->token;
+}
+
+static bool may_begin(unsigned kind) { return kind == T_identifier || kind >= T_kw_auto; }
+
+// Behind `;`, or behind the body of a function; braces of an expression are followed by other
+// things than a word.
+static bool ends_piece(const TokenList *l, size_t i, int depth, bool body) {
+    if (depth > 0) return false;
+    if (l->at[i].kind == T_semi) return true;
+    return body && l->at[i].kind == T_r_brace && i + 1 < l->n && may_begin(l->at[i + 1].kind);
+}
+
+static bool cut(Pieces *p, const TokenList *l) {
+    p->at = malloc((l->n + 1) * sizeof *p->at);
+    p->starts = malloc((l->n + 1) * sizeof *p->starts);
+    if (!p->at || !p->starts) return false;
+    int depth = 0;
+    bool body = false; // the last brace of no depth came behind a parenthesis
+    p->at[p->n++] = (Piece){0};
+    for (size_t i = 0; i < l->n; i++) {
+        unsigned kind = l->at[i].kind;
+        if (kind == T_l_brace && depth == 0) body = i && l->at[i - 1].kind == T_r_paren;
+        depth += (kind == T_l_brace || kind == T_l_paren || kind == T_l_square) -
+                 (kind == T_r_brace || kind == T_r_paren || kind == T_r_square);
+        if (depth < 0) depth = 0;
+        p->starts[p->n_starts++] = (Start){l->at[i].location, i, p->n - 1};
+        p->at[p->n - 1].n++;
+        if (ends_piece(l, i, depth, body)) p->at[p->n++] = (Piece){.begin = i + 1};
+    }
+    qsort(p->starts, p->n_starts, sizeof *p->starts, by_location);
     return true;
+}
+
+static Piece *piece_at(const Pieces *p, uint32_t location) {
+    size_t low = 0, high = p->n_starts;
+    while (low < high) { // the first that is not before it
+        size_t middle = low + (high - low) / 2;
+        if (p->starts[middle].location < location)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < p->n_starts && p->starts[low].location == location ? &p->at[p->starts[low].piece]
+                                                                    : NULL;
+}
+
+static bool repair_piece(Piece *piece, const TokenList *tokens, const Repair *r) {
+    for (size_t i = 0; !piece->is_edited && i < piece->n; i++)
+        token_list_push(&piece->edited, tokens->at[piece->begin + i]);
+    piece->is_edited = true;
+    return !piece->edited.failed && apply(r, &piece->edited);
+}
+
+bool repairs_apply(const Repairs *r, TokenList *tokens) {
+    if (!r->n) return true;
+    Pieces p = {0};
+    TokenList out = {0};
+    bool ok = cut(&p, tokens);
+    for (size_t i = 0; ok && i < r->n; i++) {
+        Piece *piece = piece_at(&p, r->at[i].range.begin);
+        ok = !piece || repair_piece(piece, tokens, &r->at[i]);
+    }
+    for (size_t k = 0; k < p.n; k++) {
+        const Piece *piece = &p.at[k];
+        const MslToken *from = piece->is_edited ? piece->edited.at : tokens->at + piece->begin;
+        size_t n = piece->is_edited ? piece->edited.n : piece->n;
+        for (size_t i = 0; ok && i < n; i++) token_list_push(&out, from[i]);
+        token_list_free(&p.at[k].edited);
+    }
+    free(p.at);
+    free(p.starts);
+    ok &= !out.failed;
+    if (ok) {
+        token_list_free(tokens);
+        *tokens = out;
+    } else {
+        token_list_free(&out);
+    }
+    return ok;
 }
