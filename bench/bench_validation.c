@@ -3,8 +3,8 @@
 // RGBA8 with the texture from an argument, an argument buffer, and an array of many
 // (validation.metal).
 // usage: bench_validation kernels.metal validation.metal [substring]; a tab-separated line a case:
-// name, ms without, ms with, ratio. Times are processor time of one thread; the two pipelines run in
-// turns, and the ratio is the median over the turns.
+// name, ms without, ms with, ratio. Times are processor time of one thread; the two pipelines run
+// in turns, and the ratio is the median over the turns.
 #include <ingot/metal.h>
 #include <ingot/metal_texture.h>
 #include "cases.h"

@@ -73,7 +73,7 @@ typedef struct ReflectBuilder {
     BridgeType *infos; // beside lib->types, what the bridge said (strings in the arena)
     uint32_t capacity_types, capacity_functions, capacity_constants, capacity_bindings;
     HashTable names; // of entry points; records in the arena
-    bool failed; // out of memory
+    bool failed;     // out of memory
 } ReflectBuilder;
 // An error at a place in the source.
 void reflect_report_list(BridgeJob *job, uint32_t at, const char *format, va_list args)
