@@ -12,24 +12,26 @@
 typedef enum Mode { MODE_REPLACE, MODE_OVER, MODE_ANY } Mode;
 
 // The same for bytes, which stay 0 .. 255 all the way: nothing to scale up or down, and one
-// rounding.
-INLINE vi over_bytes(Layout layout, const DevBlend *state, const vf src[4], vi old) {
-    const float magic = 12582912.0f; // 1.5 * 2^23: the unit place is the last bit
-    vf zero = v_set(0), one = v_set(1), most = v_set(255);
+// rounding. `whole`: the source's colour counts as it is, and a sum may be too large; where it is
+// multiplied by alpha it cannot.
+INLINE vi over_bytes(Layout layout, bool whole, const DevBlend *state, const vf src[4], vi old) {
+    const float magic = 12582912.0f;   // 1.5 * 2^23: the unit place is the last bit
+    const uint32_t bits = 0x4b400000u; // of it, which are in every sum below
+    vf zero = v_set(0), one = v_set(1);
     vf alpha = v_min(v_max(src[3], zero), one), keep = one - alpha;
-    vf rgb_factor = (state->src_rgb == DEV_BLEND_ONE ? one : alpha) * 255;
-    vf alpha_factor = (state->src_alpha == DEV_BLEND_ONE ? one : alpha) * 255;
-    vi word = v_set_int(0);
+    vf rgb_factor = whole ? v_set(255) : alpha * 255;
+    vf alpha_factor = state->src_alpha == DEV_BLEND_ONE ? v_set(255) : alpha * 255;
+    vu word = (vu)v_set_int((int32_t)(0u - bits - (bits << 8)));
     for (int c = 0; c < 4; c++) {
         int place = 8 * (is_bgra(layout) && c < 3 ? 2 - c : c);
         vi byte = (vi)((vu)old >> place);
         if (place < 24) byte &= 0xff;
         vf from = c == 3 ? alpha : v_min(v_max(src[c], zero), one);
         vf sum = v_fma(v_to_float(byte), keep, from * (c == 3 ? alpha_factor : rgb_factor));
-        vi bits = (vi)(v_min(sum, most) + magic);
-        word |= place < 24 ? (bits & 0xff) << place : bits << place;
+        if (whole && c < 3) sum = v_min(sum, v_set(255));
+        word += (vu)(sum + magic) << place;
     }
-    return word;
+    return (vi)word;
 }
 
 // Source over: dst * (1 - alpha) + src * (alpha or 1), and for alpha the same or 1.
@@ -61,7 +63,11 @@ INLINE void output(Layout layout, Mode mode, const DrawInfo *d, uint32_t attachm
         Blend b;
         for (int c = 0; c < 4; c++) b.src[c] = v_load(rows + 32 * c + v * V_WIDTH);
         if (mode == MODE_OVER && (layout == LAYOUT_RGBA8 || layout == LAYOUT_BGRA8)) {
-            v_store_bits(at, bits, over_bytes(layout, state, b.src, v_load_int(at)));
+            old[0] = v_load_int(at);
+            old[0] = state->src_rgb == DEV_BLEND_ONE
+                         ? over_bytes(layout, true, state, b.src, old[0])
+                         : over_bytes(layout, false, state, b.src, old[0]);
+            v_store_bits(at, bits, old[0]);
             continue;
         }
         if (mode != MODE_REPLACE) {

@@ -363,17 +363,25 @@ INLINE void sample_chunk(const Call *c, uint32_t first, uint32_t n, const AbiTex
     }
 }
 
-// Bytes from a texel to the one that the same lane of the next block looks at, most likely: texels
-// that nothing has made smaller lie far apart, and are asked for a block ahead. Lanes 0 and 12 are
-// 6 pixels apart, blocks 8. (Where levels keep texels close, or filters take longer, it does not
-// pay.)
-INLINE intptr_t way_ahead(const Call *c, uint32_t first, uint32_t n, const AbiTextureLevel *level) {
+// Bytes from a texel to the one that the same lane of the block below looks at, most likely: texels
+// that nothing has made smaller lie far apart, and are asked for a row of blocks ahead, so that
+// only the first row of a tile waits. Lanes 0 and 16 are 2 rows of pixels apart, blocks 4. In a
+// kernel whose threads lie in rows it is the SIMD-group to the right, or below. (Where levels keep
+// texels close, or filters take longer, it does not pay.)
+INLINE intptr_t way_ahead(const Call *c, uint32_t first, const AbiTextureLevel *level) {
     const float *u = c->rows + first, *v = u + c->n_lanes;
-    if (n < 16) return 0;
-    float x = (u[12] - u[0]) * (float)level->width * (4.0f / 3);
-    float y = (v[12] - v[0]) * (float)level->height * (4.0f / 3);
+    float x = (u[16] - u[0]) * (float)level->width * 2;
+    float y = (v[16] - v[0]) * (float)level->height * 2;
     bool sane = x > -256 && x < 256 && y > -256 && y < 256;
     return sane ? (intptr_t)y * (intptr_t)level->row_bytes + (intptr_t)x * 4 : 0;
+}
+
+INLINE void put_texels(const Call *c, uint32_t l, vi texel) {
+    vf part[4];
+    for (int k = 0; k < 3; k++) part[k] = scale_255(v_to_float((vi)((vu)texel >> 8 * k) & 0xff));
+    part[3] = scale_255(v_to_float((vi)((vu)texel >> 24)));
+    vf rgba[4] = {part[c->bgra ? 2 : 0], part[1], part[c->bgra ? 0 : 2], part[3]};
+    put(c->t, false, rgba, c->out + l, c->n_lanes);
 }
 
 INLINE void nearest_chunk(const Call *c, uint32_t first, uint32_t n, const AbiTextureLevel *level,
@@ -388,13 +396,13 @@ INLINE void nearest_chunk(const Call *c, uint32_t first, uint32_t n, const AbiTe
         vi y = nearest_axis(&ay, place.v, v_set(0), &inside);
         v_store_int(&at[l], row_at(level, &place, y) + (x << 2));
     }
-    uintptr_t soon = (uintptr_t)level->data + (uintptr_t)way_ahead(c, first, n, level);
-    for (uint32_t l = 0; l < n; l++) {
-        memcpy(&texels[l], level->data + at[l], 4);
-        if (l % 2 == 0) __builtin_prefetch((const char *)(soon + at[l]));
+    uintptr_t soon = (uintptr_t)level->data;
+    if (n == 32) soon += (uintptr_t)way_ahead(c, first, level);
+    for (uint32_t l = 0; l < n; l += 4) {
+        for (uint32_t k = 0; k < 4; k++) memcpy(&texels[l + k], level->data + at[l + k], 4);
+        for (uint32_t k = 0; k < 4; k++) __builtin_prefetch((const char *)(soon + at[l + k]));
     }
-    for (uint32_t l = 0; l < n; l += V_WIDTH)
-        put_pairs(c, first + l, unpack(v_load_int(&texels[l])));
+    for (uint32_t l = 0; l < n; l += V_WIDTH) put_texels(c, first + l, v_load_int(&texels[l]));
 }
 
 // ---- A call ----
@@ -489,7 +497,7 @@ bool cpu_fast_bytes(const AbiTexture *t, uint64_t sampler, uint32_t op, uint32_t
     uint32_t others = CPU_TEX_QUERY_LOD | CPU_TEX_COMPARE | CPU_TEX_GATHER | CPU_TEX_OFFSET;
     if (type != t->type || (type != ABI_TEXTURE_2D && type != ABI_TEXTURE_2D_ARRAY) ||
         (op & others) || (t->pixel_format != 70 && t->pixel_format != 80) || n_lanes % V_WIDTH ||
-        !is_small(t, &t->levels[0]))
+        (t->array_length > 1 ? !is_small(t, &t->levels[0]) : t->levels[0].layer_bytes >= INT32_MAX))
         return false;
     Call c = {.t = t,
               .mask = mask,
