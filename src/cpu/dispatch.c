@@ -20,6 +20,8 @@
 #define CHUNK_NS 8000u       // a chunk should last at least this long,
 #define MAX_CHUNK_NS 250000u // and not longer than this: where the work lies is not known
 #define HELPER_NS 15000u     // a helper should find at least this much to do
+#define SHORT_NS 1000u       // below this, reading the clock is a part of what it shows,
+#define UNTIMED 7u           // and so many runs of known code are not timed before one is
 #define MAX_PARTS 32u
 
 typedef struct Part {
@@ -142,6 +144,17 @@ static void learn(CpuCode *code, uint64_t ns, uint64_t n_groups) {
     atomic_fetch_add_explicit(&code->head.spent_ns, ns, memory_order_relaxed);
 }
 
+// What a range of known code should take if it is short and need not be timed; 0: look at the
+// clock.
+static uint64_t untimed_ns(CpuThread *t, const CpuCode *code, uint64_t n_groups) {
+    uint64_t each = atomic_load_explicit(&code->ns_per_group_x16, memory_order_relaxed);
+    if (each == 0 || n_groups > 16 * SHORT_NS / each || t->n_untimed++ == UNTIMED) {
+        t->n_untimed = 0;
+        return 0;
+    }
+    return each * n_groups / 16 + 1;
+}
+
 static size_t frame_bytes(const CpuCode *code, const uint32_t group_size[3]) {
     size_t threads = (size_t)group_size[0] * group_size[1] * group_size[2];
     return (threads + ABI_SIMD_WIDTH - 1) / ABI_SIMD_WIDTH * code->info.frame_stride;
@@ -197,10 +210,14 @@ static bool run_range(Share *share, CpuThread *t, uint64_t first, uint64_t end) 
         CpuContextLaunch own;
         CpuCode *code = code_now(share, t, part);
         const CpuLaunch *launch = launch_of(t, part, &own);
-        uint64_t begin_ns = os_now_ns();
+        uint64_t likely_ns = untimed_ns(t, code, stop - first),
+                 begin_ns = likely_ns ? 0 : os_now_ns();
         if (!cpu_thread_run(t, share->run, code, launch, first - part->first, stop - part->first))
             return false;
-        learn(code, os_now_ns() - begin_ns, stop - first);
+        if (likely_ns)
+            atomic_fetch_add_explicit(&code->head.spent_ns, likely_ns, memory_order_relaxed);
+        else
+            learn(code, os_now_ns() - begin_ns, stop - first);
         if (share->fresh)
             atomic_fetch_add_explicit(&share->done, stop - first, memory_order_relaxed);
         first = stop;
@@ -405,7 +422,9 @@ static bool dispatch_parts(DevRun *run, const DevDispatch *dispatches, size_t n)
     if (share.total - begin == 1 || estimate_ns(&share) < ALONE_NS) {
         // The estimate may be of other data: look at the clock now and then, and call for help
         // after all.
-        uint64_t until = os_now_ns() + 2 * ALONE_NS, piece = (share.total - begin + 3) / 4;
+        uint64_t until = share.total - begin == 1 ? 0 : os_now_ns() + 2 * ALONE_NS;
+        uint64_t n_pieces = estimate_ns(&share) < 2 * SHORT_NS ? 2 : 4;
+        uint64_t piece = (share.total - begin + n_pieces - 1) / n_pieces;
         while (begin < share.total && (share.total - begin == 1 || os_now_ns() < until)) {
             uint64_t some = share.fresh ? known_to_be_short(&share, piece) : piece;
             uint64_t end = share.total - begin < some ? share.total : begin + some;

@@ -77,6 +77,7 @@ typedef struct CpuThread {
     atomic_uint late;
     unsigned seen_calls;
     uint64_t seen_ns;         // the thread's time when that call was seen first
+    unsigned n_untimed;       // runs of short code since one was timed (dispatch.c)
     void *stack;              // the mapping that compiled code's stack lies in, guards included
     size_t guard_bytes;       // below it, and as many above
     void *threadgroup_memory; // 128-byte aligned

@@ -199,11 +199,13 @@ static void call_handlers(MTLCommandBuffer *buffer, const RtHandler *first) {
 
 // The first time: it is scheduled, and its handlers know.
 static void begin(MTLCommandBuffer *buffer) {
-    atomic_store(&buffer->kernel_end_ns, os_now_ns());
+    uint64_t now = os_now_ns();
+    atomic_store(&buffer->kernel_end_ns, now);
     atomic_store(&buffer->status, MTLCommandBufferStatusScheduled);
     call_handlers(buffer, buffer->scheduled_handlers);
     announce(buffer, &buffer->scheduled);
-    atomic_store(&buffer->gpu_start_ns, os_now_ns());
+    // The clock is read where it may have gone on: for a small command buffer it counts.
+    atomic_store(&buffer->gpu_start_ns, buffer->scheduled_handlers ? os_now_ns() : now);
     if (buffer->trace) rt_inspector.begin(buffer);
     buffer->resume_op = buffer->first_op;
     buffer->resume_encoder = buffer->encoders;
@@ -248,7 +250,8 @@ static bool begin_run(UnderWay *w, MTLCommandBuffer *buffer, UnderWay *before) {
                       .log_context = buffer->log_state,
                       .report = rt_inspector.report,
                       .report_context = buffer};
-    w->start_ns = os_now_ns();
+    uint64_t begun = atomic_load(&buffer->gpu_start_ns); // 0: it is given to the device before
+    w->start_ns = begun && !buffer->ran_ns ? begun : os_now_ns();
     w->limits = (DevLimits){.run_ms = time_left_ms(buffer)};
     if (!w->limits.run_ms) w->limits.step_ms = atomic_load(&buffer->device->step_ms);
     w->watched = table->run_begin(&w->run, w->limits);
@@ -272,7 +275,7 @@ static RtOpResult end_run(UnderWay *w, MTLError **error) {
     if (w->result == RT_OP_DONE && !dev_finish(table, &w->run)) w->result = RT_OP_FAILED;
     if (w->watched) table->run_end(&w->run);
     rt_free(w->x.live);
-    w->buffer->ran_ns += os_now_ns() - w->start_ns;
+    if (w->result == RT_OP_BLOCKED) w->buffer->ran_ns += os_now_ns() - w->start_ns + 1; // never 0
     *error = w->x.error;
     if (w->result == RT_OP_FAILED && !*error) {
         *error = fault_error(w->buffer, &w->run, w->limits);
