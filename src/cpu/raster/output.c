@@ -15,13 +15,11 @@ typedef enum Mode { MODE_REPLACE, MODE_OVER, MODE_ANY } Mode;
 // rounding. `whole`: the source's colour counts as it is, and a sum may be too large; where it is
 // multiplied by alpha it cannot.
 INLINE vi over_bytes(Layout layout, bool whole, const DevBlend *state, const vf src[4], vi old) {
-    const float magic = 12582912.0f;   // 1.5 * 2^23: the unit place is the last bit
-    const uint32_t bits = 0x4b400000u; // of it, which are in every sum below
     vf zero = v_set(0), one = v_set(1);
     vf alpha = v_min(v_max(src[3], zero), one), keep = one - alpha;
     vf rgb_factor = whole ? v_set(255) : alpha * 255;
     vf alpha_factor = state->src_alpha == DEV_BLEND_ONE ? v_set(255) : alpha * 255;
-    vu word = (vu)v_set_int((int32_t)(0u - bits - (bits << 8)));
+    vu word = no_bytes();
     for (int c = 0; c < 4; c++) {
         int place = 8 * (is_bgra(layout) && c < 3 ? 2 - c : c);
         vi byte = (vi)((vu)old >> place);
@@ -29,7 +27,7 @@ INLINE vi over_bytes(Layout layout, bool whole, const DevBlend *state, const vf 
         vf from = c == 3 ? alpha : v_min(v_max(src[c], zero), one);
         vf sum = v_fma(v_to_float(byte), keep, from * (c == 3 ? alpha_factor : rgb_factor));
         if (whole && c < 3) sum = v_min(sum, v_set(255));
-        word += (vu)(sum + magic) << place;
+        word += (vu)(sum + UNIT_LAST) << place;
     }
     return (vi)word;
 }

@@ -114,10 +114,16 @@ static Bytes16 pattern_of(const unsigned char *texel, uint32_t bytes) {
     return load(pattern);
 }
 
+// The beginning is written, the rest are copies of it: memcpy knows the machine's longest vectors.
 static void fill_pattern(unsigned char *to, size_t n_bytes, Bytes16 v) {
-    size_t i = 0;
-    for (; i + 16 <= n_bytes; i += 16) store(to + i, v);
-    if (i < n_bytes) memcpy(to + i, &v, n_bytes - i);
+    enum { FIRST = 512 };
+    size_t i = 0, first = n_bytes < FIRST ? n_bytes : FIRST;
+    for (; i + 16 <= first; i += 16) store(to + i, v);
+    if (i < first) memcpy(to + i, &v, first - i);
+    for (size_t done = first, n; done < n_bytes; done += n) {
+        n = n_bytes - done < done ? n_bytes - done : done;
+        memcpy(to + done, to, n);
+    }
 }
 
 static void fill_texels(unsigned char *to, size_t n, const unsigned char *texel, uint32_t bytes) {

@@ -132,11 +132,20 @@ INLINE void finish(Layout layout, bool integer, vf rgba[4]) {
     }
 }
 
-// 0 .. 1 to 0 .. 255, ties to even: one rounding, of the exact product. Needs a true FMA.
-INLINE vi encode_unorm8(vf x) {
-    const float magic = 12582912.0f; // 1.5 * 2^23: the unit place is the last bit
+#define UNIT_LAST 12582912.0f      // 1.5 * 2^23: a float of this size has the unit place last
+#define UNIT_LAST_BITS 0x4b400000u // its bits, which stand before those of what is added to it
+
+// 0 .. 1 to 0 .. 255 behind UNIT_LAST_BITS, ties to even: one rounding, of the exact product. Needs
+// a true FMA.
+INLINE vi unorm8_behind(vf x) {
     x = v_min(v_max(x, v_set(0)), v_set(1));
-    return (vi)v_fma(x, v_set(255), v_set(magic)) & 0xff;
+    return (vi)v_fma(x, v_set(255), v_set(UNIT_LAST));
+}
+INLINE vi encode_unorm8(vf x) { return unorm8_behind(x) & 0xff; }
+
+// What is left of UNIT_LAST_BITS, taken away, when four bytes behind them are added up to a word.
+INLINE vu no_bytes(void) {
+    return (vu)v_set_int((int32_t)(0u - UNIT_LAST_BITS - (UNIT_LAST_BITS << 8)));
 }
 
 INLINE vi encode_srgb8(vf x) {
@@ -147,6 +156,13 @@ INLINE vi encode_srgb8(vf x) {
 }
 
 INLINE void encode(Layout layout, const vf rgba[4], vi words[4]) {
+    if (layout == LAYOUT_RGBA8 || layout == LAYOUT_BGRA8) {
+        vu word = no_bytes();
+        for (unsigned c = 0; c < 4; c++)
+            word += (vu)unorm8_behind(rgba[c]) << 8 * (is_bgra(layout) && c < 3 ? 2 - c : c);
+        words[0] = (vi)word;
+        return;
+    }
     for (unsigned w = 0; w < words_of(layout); w++) words[w] = v_set_int(0);
     for (unsigned c = 0; c < components_of(layout); c++) {
         unsigned place = is_bgra(layout) && c < 3 ? 2 - c : c;
