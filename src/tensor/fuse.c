@@ -6,6 +6,7 @@
 #include "tensor/fuse.h"
 #include <string.h>
 #include "tensor/matmul.h"
+#include "ig_texts.h"
 
 // ---- Which operations go together ----
 
@@ -162,6 +163,7 @@ void ig_fuse_fold(IgFused *f, unsigned which) {
 // ---- Several elements a thread ----
 
 enum { MIN_PACKED = 1 << 14 }; // fewer elements in all leave a GPU idle already
+enum { MIN_TURNED = 8 };       // rows and columns: less of a square of 32 is worth no turning
 
 // Whether a leaf gives `pack` neighbours at once wherever a thread begins; n: elements along axis
 // 0.
@@ -261,6 +263,34 @@ static void make_grid(const IgFused *f, bool gpu, MTLSize *grid, MTLSize *group)
     *group = mtl_size_make(x, y, 1);
 }
 
+// ---- Matrices turned over ----
+
+// Nothing but a copy of a matrix, or of several in a row, that lies across.
+static bool only_turns(const IgDevice *device, const IgFused *f) {
+    const IgNode *node = &f->nodes[0];
+    return !device->gpu && f->n_nodes == 1 && f->n_leaves == 1 && node->op == IG_OP_cast &&
+           f->leaves[0].view.data->type == node->type && ig_type_size(node->type) == 4 &&
+           (f->n_axes == 2 || f->n_axes == 3) && reads_across(f) && f->axes[0] >= MIN_TURNED &&
+           f->axes[1] >= MIN_TURNED && f->axes[0] * f->axes[1] >= 32 * MIN_TURNED;
+}
+
+static bool turn(IgDevice *device, const IgFused *f, MTLError **error) {
+    const int64_t *n = f->axes, *stride = f->strides[0];
+    int64_t stack = f->n_axes == 3 ? n[2] : 1;
+    const int32_t words[] = {(int32_t)n[0], (int32_t)n[1], (int32_t)stride[0],
+                             f->n_axes == 3 ? (int32_t)stride[2] : 0,
+                             (int32_t)f->leaves[0].view.offset};
+    IgKernel *kernel = ig_kernel_of(
+        device, &(IgKernelFile){ig_text_transpose_metal, "transpose", "uint", NULL}, error);
+    if (!kernel || !ig_data_allocate(f->nodes[0].data, error)) return false;
+    const IgBinding bindings[] = {{f->leaves[0].view.data->memory, 0},
+                                  {f->nodes[0].data->memory, 0}};
+    return ig_encode(
+        device, kernel, words, sizeof words, bindings, 2,
+        mtl_size_make((size_t)(n[1] + 31) / 32, (size_t)(n[0] + 31) / 32, (size_t)stack),
+        mtl_size_make(32, 1, 1), true, error);
+}
+
 static bool encode(IgDevice *device, IgFused *f, MTLError **error) {
     if (f->product && !f->product->memory) {
         device->statistics.fused += (uint64_t)f->n_nodes;
@@ -271,6 +301,7 @@ static bool encode(IgDevice *device, IgFused *f, MTLError **error) {
     int32_t words[IG_FUSE_WORDS];
     f->n_axes = 0;
     ig_fuse_fold(f, ~0u);
+    if (only_turns(device, f)) return turn(device, f, error);
     if (device->gpu && ig_shape_numel(&f->shape) >= MIN_PACKED) f->pack = ig_fuse_pack(f, false);
     IgKernel *kernel =
         ig_kernel(device, key, ig_fuse_key(f, key), "fused", ig_fuse_source, f, error);

@@ -145,6 +145,25 @@ def test_norms():
     assert half.type == ig.F16 and np.allclose(half.numpy().astype("f4").std(-1), 1, atol=1e-2)
 
 
+@pytest.mark.parametrize("n", (127, 128, 160, 1000, 40000))
+def test_cumsum_of_lines(n):
+    """Long enough for a SIMD-group a line, or several; whole numbers, so that every order is exact."""
+    a = RNG.integers(-2, 3, (3, n)).astype(np.float32)
+    x, weights = ig.leaf(a), RNG.integers(-2, 3, (3, n)).astype(np.float32)
+    assert (ig.cumsum(x, 1).numpy() == np.cumsum(a, 1)).all()
+    ig.backward(ig.sum(ig.mul(ig.cumsum(x, 1), ig.tensor(weights)), ig.ALL, False))
+    got, want = ig.grad(x).numpy(), np.flip(np.cumsum(np.flip(weights, 1), 1), 1)
+    assert (got == want).all(), np.abs(got - want).max()
+
+
+@pytest.mark.parametrize("shape", ((64, 64), (40, 9), (9, 200), (33, 65), (3, 70, 31)))
+@pytest.mark.parametrize("kind", ("float32", "int32"))
+def test_turned_over(shape, kind):
+    a = RNG.integers(-1000, 1000, shape).astype(kind)
+    turned = ig.contiguous(ig.transpose(ig.tensor(a), -1, -2)).numpy()
+    assert (turned == np.swapaxes(a, -1, -2)).all()
+
+
 @pytest.mark.parametrize("axis", [0, 1, -1])
 def test_cumsum(axis):
     check(lambda x: ig.cumsum(x, axis), lambda x: np.cumsum(x, axis), span(-2, 2, 3, 4, 5))

@@ -60,13 +60,39 @@ kernel void line_totals(constant int *p [[buffer(0)]], device const T *x [[buffe
                         device A *y [[buffer(2)]], uint lane [[thread_index_in_simdgroup]],
                         uint group [[threadgroup_position_in_grid]]) {
     BLOCK;
-    A all = A(START);
-    for (int i = begins_at; i < end; i += 32) {
-        int k = i + int(lane);
-        if (k < end) all = all OPERATION A(x[first + (p[2] ? n - 1 - k : k)]);
-    }
+    // A block seen from the other end is a block as well.
+    const int from = first + (p[2] ? n - end : begins_at), count = end - begins_at;
+    A sums[4] = {A(START), A(START), A(START), A(START)};
+    int i = 0;
+    for (; i + 128 <= count; i += 128)
+        for (int j = 0; j < 4; j++)
+            sums[j] = sums[j] OPERATION A(x[from + i + 32 * j + int(lane)]);
+    for (; i < count; i += 32)
+        if (i + int(lane) < count) sums[0] = sums[0] OPERATION A(x[from + i + int(lane)]);
+    A all = (sums[0] OPERATION sums[1]) OPERATION (sums[2] OPERATION sums[3]);
     all = JOIN(simd_, SIMD)(all);
     if (lane == 0) y[group] = all;
+}
+
+// Lane 31 - l for lane l.
+inline A turned(A v, bool back) { return back ? simd_shuffle_xor(v, 31) : v; }
+
+// Whole pieces of 32 need no masks, and lie in line from either end.
+inline void walk_line(device const T *x, device T *y, int count, int lane, bool back, A all) {
+    int i = 0;
+    for (; i + 32 <= count; i += 32) {
+        const int at = (back ? count - 32 - i : i) + lane;
+        const A v = JOIN(simd_prefix_inclusive_, SIMD)(turned(A(x[at]), back));
+        const A sum = all OPERATION v;
+        y[at] = T(turned(sum, back));
+        all = all OPERATION simd_broadcast(v, 31);
+    }
+    if (i == count) return;
+    const int k = i + lane, at = back ? count - 1 - k : k;
+    A v = A(START);
+    if (k < count) v = A(x[at]);
+    v = all OPERATION JOIN(simd_prefix_inclusive_, SIMD)(v);
+    if (k < count) y[at] = T(v);
 }
 
 kernel void line_walk(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]],
@@ -74,16 +100,12 @@ kernel void line_walk(constant int *p [[buffer(0)]], device const T *x [[buffer(
                       uint lane [[thread_index_in_simdgroup]],
                       uint group [[threadgroup_position_in_grid]]) {
     BLOCK;
-    A all = A(START);
-    if (p[3] > 1) all = begin[group];
-    for (int i = begins_at; i < end; i += 32) {
-        int k = i + int(lane), at = first + (p[2] ? n - 1 - k : k);
-        A v = A(START);
-        if (k < end) v = A(x[at]);
-        v = all OPERATION JOIN(simd_prefix_inclusive_, SIMD)(v);
-        if (k < end) y[at] = T(v);
-        all = simd_broadcast(v, 31);
-    }
+    const A all = p[3] > 1 ? begin[group] : A(START);
+    const int from = first + (p[2] ? n - end : begins_at);
+    if (p[2])
+        walk_line(x + from, y + from, end - begins_at, int(lane), true, all);
+    else
+        walk_line(x + from, y + from, end - begins_at, int(lane), false, all);
 }
 #endif
 
