@@ -24,6 +24,21 @@ IgTensor *ig_conv_weights(const IgConv *v, IgTensor *x, IgTensor *y, MTLError **
 bool ig_conv_is_window(const IgConv *v, bool back);
 IgTensor *ig_conv_window(const IgConv *v, bool back, IgTensor *source, IgTensor *w, IgTensor *bias,
                          MTLError **error);
+// How a picture is laid out: a plane per slot, whose elements lie `mult` apart in the picture.
+typedef struct IgConvLayout {
+    int64_t slots;
+    int64_t mult[2], plane[2]; // rows and columns of what is laid out
+    int32_t *adds;             // per slot y, x
+} IgConvLayout;
+// x (n, channels, ..) as (images, slots, channels, rows, columns).
+IgTensor *ig_conv_lay_out(const IgConvLayout *p, IgTensor *x, int64_t images, int64_t channels,
+                          MTLError **error);
+// weight (groups o, c, taps) in another order: 0 is a tap, 1 a group, 2 of o, 3 of c.
+IgTensor *ig_conv_order_weights(const IgConv *v, IgTensor *w, const int order[4], MTLError **error);
+// Forward or back of 3 x 3 taps with fewer multiplications (conv_winograd.c).
+bool ig_conv_is_winograd(const IgConv *v, const IgTensor *x);
+IgTensor *ig_conv_winograd(const IgConv *v, bool back, IgTensor *source, IgTensor *w,
+                           IgTensor *bias, MTLError **error);
 // The three on a GPU, by a matrix of patches (conv_gpu.c).
 bool ig_conv_is_gpu(const IgConv *v, const IgTensor *x);
 IgTensor *ig_conv_gpu_forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bias,

@@ -34,25 +34,24 @@ static int64_t tiles(int64_t n, int64_t tile) { return (n + tile - 1) / tile; }
 // ---- Plans: how the source is laid out and where taps find it ----
 
 typedef struct Plan {
+    IgConvLayout layout;
     bool merged; // a slot per tap
-    int64_t slots, taps, phases;
-    int64_t mult[2], plane[2]; // rows and columns of what is laid out
-    int32_t *adds;             // per slot y, x
-    int32_t *table;            // phases, taps
+    int64_t taps, phases;
+    int32_t *table; // phases, taps
 } Plan;
 
 static void plan_free(Plan *p) {
-    free(p->adds);
+    free(p->layout.adds);
     free(p->table);
 }
 
 static bool plan_alloc(Plan *p, int64_t slots, int64_t phases, int64_t taps, MTLError **error) {
-    p->slots = slots;
+    p->layout.slots = slots;
     p->phases = phases;
     p->taps = taps;
-    p->adds = calloc((size_t)slots * 2, sizeof *p->adds);
+    p->layout.adds = calloc((size_t)slots * 2, sizeof *p->layout.adds);
     p->table = calloc((size_t)(phases * 6 + taps * 2), sizeof *p->table);
-    return (p->adds && p->table) || ig_fail_no_memory(error);
+    return (p->layout.adds && p->table) || ig_fail_no_memory(error);
 }
 
 static void set_phase(Plan *p, int64_t i, int64_t first, int64_t n, const int64_t size[2],
@@ -60,7 +59,7 @@ static void set_phase(Plan *p, int64_t i, int64_t first, int64_t n, const int64_
     int32_t *t = p->table + i * 6;
     t[0] = (int32_t)first;
     t[1] = (int32_t)n;
-    t[2] = (int32_t)((size[0] - 1) * p->plane[1] + size[1]);
+    t[2] = (int32_t)((size[0] - 1) * p->layout.plane[1] + size[1]);
     t[3] = (int32_t)size[1];
     t[4] = (int32_t)place[0];
     t[5] = (int32_t)place[1];
@@ -93,31 +92,34 @@ static const int64_t origin[2] = {0, 0};
 static bool plan_forward(Plan *p, const IgConv *v, MTLError **error) {
     int64_t n_taps = v->kernel[0] * v->kernel[1];
     *p = (Plan){.merged = v->c < MIN_CHANNELS && n_taps > 1 && (v->o > THIN || v->c > THIN),
-                .mult = {v->stride[0], v->stride[1]}};
+                .layout.mult = {v->stride[0], v->stride[1]}};
     if (p->merged) {
-        p->plane[0] = v->out[0], p->plane[1] = v->out[1];
+        p->layout.plane[0] = v->out[0], p->layout.plane[1] = v->out[1];
         if (!plan_alloc(p, n_taps, 1, 1, error)) return false;
         for (int64_t t = 0; t < n_taps; t++) {
-            p->adds[2 * t] = (int32_t)(t / v->kernel[1] * v->dilation[0] - v->padding[0]);
-            p->adds[2 * t + 1] = (int32_t)(t % v->kernel[1] * v->dilation[1] - v->padding[1]);
+            p->layout.adds[2 * t] = (int32_t)(t / v->kernel[1] * v->dilation[0] - v->padding[0]);
+            p->layout.adds[2 * t + 1] =
+                (int32_t)(t % v->kernel[1] * v->dilation[1] - v->padding[1]);
         }
         set_phase(p, 0, 0, 1, v->out, origin);
         return true;
     }
     int64_t n[2] = {remainders(v, 0), remainders(v, 1)};
     for (int a = 0; a < 2; a++)
-        p->plane[a] = v->out[a] + (v->kernel[a] - 1) * v->dilation[a] / v->stride[a];
+        p->layout.plane[a] = v->out[a] + (v->kernel[a] - 1) * v->dilation[a] / v->stride[a];
     if (!plan_alloc(p, n[0] * n[1], 1, n_taps, error)) return false;
-    for (int64_t s = 0; s < p->slots; s++) {
-        p->adds[2 * s] = (int32_t)(s / n[1] * v->dilation[0] % v->stride[0] - v->padding[0]);
-        p->adds[2 * s + 1] = (int32_t)(s % n[1] * v->dilation[1] % v->stride[1] - v->padding[1]);
+    for (int64_t s = 0; s < p->layout.slots; s++) {
+        p->layout.adds[2 * s] = (int32_t)(s / n[1] * v->dilation[0] % v->stride[0] - v->padding[0]);
+        p->layout.adds[2 * s + 1] =
+            (int32_t)(s % n[1] * v->dilation[1] % v->stride[1] - v->padding[1]);
     }
     set_phase(p, 0, 0, n_taps, v->out, origin);
     for (int64_t t = 0; t < n_taps; t++) {
         int64_t r = t / v->kernel[1], s = t % v->kernel[1];
         int64_t slot = remainder_of(v, 0, r) * n[1] + remainder_of(v, 1, s);
         int64_t y = r * v->dilation[0] / v->stride[0], x = s * v->dilation[1] / v->stride[1];
-        set_tap(p, t, t, slot * v->c * p->plane[0] * p->plane[1] + y * p->plane[1] + x);
+        set_tap(p, t, t,
+                slot * v->c * p->layout.plane[0] * p->layout.plane[1] + y * p->layout.plane[1] + x);
     }
     return true;
 }
@@ -156,21 +158,22 @@ static bool plan_back(Plan *p, const IgConv *v, MTLError **error) {
     bool single = v->stride[0] == 1 && v->stride[1] == 1;
     *p = (Plan){.merged =
                     single && v->o < MIN_CHANNELS && n_taps > 1 && (v->o > THIN || v->c > THIN),
-                .mult = {1, 1}};
+                .layout.mult = {1, 1}};
     if (p->merged) {
-        p->plane[0] = v->in[0], p->plane[1] = v->in[1];
+        p->layout.plane[0] = v->in[0], p->layout.plane[1] = v->in[1];
         if (!plan_alloc(p, n_taps, 1, 1, error)) return false;
         for (int64_t t = 0; t < n_taps; t++) {
-            p->adds[2 * t] = (int32_t)(v->padding[0] - t / v->kernel[1] * v->dilation[0]);
-            p->adds[2 * t + 1] = (int32_t)(v->padding[1] - t % v->kernel[1] * v->dilation[1]);
+            p->layout.adds[2 * t] = (int32_t)(v->padding[0] - t / v->kernel[1] * v->dilation[0]);
+            p->layout.adds[2 * t + 1] =
+                (int32_t)(v->padding[1] - t % v->kernel[1] * v->dilation[1]);
         }
         set_phase(p, 0, 0, 1, v->in, origin);
         return true;
     }
-    for (int a = 0; a < 2; a++) back_border(v, a, n[a], &before[a], &p->plane[a]);
+    for (int a = 0; a < 2; a++) back_border(v, a, n[a], &before[a], &p->layout.plane[a]);
     if (!plan_alloc(p, 1, n[0] * n[1], n_taps, error)) return false;
-    p->adds[0] = (int32_t)-before[0];
-    p->adds[1] = (int32_t)-before[1];
+    p->layout.adds[0] = (int32_t)-before[0];
+    p->layout.adds[1] = (int32_t)-before[1];
     int64_t at = 0;
     for (int64_t i = 0; i < p->phases; i++) {
         int64_t place[2] = {i / n[1], i % n[1]}, first = at;
@@ -179,7 +182,7 @@ static bool plan_back(Plan *p, const IgConv *v, MTLError **error) {
             int64_t y, x;
             if (shift_of(v, 0, place[0], t / v->kernel[1], &y) &&
                 shift_of(v, 1, place[1], t % v->kernel[1], &x))
-                set_tap(p, at++, t, (y + before[0]) * p->plane[1] + x + before[1]);
+                set_tap(p, at++, t, (y + before[0]) * p->layout.plane[1] + x + before[1]);
         }
         set_phase(p, i, first, at - first, size, place);
     }
@@ -188,9 +191,9 @@ static bool plan_back(Plan *p, const IgConv *v, MTLError **error) {
 
 // ---- The steps ----
 
-// x (n, channels, ..) in the plan's order: (images, slots, channels, rows, columns).
-static IgTensor *lay_out(const Plan *p, IgTensor *x, int64_t images, int64_t channels,
-                         MTLError **error) {
+// x (n, channels, ..) in the layout's order: (images, slots, channels, rows, columns).
+IgTensor *ig_conv_lay_out(const IgConvLayout *p, IgTensor *x, int64_t images, int64_t channels,
+                          MTLError **error) {
     IgTensor *packed = ig_contiguous(x, error);
     if (!packed) return NULL;
     int64_t rows = ig_dim(x, 2), columns = ig_dim(x, 3);
@@ -217,7 +220,8 @@ static IgTensor *lay_out(const Plan *p, IgTensor *x, int64_t images, int64_t cha
 }
 
 // weight (groups o, c, taps) in another order: 0 is a tap, 1 a group, 2 of o, 3 of c.
-static IgTensor *order_weights(const IgConv *v, IgTensor *w, const int order[4], MTLError **error) {
+IgTensor *ig_conv_order_weights(const IgConv *v, IgTensor *w, const int order[4],
+                                MTLError **error) {
     int64_t n_taps = v->kernel[0] * v->kernel[1];
     static const int from[4] = {3, 0, 1, 2}; // where each lies in (groups, o, c, taps)
     int axes[4];
@@ -235,16 +239,17 @@ static IgTensor *product(const IgConv *v, const Plan *p, bool back, IgTensor *so
     if (!source || !w) return NULL;
     const int64_t *size = back ? v->in : v->out;
     int64_t m = back ? v->c : v->o, k = back ? v->o : v->c, images = v->n * v->groups;
-    int64_t plane = p->plane[0] * p->plane[1], batch = p->slots * k * plane, longest = 0;
+    int64_t plane = p->layout.plane[0] * p->layout.plane[1], batch = p->layout.slots * k * plane,
+            longest = 0;
     for (int64_t i = 0; i < p->phases; i++)
         longest = p->table[i * 6 + 2] > longest ? p->table[i * 6 + 2] : longest;
-    if (p->merged) k *= p->slots;
+    if (p->merged) k *= p->layout.slots;
     bool thin = m <= THIN && k <= THIN;
     IgWork kind = {.kernel = {ig_text_conv_taps_metal, thin ? "direct" : "taps",
                               ig_type_metal(ig_type(source)), back ? transposed : straight},
                    .words = {(int32_t)m, (int32_t)k, (int32_t)v->groups, (int32_t)p->phases,
-                             (int32_t)plane, (int32_t)batch, (int32_t)p->plane[1], (int32_t)size[0],
-                             (int32_t)size[1], back ? (int32_t)v->stride[0] : 1,
+                             (int32_t)plane, (int32_t)batch, (int32_t)p->layout.plane[1],
+                             (int32_t)size[0], (int32_t)size[1], back ? (int32_t)v->stride[0] : 1,
                              back ? (int32_t)v->stride[1] : 1, bias != NULL},
                    .groups = true,
                    .products = products_of(v)};
@@ -302,7 +307,8 @@ static IgTensor *panels(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bia
                    .groups = true,
                    .products = products_of(v)};
     IgShape shape = {4, {v->n, v->groups * v->o, v->out[0], v->out[1]}};
-    IgTensor *in[3] = {ig_contiguous(x, error), order_weights(v, w, (int[]){1, 2, 0, 3}, error)};
+    IgTensor *in[3] = {ig_contiguous(x, error),
+                       ig_conv_order_weights(v, w, (int[]){1, 2, 0, 3}, error)};
     in[2] = bias ? ig_contiguous(bias, error) : in[1]; // something to bind
     return ig_work("ig_conv2d", &kind, 3, in, &shape, ig_type(x), error);
 }
@@ -312,14 +318,15 @@ IgTensor *ig_conv_forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *b
     if (ig_conv_is_window(v, false)) return ig_conv_window(v, false, x, w, bias, error);
     if (is_product(v)) return plain_product(v, false, x, w, bias, error);
     if (ig_conv_is_gpu(v, x)) return ig_conv_gpu_forward(v, x, w, bias, error);
+    if (ig_conv_is_winograd(v, x)) return ig_conv_winograd(v, false, x, w, bias, error);
     Plan p;
     IgTensor *y = NULL;
     bool planned = plan_forward(&p, v, error);
     if (planned && p.merged)
         y = panels(v, x, w, bias, error);
     else if (planned)
-        y = product(v, &p, false, lay_out(&p, x, v->n * v->groups, v->c, error),
-                    order_weights(v, w, (int[]){0, 1, 2, 3}, error), bias, error);
+        y = product(v, &p, false, ig_conv_lay_out(&p.layout, x, v->n * v->groups, v->c, error),
+                    ig_conv_order_weights(v, w, (int[]){0, 1, 2, 3}, error), bias, error);
     plan_free(&p);
     return y;
 }
@@ -329,13 +336,14 @@ IgTensor *ig_conv_back(const IgConv *v, IgTensor *y, IgTensor *w, IgTensor *bias
     if (ig_conv_is_window(v, true)) return ig_conv_window(v, true, y, w, bias, error);
     if (is_product(v)) return plain_product(v, true, y, w, bias, error);
     if (ig_conv_is_gpu(v, y)) return ig_conv_gpu_back(v, y, w, bias, error);
+    if (ig_conv_is_winograd(v, y)) return ig_conv_winograd(v, true, y, w, bias, error);
     Plan p;
     IgTensor *x = NULL;
     if (plan_back(&p, v, error))
-        x = product(
-            v, &p, true, lay_out(&p, y, v->n * v->groups, v->o, error),
-            order_weights(v, w, p.merged ? (int[]){1, 0, 2, 3} : (int[]){0, 1, 2, 3}, error), bias,
-            error);
+        x = product(v, &p, true, ig_conv_lay_out(&p.layout, y, v->n * v->groups, v->o, error),
+                    ig_conv_order_weights(
+                        v, w, p.merged ? (int[]){1, 0, 2, 3} : (int[]){0, 1, 2, 3}, error),
+                    bias, error);
     plan_free(&p);
     return x;
 }
@@ -351,10 +359,12 @@ static IgTensor *weights_product(const IgConv *v, const Plan *p, IgTensor *x, Ig
                                  MTLError **error) {
     // y in rows as long as the source's.
     int32_t zero[2] = {0, 0};
-    Plan wide = {.slots = 1, .mult = {1, 1}, .plane = {v->out[0], p->plane[1]}, .adds = zero};
-    IgTensor *rows = lay_out(&wide, y, v->n * v->groups, v->o, error);
-    IgTensor *source = lay_out(p, x, v->n * v->groups, v->c, error);
-    int64_t plane = p->plane[0] * p->plane[1], k = v->c * (p->merged ? p->slots : 1);
+    IgConvLayout wide = {
+        .slots = 1, .mult = {1, 1}, .plane = {v->out[0], p->layout.plane[1]}, .adds = zero};
+    IgTensor *rows = ig_conv_lay_out(&wide, y, v->n * v->groups, v->o, error);
+    IgTensor *source = ig_conv_lay_out(&p->layout, x, v->n * v->groups, v->c, error);
+    int64_t plane = p->layout.plane[0] * p->layout.plane[1],
+            k = v->c * (p->merged ? p->layout.slots : 1);
     bool thin = v->o <= THIN && k <= THIN;
     int64_t n_tiles = tiles(v->o, TILE_M) * tiles(k, TILE_N) * v->groups * p->taps;
     int64_t each = images_of_part(v, n_tiles), parts = each ? tiles(v->n, each) : 1;
@@ -362,9 +372,9 @@ static IgTensor *weights_product(const IgConv *v, const Plan *p, IgTensor *x, Ig
     IgWork kind = {.kernel = {ig_text_conv_weights_metal, thin ? "direct_weights" : "weights",
                               ig_type_metal(ig_type(x)), for_weights},
                    .words = {(int32_t)v->o, (int32_t)k, (int32_t)v->groups, (int32_t)p->taps,
-                             (int32_t)(v->out[0] * p->plane[1]), p->table[2],
-                             (int32_t)(p->slots * v->c * plane), (int32_t)plane, (int32_t)v->n,
-                             (int32_t)each},
+                             (int32_t)(v->out[0] * p->layout.plane[1]), p->table[2],
+                             (int32_t)(p->layout.slots * v->c * plane), (int32_t)plane,
+                             (int32_t)v->n, (int32_t)each},
                    .groups = true,
                    .products = products_of(v)};
     IgShape shape = {5, {parts, p->taps, v->groups, v->o, k}};

@@ -54,6 +54,9 @@ def conv2d_gradients(x, w, g, stride=1, padding=0, dilation=1, groups=1):
 CASES = {
     "plain": ((2, 17, 9, 11), (29, 17, 3, 3), {}),
     "padded": ((3, 17, 13, 7), (5, 17, 3, 3), {"padding": 1}),
+    "many_tiles": ((2, 70, 23, 26), (67, 70, 3, 3), {"padding": 1}),
+    "wide_border": ((1, 16, 40, 9), (20, 16, 3, 3), {"padding": (2, 0)}),
+    "one_result": ((1, 16, 3, 3), (16, 16, 3, 3), {}),
     "one": ((1, 1, 1, 1), (1, 1, 1, 1), {}),
     "pointwise": ((2, 19, 5, 7), (113, 19, 1, 1), {}),
     "pointwise_stride": ((2, 19, 5, 8), (3, 19, 1, 1), {"stride": 2}),

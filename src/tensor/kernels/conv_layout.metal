@@ -20,6 +20,8 @@ kernel void layout(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]
     int column = int(group.x) * p[9] + int(local.x);
     int end = min(p[0], int(group.y) * LINES + LINES);
     if (STEP != 2 && column >= p[4]) return;
+    // Known to be neighbours, so that they are read and written in line.
+    if (STEP == 2) column = simd_broadcast_first(column) + int(lane);
     const int line0 = int(group.y) * LINES, rest = line0 / p[3];
     int row = line0 - rest * p[3], c = rest % p[6], slot = rest / p[6] % p[5];
     int image = rest / p[6] / p[5] * p[6];
