@@ -135,3 +135,55 @@ kernel void two_level_sum(device const uint *a [[buffer(0)]], device uint *out [
         if (lane == 0) out[g] = s;
     }
 }
+
+// Products that share the left matrix are computed two at a time, an odd one by itself; sums of two
+// are carried side by side (passes/emit_fragment.c).
+// run: tile_of_matrices grid=32 group=32
+// arg 0 = iota(16 * 32) % f32(5)
+// arg 1 = iota(32 * 24) % f32(7)
+// arg 2 = np.zeros(16 * 24, f32)
+// arg 3 = i32(32)
+// expect 2 = a0.reshape(16, 32) @ a1.reshape(32, 24)
+// run: tile_of_matrices grid=32 group=32
+// arg 0 = iota(16 * 32) % f32(5)
+// arg 1 = iota(32 * 24) % f32(7)
+// arg 2 = np.ones(16 * 24, f32)
+// arg 3 = i32(0)
+// expect 2 = np.zeros(16 * 24, f32)
+kernel void tile_of_matrices(device const float *a [[buffer(0)]], device const float *b [[buffer(1)]], device float *c [[buffer(2)]],
+                             constant int &n [[buffer(3)]]) {
+    simdgroup_float8x8 sum[2][3], l[2], r[3];
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 3; j++) sum[i][j] = make_filled_simdgroup_matrix<float, 8, 8>(0);
+    for (int k = 0; k < n; k += 8) {
+        for (int i = 0; i < 2; i++) simdgroup_load(l[i], a + 8 * i * 32 + k, 32);
+        for (int j = 0; j < 3; j++) simdgroup_load(r[j], b + k * 24 + 8 * j, 24);
+        for (int i = 0; i < 2; i++)
+            for (int j = 0; j < 3; j++) simdgroup_multiply_accumulate(sum[i][j], l[i], r[j], sum[i][j]);
+    }
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 3; j++) simdgroup_store(sum[i][j], c + 8 * i * 24 + 8 * j, 24);
+}
+
+// The left matrix is what was there when it was loaded; sums are looked at and changed in between.
+// run: matrices_in_order grid=32 group=32
+// arg 0 = iota(64) % f32(3)
+// arg 1 = iota(128) % f32(4)
+// arg 2 = np.zeros(128, f32)
+// expect 0 = np.zeros(64, f32)
+// expect 2 = (iota(64) % f32(3)).reshape(8, 8) @ a1.reshape(2, 8, 8) + np.array([1, 0], f32).reshape(2, 1, 1)
+kernel void matrices_in_order(device float *a [[buffer(0)]], device const float *b [[buffer(1)]], device float *c [[buffer(2)]]) {
+    simdgroup_float8x8 l, r[2], sum[2];
+    for (int j = 0; j < 2; j++) {
+        sum[j] = make_filled_simdgroup_matrix<float, 8, 8>(0);
+        simdgroup_load(r[j], b + 64 * j, 8);
+    }
+    for (int k = 0; k < 3; k++) {
+        simdgroup_load(l, a, 8);
+        simdgroup_store(make_filled_simdgroup_matrix<float, 8, 8>(0), a, 8);
+        simdgroup_barrier(mem_flags::mem_device);
+        for (int j = 0; j < 2; j++) simdgroup_multiply_accumulate(sum[j], l, r[j], sum[j]);
+        if (k == 1) sum[0].thread_elements()[0] += 1, sum[0].thread_elements()[1] += 1;
+    }
+    for (int j = 0; j < 2; j++) simdgroup_store(sum[j], c + 64 * j, 8);
+}

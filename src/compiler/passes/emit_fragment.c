@@ -94,8 +94,30 @@ static void emit_store(Vec *x, Value i) {
 // Rows of one matrix, or of two side by side.
 static Value row_of(Vec *x, const Value *rows, unsigned n, unsigned r) {
     Value part[2];
+    for (Sums *s = n > 1 ? x->sums : NULL; s; s = s->next)
+        if (s->of[0] == rows[0] && s->of[1] == rows[1]) return s->rows[r];
     for (unsigned m = 0; m < n; m++) part[m] = msl_part(x, rows[m], r * SIDE, SIDE);
     return msl_concat(x, part, n);
+}
+
+static void position_after_phis(Vec *x, Block b) {
+    Value i = LLVMGetFirstInstruction(b);
+    while (i && LLVMIsAPHINode(i)) i = LLVMGetNextInstruction(i);
+    if (i)
+        LLVMPositionBuilderBefore(x->b, i);
+    else
+        LLVMPositionBuilderAtEnd(x->b, b);
+}
+
+// Behind whichever of the matrices is computed last, if that is in this block: rows that are loaded
+// and put down at once need no registers until their product comes.
+static void position_behind(Vec *x, const Value *rows, unsigned n, Block here) {
+    for (Value i = LLVMGetLastInstruction(here); i; i = LLVMGetPreviousInstruction(i))
+        for (unsigned m = 0; m < n; m++)
+            if (i == rows[m] && !LLVMIsAPHINode(i) && LLVMGetNextInstruction(i)) {
+                LLVMPositionBuilderBefore(x->b, LLVMGetNextInstruction(i));
+                return;
+            }
 }
 
 // Matrices in memory, row by row: where the machine takes single elements from. Once a block.
@@ -105,37 +127,48 @@ static Value in_memory(Vec *x, const Value *rows, unsigned n) {
     for (Spilt *s = x->spilt; s; s = s->next)
         if (s->rows[0] == rows[0] && s->rows[1] == second && s->in == here) return s->at;
     Value at = msl_entry_alloca(x, LLVMVectorType(x->f32, n * N), 64);
+    position_behind(x, rows, n, here);
     for (unsigned r = 0; r < SIDE; r++) {
         Value to = const_int(x->i64, (int64_t)(r * n * SIDE));
         Value p = LLVMBuildGEP2(x->b, x->f32, at, &to, 1, "");
         LLVMSetAlignment(LLVMBuildStore(x->b, row_of(x, rows, n, r), p), n * SIDE * 4);
     }
+    LLVMPositionBuilderAtEnd(x->b, here);
     Spilt *s = vec_alloc(x, 1, sizeof *s);
     *s = (Spilt){{rows[0], second}, at, here, x->spilt};
     x->spilt = s;
     return at;
 }
 
-// Eight rows of sums in registers 0 to 7, and for each k: a row of b, and its product with eight
-// elements of a. As assembly, because left to itself LLVM spreads the elements of a over registers
-// that do not exist, and works on all products of a loop at once. As a routine of the module with
-// registers of its own choice, because a kernel has dozens of products, and their code would not
-// fit the machine's cache for instructions.
-static size_t write_product(char *text, size_t room, bool embedded, int n) {
-    const char *wide = n > 1 ? "zmm" : "ymm";
+// Eight registers of sums, 0 to 7, and for each k: a row of b, and its product with elements of a.
+// With AVX-512 the sums are eight rows of one matrix or of two; with AVX2 eight rows of one, or
+// four of two, which takes fewer loads: an element of a serves two products.
+// As assembly, because left to itself LLVM spreads the elements of a over registers that do not
+// exist, and works on all products of a loop at once. As a routine of the module with registers of
+// its own choice, because a kernel has dozens of products, and their code would not fit the
+// machine's cache for instructions.
+static size_t write_product(char *text, size_t room, bool embedded, unsigned n) {
+    const char *wide = embedded && n > 1 ? "zmm" : "ymm";
+    const unsigned columns = embedded ? 1 : n, rows = SIDE / columns;
     size_t at = 0;
-    for (int k = 0; k < SIDE; k++) {
-        at += (size_t)snprintf(text + at, room - at, "vmovups %d(%%rcx), %%%s8\n", k * n * SIDE * 4,
-                               wide);
-        for (int r = 0; r < SIDE; r++) {
-            int element = (r * SIDE + k) * 4;
-            at += (size_t)(embedded ? snprintf(text + at, room - at,
-                                               "vfmadd231ps %d(%%rax){1to%d}, %%%s8, %%%s%d\n",
-                                               element, n * SIDE, wide, wide, r)
-                                    : snprintf(text + at, room - at,
-                                               "vbroadcastss %d(%%rax), %%ymm%d\n"
-                                               "vfmadd231ps %%ymm%d, %%ymm8, %%ymm%d\n",
-                                               element, 9 + r % 4, 9 + r % 4, r));
+    for (unsigned k = 0; k < SIDE; k++) {
+        for (unsigned c = 0; c < columns; c++)
+            at += (size_t)snprintf(text + at, room - at, "vmovups %u(%%rcx), %%%s%u\n",
+                                   (k * n + c) * SIDE * 4, wide, 8 + c);
+        for (unsigned r = 0; r < rows; r++) {
+            const unsigned element = (r * SIDE + k) * 4, copy = 8 + columns + r % 4;
+            if (embedded) {
+                at += (size_t)snprintf(text + at, room - at,
+                                       "vfmadd231ps %u(%%rax){1to%u}, %%%s8, %%%s%u\n", element,
+                                       n * SIDE, wide, wide, r);
+                continue;
+            }
+            at += (size_t)snprintf(text + at, room - at, "vbroadcastss %u(%%rax), %%ymm%u\n",
+                                   element, copy);
+            for (unsigned c = 0; c < columns; c++)
+                at += (size_t)snprintf(text + at, room - at,
+                                       "vfmadd231ps %%ymm%u, %%ymm%u, %%ymm%u\n", copy, 8 + c,
+                                       r * columns + c);
         }
     }
     return at + (size_t)snprintf(text + at, room - at, "retq\n");
@@ -160,7 +193,7 @@ static Value product_routine(Vec *x, unsigned n) {
     Value f = LLVMGetNamedFunction(x->module, name);
     if (f) return f;
     char text[8192];
-    const size_t length = write_product(text, sizeof text, x->cx->avx512, (int)n);
+    const size_t length = write_product(text, sizeof text, x->cx->avx512, n);
     Type t = LLVMFunctionType(x->none, NULL, 0, 0);
     f = LLVMAddFunction(x->module, name, t);
     LLVMSetLinkage(f, LLVMInternalLinkage);
@@ -176,39 +209,116 @@ static Value product_routine(Vec *x, unsigned n) {
 }
 
 // Operands of the call: sums in and out, pointers to a and b, the routine.
-static size_t write_constraints(char *text, size_t room, unsigned n) {
+static size_t write_constraints(char *text, size_t room, bool wide) {
     size_t at = 0;
     for (int r = 0; r < SIDE; r++)
-        at += (size_t)snprintf(text + at, room - at, "={%smm%d},", n > 1 ? "z" : "y", r);
+        at += (size_t)snprintf(text + at, room - at, "={%smm%d},", wide ? "z" : "y", r);
     for (int r = 0; r < SIDE; r++) at += (size_t)snprintf(text + at, room - at, "%d,", r);
     at += (size_t)snprintf(text + at, room - at, "{rax},{rcx},i");
-    for (int k = 8; k < 13; k++) at += (size_t)snprintf(text + at, room - at, ",~{xmm%d}", k);
+    for (int k = 8; k < 14; k++) at += (size_t)snprintf(text + at, room - at, ",~{xmm%d}", k);
     return at + (size_t)snprintf(text + at, room - at, ",~{memory}");
 }
 
-// Products of one matrix a with n others.
-static void emit_mma_machine(Vec *x, Value a, const Value *b, Value *sums, unsigned n) {
+// Calls the routine for n matrices b on eight registers of sums.
+static void call_routine(Vec *x, Value a, Value b, Value *sums, unsigned n) {
     char constraints[256];
     const char *text = "callq ${18:P}";
     Type types[SIDE + 3];
-    Value args[SIDE + 3], part[2][SIDE];
-    for (unsigned k = 0; k < SIDE; k++) types[k] = LLVMVectorType(x->f32, n * SIDE);
+    Value args[SIDE + 3];
+    for (unsigned k = 0; k < SIDE; k++) types[k] = LLVMTypeOf(args[k] = sums[k]);
     Type result = LLVMStructTypeInContext(x->llvm, types, SIDE, 0);
     for (unsigned k = SIDE; k < SIDE + 3; k++) types[k] = x->ptr;
-    for (unsigned r = 0; r < SIDE; r++) args[r] = row_of(x, sums, n, r);
-    args[SIDE] = in_memory(x, &a, 1);
-    args[SIDE + 1] = in_memory(x, b, n);
+    args[SIDE] = a;
+    args[SIDE + 1] = b;
     args[SIDE + 2] = product_routine(x, n);
     Type f = LLVMFunctionType(result, types, SIDE + 3, 0);
-    size_t length = write_constraints(constraints, sizeof constraints, n);
+    size_t length = write_constraints(constraints, sizeof constraints, x->cx->avx512 && n > 1);
     Value code = LLVMGetInlineAsm(f, text, strlen(text), constraints, length, 1, 0,
                                   LLVMInlineAsmDialectATT, 0);
     Value d = LLVMBuildCall2(x->b, f, code, args, SIDE + 3, "");
-    for (unsigned r = 0; r < SIDE; r++) {
-        Value row = LLVMBuildExtractValue(x->b, d, r, "");
-        for (unsigned m = 0; m < n; m++) part[m][r] = msl_part(x, row, m * SIDE, SIDE);
-    }
+    for (unsigned k = 0; k < SIDE; k++) sums[k] = LLVMBuildExtractValue(x->b, d, k, "");
+}
+
+static void remember(Vec *x, const Value *sums, const Value *rows) {
+    Sums *s = vec_alloc(x, 1, sizeof *s);
+    *s = (Sums){.of = {sums[0], sums[1]}, .next = x->sums};
+    memcpy(s->rows, rows, sizeof s->rows);
+    x->sums = s;
+}
+
+// Products of one matrix a with n others: rows of all sums side by side.
+static void emit_rows_of_products(Vec *x, Value a, const Value *b, Value *sums, unsigned n) {
+    Value row[SIDE], part[2][SIDE];
+    Block here = LLVMGetInsertBlock(x->b);
+    const bool carried = n > 1 && LLVMIsAPHINode(sums[0]) && LLVMIsAPHINode(sums[1]) &&
+                         sums[0] != sums[1] &&
+                         LLVMGetInstructionParent(sums[0]) == LLVMGetInstructionParent(sums[1]);
+    if (carried) position_after_phis(x, LLVMGetInstructionParent(sums[0]));
+    for (unsigned r = 0; r < SIDE; r++) row[r] = row_of(x, sums, n, r);
+    if (carried) remember(x, sums, row);
+    LLVMPositionBuilderAtEnd(x->b, here);
+    Value of_a = in_memory(x, &a, 1);
+    call_routine(x, of_a, in_memory(x, b, n), row, n);
+    for (unsigned r = 0; r < SIDE; r++)
+        for (unsigned m = 0; m < n; m++) part[m][r] = msl_part(x, row[r], m * SIDE, SIDE);
     for (unsigned m = 0; m < n; m++) sums[m] = msl_concat(x, part[m], SIDE);
+    if (n > 1) remember(x, sums, row);
+}
+
+// Products of one matrix a with two others, four rows at a time.
+static void emit_halves_of_products(Vec *x, Value a, const Value *b, Value *sums) {
+    Value part[2][SIDE], of_a = in_memory(x, &a, 1), of_b = in_memory(x, b, 2);
+    for (unsigned half = 0; half < 2; half++) {
+        Value row[SIDE], ahead = const_int(x->i64, half * N / 2);
+        for (unsigned k = 0; k < SIDE; k++)
+            row[k] = msl_part(x, sums[k % 2], (half * 4 + k / 2) * SIDE, SIDE);
+        call_routine(x, LLVMBuildGEP2(x->b, x->f32, of_a, &ahead, 1, ""), of_b, row, 2);
+        for (unsigned k = 0; k < SIDE; k++) part[k % 2][half * 4 + k / 2] = row[k];
+    }
+    for (unsigned m = 0; m < 2; m++) sums[m] = msl_concat(x, part[m], SIDE);
+}
+
+// Sums of two matrices that a loop carries stay side by side, as the products want them: one phi
+// for a row of both, and the matrices themselves where something else asks for them.
+static void carry_side_by_side(Vec *x, Sums *s) {
+    Block home = LLVMGetInstructionParent(s->of[0]);
+    const unsigned n = LLVMCountIncoming(s->of[0]);
+    Value row[SIDE], part[2][SIDE];
+    for (unsigned r = 0; r < SIDE; r++) {
+        LLVMPositionBuilderBefore(x->b, s->of[0]);
+        row[r] = LLVMBuildPhi(x->b, LLVMTypeOf(s->rows[r]), "");
+        LLVMReplaceAllUsesWith(s->rows[r], row[r]);
+    }
+    for (unsigned k = 0; k < n; k++) {
+        Block from = LLVMGetIncomingBlock(s->of[0], k);
+        Value in[2] = {LLVMGetIncomingValue(s->of[0], k)};
+        for (unsigned j = 0; j < n; j++)
+            if (LLVMGetIncomingBlock(s->of[1], j) == from)
+                in[1] = LLVMGetIncomingValue(s->of[1], j);
+        LLVMPositionBuilderBefore(x->b, LLVMGetBasicBlockTerminator(from));
+        for (unsigned r = 0; r < SIDE; r++) {
+            Value v = row_of(x, in, 2, r);
+            LLVMAddIncoming(row[r], &v, &from, 1);
+        }
+    }
+    position_after_phis(x, home);
+    for (unsigned r = 0; r < SIDE; r++)
+        for (unsigned m = 0; m < 2; m++) part[m][r] = msl_part(x, row[r], m * SIDE, SIDE);
+    for (unsigned m = 0; m < 2; m++) {
+        Value v = msl_concat(x, part[m], SIDE);
+        LLVMReplaceAllUsesWith(s->of[m], v);
+        LLVMInstructionEraseFromParent(s->of[m]);
+        for (Sums *o = x->sums; o; o = o->next)
+            for (int e = 0; e < 2; e++)
+                if (o != s && o->of[e] == s->of[m]) o->of[e] = v;
+    }
+}
+
+void msl_finish_fragments(Vec *x) {
+    for (Sums *s = x->sums; s; s = s->next)
+        if (LLVMIsAPHINode(s->of[0]) && LLVMIsAPHINode(s->of[1])) carry_side_by_side(x, s);
+    x->sums = NULL;
+    x->spilt = NULL;
 }
 
 // Is it known by now, before everything behind it in the block?
@@ -219,7 +329,6 @@ static bool is_known(Vec *x, Value v) {
 
 // Another product of the same matrix a further on in the block that can be computed along.
 static Value companion(Vec *x, Value i) {
-    if (!x->cx->avx512) return NULL;
     for (Value j = LLVMGetNextInstruction(i); j; j = LLVMGetNextInstruction(j))
         if (LLVMIsACallInst(j) && msl_builtin_of(j).op == OP_FRAGMENT_MMA &&
             operand(j, 0) == operand(i, 0) && is_known(x, operand(j, 1)) &&
@@ -234,7 +343,10 @@ static void emit_mma(Vec *x, Value i, Val *o) {
     if (x->cx->avx2) {
         Value other = companion(x, i), bs[] = {b, other ? whole(x, operand(other, 1)) : NULL};
         Value sums[] = {c, other ? whole(x, operand(other, 2)) : NULL};
-        emit_mma_machine(x, a, bs, sums, other ? 2 : 1);
+        if (other && !x->cx->avx512)
+            emit_halves_of_products(x, a, bs, sums);
+        else
+            emit_rows_of_products(x, a, bs, sums, other ? 2 : 1);
         o->base[0] = sums[0];
         if (other) msl_val(x, other)->base[0] = sums[1];
         return;

@@ -314,6 +314,41 @@ static void give_lanes(Fragments *g) {
     }
 }
 
+static bool uses(Value i, Value v) {
+    for (int k = 0; k < LLVMGetNumOperands(i); k++)
+        if (operand(i, k) == v) return true;
+    return false;
+}
+
+// May what a load reads be another after it? Products and other loads of matrices write nothing.
+static bool may_write(Value i) {
+    if (LLVMIsALoadInst(i)) return LLVMGetVolatile(i) || LLVMGetOrdering(i);
+    if (!LLVMIsACallInst(i))
+        return LLVMIsAStoreInst(i) || LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i) ||
+               LLVMIsAFenceInst(i) || LLVMIsAInvokeInst(i);
+    Op op = msl_builtin_of(i).op;
+    return op != OP_FRAGMENT_MMA && op != OP_FRAGMENT_LOAD && op != OP_FRAGMENT_LANE &&
+           op != OP_FRAGMENT_ROWS;
+}
+
+// The load of a left operand moves down to its first product: the products of the one before hide
+// the time it takes. A right one stays: two products are computed together only if both are there.
+static void sink_load(Vec *x, Value load) {
+    Value to = NULL;
+    for (Value i = LLVMGetNextInstruction(load); i; i = LLVMGetNextInstruction(i)) {
+        const bool used = uses(i, load);
+        if (!used && !may_write(i) && !LLVMIsATerminatorInst(i)) continue;
+        if (used && LLVMIsACallInst(i) && msl_builtin_of(i).op == OP_FRAGMENT_MMA &&
+            operand(i, 0) == load && operand(i, 1) != load && operand(i, 2) != load)
+            to = i;
+        break;
+    }
+    if (!to) return;
+    LLVMInstructionRemoveFromParent(load);
+    LLVMPositionBuilderBefore(x->b, to);
+    LLVMInsertIntoBuilder(x->b, load);
+}
+
 void msl_gather_fragments(Vec *x) {
     Fragments g = {.x = x};
     find(&g);
@@ -322,4 +357,9 @@ void msl_gather_fragments(Vec *x) {
     fill_phis(&g);
     give_lanes(&g);
     msl_run_passes(x->cx, x->thread, "instsimplify,dce,lcssa"); // the first drops phis of exits
+    for (Block b = LLVMGetFirstBasicBlock(x->thread); b; b = LLVMGetNextBasicBlock(b))
+        for (Value i = LLVMGetLastInstruction(b), before; i; i = before) {
+            before = LLVMGetPreviousInstruction(i);
+            if (LLVMIsACallInst(i) && msl_builtin_of(i).op == OP_FRAGMENT_LOAD) sink_load(x, i);
+        }
 }

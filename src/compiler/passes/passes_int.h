@@ -95,6 +95,12 @@ typedef struct Spilt {
     struct Spilt *next;
 } Spilt;
 
+// Two matrices of sums, and rows of both side by side (emit_fragment.c).
+typedef struct Sums {
+    Value of[2], rows[8];
+    struct Sums *next;
+} Sums;
+
 typedef struct Vec {
     MslContext *cx;
     Arena arena;
@@ -135,6 +141,7 @@ typedef struct Vec {
     int n_outs;
     Map out_ix;
     Spilt *spilt;
+    Sums *sums;
     struct Shape *shapes;
     Value slots[MAX_SLOTS]; // memory for loops over lanes, one after the other
     Map full_tests;         // questions for a full mask that split.c answers
@@ -400,6 +407,7 @@ Value msl_reduce_int(Vec *x, LLVMAtomicRMWBinOp op, Value v); // over active lan
 bool msl_uses_matrices(LLVMValueRef thread); // position.c
 void msl_gather_fragments(Vec *x);
 void msl_emit_fragment(Vec *x, Value i, Val *o, Op op);
+void msl_finish_fragments(Vec *x);
 
 // emit_texture.c
 Op msl_texture_op(Value call, unsigned *op); // OP_NONE if it is no function of textures or rays

@@ -108,6 +108,7 @@ static Value emit(Vec *x, const char *suffix, bool whole) {
     x->whole = whole;
     Value f = begin_function(x, suffix);
     msl_emit_body(x);
+    msl_finish_fragments(x);
     if (x->cx->split) msl_split(x);
     return f;
 }
