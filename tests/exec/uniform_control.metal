@@ -113,3 +113,82 @@ kernel void first_greatest(constant int &n [[buffer(0)]], device const float *in
     }
     out[i] = long(where);
 }
+
+// Vectors that a loop carries stay as they lie in memory (passes/join.c, emit_packed.c).
+// run: carried grid=70 group=32
+// arg 0 = iota(24)
+// arg 1 = iota(12 * 70 * 4) % f32(7)
+// arg 2 = np.zeros(2 * 70 * 4, f32)
+// arg 3 = i32(12)
+// expect 2 = np.stack([(a0[:12, None, None] * a1.reshape(12, 70, 4)).sum(0), 5 + (a0[12:, None, None] * a1.reshape(12, 70, 4)).sum(0)])
+// run: carried grid=70 group=32
+// arg 0 = iota(24)
+// arg 1 = iota(12 * 70 * 4) % f32(7)
+// arg 2 = np.zeros(2 * 70 * 4, f32)
+// arg 3 = i32(0)
+// expect 2 = np.repeat(np.array([0, 5], f32), 280)
+kernel void carried(device const float *a [[buffer(0)]], device const float4 *v [[buffer(1)]], device float4 *y [[buffer(2)]],
+                    constant int &n [[buffer(3)]], uint i [[thread_position_in_grid]]) {
+    float4 s[2] = {0, 5};
+    for (int k = 0; k < n; k++)
+        for (int r = 0; r < 2; r++) s[r] += a[12 * r + k] * v[70 * k + i];
+    for (int r = 0; r < 2; r++) y[70 * r + i] = s[r];
+}
+
+// One component is looked at in every turn, and the factor is each lane's own.
+// run: carried_components grid=70 group=32
+// arg 0 = iota(70) % f32(3)
+// arg 1 = iota(6 * 70 * 2) % f32(5)
+// arg 2 = np.zeros(70 * 2, f32)
+// arg 3 = np.zeros(70, f32)
+// expect 2 = (a0[None, :, None] * a1.reshape(6, 70, 2)).sum(0)
+// expect 3 = np.cumsum(a0[None, :, None] * a1.reshape(6, 70, 2), 0)[:, :, 0].max(0)
+kernel void carried_components(device const float *a [[buffer(0)]], device const float2 *v [[buffer(1)]],
+                               device float2 *y [[buffer(2)]], device float *most [[buffer(3)]], uint i [[thread_position_in_grid]]) {
+    float2 s = 0;
+    float m = 0;
+    for (int k = 0; k < 6; k++) {
+        s += a[i] * v[70 * k + i];
+        m = max(m, s.x);
+    }
+    y[i] = s;
+    most[i] = m;
+}
+
+// Lanes leave after turns of their own, and some take another vector behind the loop.
+// run: carried_apart grid=70 group=32
+// arg 0 = iota(5)
+// arg 1 = (iota(5 * 70 * 4) % f32(7)).astype(f16)
+// arg 2 = np.zeros(70 * 4, f32)
+// expect 2 = np.where((iota(70) % 3 == 0)[:, None], a1.reshape(5, 70, 4)[4].astype(f32), (a0[:, None, None] * a1.reshape(5, 70, 4).astype(f32) * (np.arange(5)[:, None, None] < (np.arange(70) % 5)[None, :, None])).sum(0))
+kernel void carried_apart(device const float *a [[buffer(0)]], device const half4 *v [[buffer(1)]], device float4 *y [[buffer(2)]],
+                          uint i [[thread_position_in_grid]]) {
+    float4 s = 0;
+    for (uint k = 0; k < i % 5; k++) s += a[k] * float4(v[70 * k + i]);
+    if (i % 3 == 0) s = float4(v[280 + i]);
+    y[i] = s;
+}
+
+// Two sums take the same vectors, one of them twice in a turn; a third is swapped with it.
+// run: carried_two grid=64 group=32,2
+// arg 0 = iota(8)
+// arg 1 = iota(8 * 64 * 4) % f32(11)
+// arg 2 = np.zeros(3 * 64 * 4, f32)
+// expect 2 = np.stack([2 * a1.reshape(8, 64, 4).sum(0), (a0[:, None, None] * a1.reshape(8, 64, 4)).sum(0), a1.reshape(8, 64, 4)[::2].sum(0)])
+kernel void carried_two(device const float *a [[buffer(0)]], device const float4 *v [[buffer(1)]], device float4 *y [[buffer(2)]],
+                        uint i [[thread_position_in_grid]]) {
+    float4 s = 0, t = 0, p = 0, q = 0;
+    for (int k = 0; k < 8; k++) {
+        const float4 w = v[64 * k + i];
+        s += w;
+        t += a[k] * w;
+        s += w;
+        p += w;
+        const float4 swap = p;
+        p = q;
+        q = swap;
+    }
+    y[i] = s;
+    y[64 + i] = t;
+    y[128 + i] = p;
+}

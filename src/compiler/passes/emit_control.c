@@ -225,8 +225,70 @@ static Value edge_value(Vec *x, Value i, Val *o, int b, int p, int c, unsigned g
     return LLVMBuildSelect(x->b, bl[p].mask[x->part], msl_vector(x, v, c), before, "");
 }
 
+// ---- packed phis ----
+
+// Whether the way from block p to b brings lanes beside others that came before.
+static bool blends(Vec *x, int b, int p) {
+    const Blk *bl = x->blocks, *k = &bl[b];
+    for (int q = 0; q < k->n_pred && k->header < 0; q++)
+        if (k->pred[q] != p && bl[k->pred[q]].mask_id != bl[p].mask_id) return true;
+    return false;
+}
+
+// Vectors of the program that are packed on every way stay so (emit_packed.c): sums of a loop need
+// no shuffles.
+static bool is_packed_phi(Vec *x, Value i, int b) {
+    enum { DEPTH = 5 };
+    Val *o = LLVMIsAPHINode(i) ? msl_val(x, i) : NULL;
+    if (!o || !is_vector(LLVMTypeOf(i)) || o->c.kind != VARYING || (o->n != 2 && o->n != 4) ||
+        msl_map_get(&x->out_ix, i) >= 0 || !(x->cx->avx2 || x->cx->avx512))
+        return false;
+    for (int p = 0; p < x->blocks[b].n_pred; p++)
+        if (blends(x, b, x->blocks[b].pred[p])) return false;
+    return msl_may_pack(x, i, DEPTH);
+}
+
+static void begin_packed_phi(Vec *x, Value i) {
+    Val *o = msl_val(x, i);
+    Type t = LLVMVectorType(LLVMGetElementType(LLVMTypeOf(i)), (unsigned)o->n * x->width);
+    o->packed = vec_alloc(x, x->parts, sizeof *o->packed);
+    for (unsigned p = 0; p < x->parts; p++) o->packed[p] = LLVMBuildPhi(x->b, t, "packed");
+}
+
+// The components, for those who want them.
+static void unpack_phis(Vec *x, const Blk *k) {
+    for (Value i = LLVMGetFirstInstruction(k->old); i && LLVMIsAPHINode(i);
+         i = LLVMGetNextInstruction(i)) {
+        Val *o = msl_val(x, i);
+        for (unsigned p = 0; o && o->packed && p < x->parts; p++)
+            msl_unpack(x, o->packed[p], o->n, o->all + (size_t)p * (size_t)o->n);
+    }
+}
+
+static void finish_packed_phi(Vec *x, Value i, int b) {
+    Val *o = msl_val(x, i);
+    const Blk *k = &x->blocks[b];
+    for (int p = 0; p < k->n_pred; p++) {
+        Blk *q = &x->blocks[k->pred[p]];
+        if (q->flat && q->ipdom == b) continue;
+        LLVMPositionBuilderBefore(x->b, LLVMGetBasicBlockTerminator(q->last));
+        for (unsigned part = 0; part < x->parts; part++) {
+            Value v = NULL;
+            for (unsigned e = 0; e < LLVMCountIncoming(i); e++)
+                if (LLVMGetIncomingBlock(i, e) == q->old) v = LLVMGetIncomingValue(i, e);
+            x->part = part;
+            v = msl_pack(x, v);
+            LLVMAddIncoming(o->packed[part], &v, &q->last, 1);
+        }
+    }
+}
+
 static void finish_phi(Vec *x, Value i, int b) {
     Val *o = msl_val(x, i);
+    if (o->packed) {
+        finish_packed_phi(x, i, b);
+        return;
+    }
     const Blk *k = &x->blocks[b];
     bool scalar = o->c.kind != VARYING;
     int n = scalar ? (int)msl_n_bases(x, o->c) : o->n * (int)x->parts;
@@ -408,11 +470,19 @@ void msl_emit_body(Vec *x) {
             }
         if (k->exit >= 0) take_live_outs(x, &x->loops[k->exit]);
         Value end = LLVMGetBasicBlockTerminator(k->old);
-        bool by_part = part_by_part(x, b);
+        bool by_part = part_by_part(x, b), phis = true;
         if (by_part) emit_part_by_part(x, k);
-        for (Value i = LLVMGetFirstInstruction(k->old); !by_part && i != end;
-             i = LLVMGetNextInstruction(i))
-            if (msl_map_get(&x->out_ix, i) < 0 && !msl_is_late(x, i)) msl_emit_instruction(x, i);
+        for (Value i = LLVMGetFirstInstruction(k->old); !by_part; i = LLVMGetNextInstruction(i)) {
+            if (phis && !LLVMIsAPHINode(i)) {
+                unpack_phis(x, k);
+                phis = false;
+            }
+            if (i == end) break;
+            if (is_packed_phi(x, i, b))
+                begin_packed_phi(x, i);
+            else if (msl_map_get(&x->out_ix, i) < 0 && !msl_is_late(x, i))
+                msl_emit_instruction(x, i);
+        }
         msl_emit_count(x, k);
         emit_terminator(x, b);
         k->last = LLVMGetInsertBlock(x->b);

@@ -208,7 +208,7 @@ static void access_cells(Vec *x, const Access *a, unsigned runs) {
 }
 
 // Interleaves up to four vectors of `lanes`: pairs first, then both.
-static Value interleave(Vec *x, Value *v, int n, int g, int lanes) {
+Value msl_interleave(Vec *x, Value *v, int n, int g, int lanes) {
     if (g == 1) return v[0];
     int ix[MAX_WIDE];
     for (int k = n; k < 4; k++) v[k] = LLVMGetPoison(LLVMTypeOf(v[0]));
@@ -248,7 +248,7 @@ static void access_records(Vec *x, const Access *a, unsigned runs, int g) {
             Value v[MAX_RECORD];
             for (int k = 0; k < a->n; k++)
                 v[k] = msl_part(x, whole[k], r * (unsigned)lanes, (unsigned)lanes);
-            Value all = interleave(x, v, a->n, g, lanes);
+            Value all = msl_interleave(x, v, a->n, g, lanes);
             if (narrow)
                 msl_store_narrow(x, all, p, (unsigned)g, a->align);
             else
@@ -310,7 +310,7 @@ static bool access_whole(Vec *x, const Access *a) {
     if (a->from) {
         Value w = one ? msl_vector(x, a->from, 0) : msl_packed(x, a->from), v[MAX_RECORD];
         for (int k = 0; !w && k < n; k++) v[k] = msl_vector(x, a->from, k);
-        msl_store_records(x, w ? w : interleave(x, v, n, n, (int)x->width), a->p, (unsigned)n,
+        msl_store_records(x, w ? w : msl_interleave(x, v, n, n, (int)x->width), a->p, (unsigned)n,
                           a->align);
         return true;
     }

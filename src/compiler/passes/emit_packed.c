@@ -6,7 +6,7 @@
 //             components, in the order in which they lie in memory.
 //   leaves    Val.packed beside the components; whichever nobody uses is dropped by the optimiser
 // Made by loads of records (emit_memory.c), kept by element-wise operations on such and uniform
-// values, taken by stores.
+// values, carried by the phis of loops (emit_control.c), taken by stores.
 #include "compiler/passes/passes_int.h"
 
 // ---- from records to components ----
@@ -95,6 +95,32 @@ Value msl_packed(Vec *x, Value v) {
     for (int i = 0; i < n * (int)x->width; i++) ix[i] = i % n;
     return msl_shuffle(x, msl_scalar(x, v), LLVMGetPoison(LLVMTypeOf(v)), ix,
                        (unsigned)n * x->width);
+}
+
+static bool treats_alike(Value i);
+
+// Whether v will be there packed, as far as one can tell before it is emitted.
+bool msl_may_pack(Vec *x, Value v, int depth) {
+    if (!is_vector(LLVMTypeOf(v))) return false;
+    if (LLVMIsAConstant(v) || msl_uniform(x, v)) return true;
+    if (LLVMIsALoadInst(v)) return true;
+    const bool phi = LLVMIsAPHINode(v);
+    if (phi ? msl_map_get(&x->out_ix, v) >= 0 : !LLVMIsAInstruction(v) || !treats_alike(v))
+        return false;
+    if (!depth) return true;
+    int n = LLVMIsACallInst(v) ? (int)LLVMGetNumArgOperands(v) : LLVMGetNumOperands(v);
+    for (int k = 0; k < n; k++)
+        if (!msl_may_pack(x, operand(v, k), depth - 1)) return false;
+    return true;
+}
+
+// Packed, if need be from the components.
+Value msl_pack(Vec *x, Value v) {
+    Value w = msl_packed(x, v), leaf[CHUNK];
+    int n = msl_leaves(LLVMTypeOf(v));
+    if (w) return w;
+    for (int k = 0; k < n; k++) leaf[k] = msl_vector(x, v, k);
+    return msl_interleave(x, leaf, n, n, (int)x->width);
 }
 
 static bool treats_alike(Value i) {

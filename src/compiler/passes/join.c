@@ -3,6 +3,8 @@
 // Purpose: eight half weights that all threads share are converted by one instruction; half4 and
 //   float4 of each thread are converted and multiplied as they lie in memory (emit_packed.c). The
 //   scalarizer had made an operation for each element of them.
+//   Sums that a loop carries for them (`float4 s; s += a * v[i]`) are joined along, from the phi
+//   on.
 // Requires: after the scalarizer. Preserves: everything. Only what comes from memory is joined, and
 //   of whole numbers only short ones: the scalarizer is there for positions, sizes and indices,
 //   whose elements the analysis must see one by one.
@@ -50,6 +52,16 @@ static Value vector_of(Value v, int64_t at, Type *t) {
     return operand(v, 0);
 }
 
+// A sum that a loop carries: two ways lead here, and one of them brings the result of an operation.
+static bool is_carried(Value v) {
+    if (!LLVMIsAPHINode(v) || !is_float(LLVMTypeOf(v)) || LLVMCountIncoming(v) != 2) return false;
+    for (unsigned k = 0; k < 2; k++) {
+        Value in = LLVMGetIncomingValue(v, k);
+        if (can_join(in) || LLVMIsAExtractElementInst(in)) return true;
+    }
+    return false;
+}
+
 // Whether `i` does to elements `at` what `first` does to elements 0.
 static bool is_sibling(Value first, Value i, int64_t at, unsigned size) {
     if (LLVMGetInstructionOpcode(first) != LLVMGetInstructionOpcode(i) ||
@@ -66,6 +78,8 @@ static bool is_sibling(Value first, Value i, int64_t at, unsigned size) {
             if (vector_of(b, at, &t) != whole) return false;
         } else if (LLVMIsAConstant(a)) {
             if (!LLVMIsAConstant(b)) return false;
+        } else if (is_carried(a) && is_carried(b) && a != b) {
+            if (LLVMGetInstructionParent(a) != LLVMGetInstructionParent(b)) return false;
         } else if (a != b || !is_float(LLVMTypeOf(a))) {
             return false;
         }
@@ -124,22 +138,130 @@ static Value find_sibling(Value v, Value first, int64_t at, unsigned size) {
     return NULL;
 }
 
+// ---- phis ----
+
+static Value incoming_from(Value phi, Block b) {
+    for (unsigned k = 0; k < LLVMCountIncoming(phi); k++)
+        if (LLVMGetIncomingBlock(phi, k) == b) return LLVMGetIncomingValue(phi, k);
+    return NULL;
+}
+
+// What the phis, one for each element, get from block b: the vector it is, or NULL.
+static Value whole_from(const Value *phis, unsigned size, Block b) {
+    Value whole = NULL, e[MOST];
+    Type t = NULL;
+    bool constant = true;
+    for (unsigned s = 0; s < size; s++) {
+        e[s] = incoming_from(phis[s], b);
+        if (!e[s]) return NULL;
+        constant &= LLVMIsAConstant(e[s]) != NULL;
+    }
+    if (constant) return LLVMConstVector(e, size);
+    for (unsigned s = 0; s < size; s++) {
+        Value from = vector_of(e[s], s, &t);
+        if (!from || LLVMGetVectorSize(t) != size || (whole && whole != from)) return NULL;
+        whole = from;
+    }
+    return whole;
+}
+
+static bool are_distinct(const Value *v, unsigned n) {
+    for (unsigned k = 0; k < n; k++)
+        for (unsigned j = 0; j < k; j++)
+            if (v[j] == v[k]) return false;
+    return true;
+}
+
+// One phi for those of the elements, which it takes the place of.
+static Value join_phis(Vec *x, const Value *phis, unsigned size) {
+    Type t = LLVMVectorType(LLVMTypeOf(phis[0]), size);
+    LLVMPositionBuilderBefore(x->b, phis[0]);
+    Value all = LLVMBuildPhi(x->b, t, "");
+    for (unsigned k = 0; k < LLVMCountIncoming(phis[0]); k++) {
+        Block from = LLVMGetIncomingBlock(phis[0], k);
+        Value v = whole_from(phis, size, from);
+        LLVMPositionBuilderBefore(x->b, LLVMGetBasicBlockTerminator(from));
+        for (unsigned s = v ? size : 0; s < size; s++)
+            v = LLVMBuildInsertElement(x->b, v ? v : LLVMGetPoison(t), incoming_from(phis[s], from),
+                                       const_int(x->i64, s), "");
+        LLVMAddIncoming(all, &v, &from, 1);
+    }
+    Value at = phis[0];
+    while (LLVMIsAPHINode(at)) at = LLVMGetNextInstruction(at);
+    LLVMPositionBuilderBefore(x->b, at);
+    for (unsigned s = 0; s < size; s++) {
+        LLVMReplaceAllUsesWith(phis[s],
+                               LLVMBuildExtractElement(x->b, all, const_int(x->i64, s), ""));
+        LLVMInstructionEraseFromParent(phis[s]);
+    }
+    return all;
+}
+
+// Phis of one block that each take their element of v; NULL: there are none, or other ways lead
+// there that bring no vectors.
+static Value join_phis_of(Vec *x, Value v) {
+    unsigned size = LLVMGetVectorSize(LLVMTypeOf(v));
+    Type t;
+    for (LLVMUseRef u = LLVMGetFirstUse(v); u; u = LLVMGetNextUse(u)) {
+        if (vector_of(LLVMGetUser(u), 0, &t) != v) continue;
+        for (LLVMUseRef w = LLVMGetFirstUse(LLVMGetUser(u)); w; w = LLVMGetNextUse(w)) {
+            Value phis[MOST] = {LLVMGetUser(w)};
+            if (!LLVMIsAPHINode(phis[0]) || !is_float(LLVMTypeOf(phis[0]))) continue;
+            Block in = LLVMGetInstructionParent(phis[0]);
+            unsigned n = 1;
+            for (Value q = LLVMGetFirstInstruction(in); q && LLVMIsAPHINode(q) && n < size;) {
+                bool takes = false;
+                for (unsigned k = 0; k < LLVMCountIncoming(q); k++)
+                    takes |= vector_of(LLVMGetIncomingValue(q, k), n, &t) == v;
+                if (takes) phis[n++] = q;
+                q = takes ? LLVMGetFirstInstruction(in) : LLVMGetNextInstruction(q);
+            }
+            bool good = n == size && are_distinct(phis, size);
+            for (unsigned k = 0; good && k < LLVMCountIncoming(phis[0]); k++)
+                good = whole_from(phis, size, LLVMGetIncomingBlock(phis[0], k)) != NULL;
+            if (good) return join_phis(x, phis, size);
+        }
+    }
+    return NULL;
+}
+
+// ---- operations ----
+
+static void join_all(Vec *x, Value v);
+
+// Where the siblings' operands are phis, one for each element, these are joined first.
+static bool join_carried(Vec *x, const Value *all, unsigned size, Value *phi) {
+    *phi = NULL;
+    for (int k = 0; k < n_operands(all[0]); k++) {
+        Value phis[MOST];
+        for (unsigned s = 0; s < size; s++) phis[s] = operand(all[s], k);
+        if (!is_carried(phis[0]) || phis[0] == phis[1]) continue;
+        for (unsigned s = 0; s < size; s++)
+            if (!is_carried(phis[s])) return false;
+        if (*phi || !are_distinct(phis, size)) return false;
+        *phi = join_phis(x, phis, size);
+    }
+    return true;
+}
+
 // Joins `first` and its siblings; NULL: they are not all there.
 static Value join(Vec *x, Value v, Value first) {
     unsigned size = LLVMGetVectorSize(LLVMTypeOf(v));
-    Value all[MOST], args[OPERANDS], earliest = first;
+    Value all[MOST], args[OPERANDS], earliest = first, phi;
     all[0] = first;
     for (unsigned k = 1; k < size; k++) {
         all[k] = find_sibling(v, first, k, size);
         if (!all[k]) return NULL;
         if (comes_first(all[k], earliest)) earliest = all[k];
     }
+    if (!join_carried(x, all, size, &phi)) return NULL;
     LLVMPositionBuilderBefore(x->b, earliest);
     for (int k = 0; k < n_operands(first); k++) args[k] = joined_operand(x, all, k, size);
     Value r = build(x, first, args, size);
     for (unsigned k = 0; k < size; k++)
         LLVMReplaceAllUsesWith(all[k], LLVMBuildExtractElement(x->b, r, const_int(x->i64, k), ""));
     for (unsigned k = 0; k < size; k++) LLVMInstructionEraseFromParent(all[k]);
+    if (phi) join_all(x, phi);
     return r;
 }
 
@@ -163,22 +285,32 @@ static void join_all(Vec *x, Value v) {
     unsigned size = LLVMGetVectorSize(LLVMTypeOf(v));
     if (size > MOST || size == 3 || size < 2) return;
     for (Value r; (r = join_one(x, v));) join_all(x, r);
+    if (LLVMIsALoadInst(v)) return;
+    for (Value r; (r = join_phis_of(x, v));) join_all(x, r);
 }
 
-// A stored vector that was put together from all elements of another is that.
-static void store_whole(Value store) {
-    Value v = operand(store, 0), whole = NULL;
+// The vector from all elements of which v was put together; NULL: there is none.
+static Value whole_of(Value v) {
+    Value whole = NULL;
     Type t = LLVMTypeOf(v), of;
-    if (!is_vector(t)) return;
     for (int64_t k = (int64_t)LLVMGetVectorSize(t) - 1; k >= 0; k--) {
         int64_t at;
-        if (!LLVMIsAInsertElementInst(v) || !get_const(operand(v, 2), &at) || at != k) return;
+        if (!LLVMIsAInsertElementInst(v) || !get_const(operand(v, 2), &at) || at != k) return NULL;
         Value from = vector_of(operand(v, 1), k, &of);
-        if (!from || of != t || (whole && whole != from)) return;
+        if (!from || of != t || (whole && whole != from)) return NULL;
         whole = from;
         v = operand(v, 0);
     }
-    LLVMSetOperand(store, 0, whole);
+    return whole;
+}
+
+// A vector that is stored or carried on and was put together from all elements of another is that.
+static void take_whole(Value i) {
+    int n = LLVMIsAStoreInst(i) ? 1 : LLVMIsAPHINode(i) ? LLVMGetNumOperands(i) : 0;
+    for (int k = 0; k < n; k++) {
+        Value whole = is_vector(LLVMTypeOf(operand(i, k))) ? whole_of(operand(i, k)) : NULL;
+        if (whole) LLVMSetOperand(i, (unsigned)k, whole);
+    }
 }
 
 void msl_join_elements(Vec *x) {
@@ -186,6 +318,5 @@ void msl_join_elements(Vec *x) {
         for (Value i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
             if (LLVMIsALoadInst(i) && is_vector(LLVMTypeOf(i))) join_all(x, i);
     for (Block b = LLVMGetFirstBasicBlock(x->thread); b; b = LLVMGetNextBasicBlock(b))
-        for (Value i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
-            if (LLVMIsAStoreInst(i)) store_whole(i);
+        for (Value i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) take_whole(i);
 }

@@ -373,6 +373,9 @@ bool msl_is_dropped(const char *name); // calls without meaning for the vector f
 // emit_packed.c
 void msl_unpack(Vec *x, Value w, int n, Value *leaves); // records of n -> components
 void msl_set_packed(Vec *x, Val *o, Value w);           // of the part being emitted
+Value msl_pack(Vec *x, Value v);
+bool msl_may_pack(Vec *x, Value v, int depth);
+Value msl_interleave(Vec *x, Value *v, int n, int g, int lanes);
 Value msl_packed(Vec *x, Value v); // of a uniform value: repeated; NULL: only in components
 bool msl_packs(Vec *x, Value i);
 
