@@ -66,18 +66,29 @@ typedef void CpuObserveFn(const struct CpuLaunch *launch, uint32_t site, uint32_
                           uint32_t mask, const uint64_t *values);
 typedef void CpuObserveLineFn(const struct CpuLaunch *launch, uint32_t site, uint32_t first,
                               uint32_t mask, uint64_t base, int64_t stride);
+// Lines of `lanes` lanes each, the first at bases[0], and so on: rows of a threadgroup that is
+// narrower than a SIMD-group.
+typedef void CpuObserveRowsFn(const struct CpuLaunch *launch, uint32_t site, uint32_t first,
+                              uint32_t mask, const uint64_t *bases, uint64_t stride_and_lanes);
+enum { CPU_ROWS_LANES = 32 }; // the bit from which on they stand, above the stride
 // One thread, by its position in the grid.
 typedef void CpuObserveOneFn(const struct CpuLaunch *launch, uint32_t site, uint64_t value,
                              uint32_t x, uint32_t y, uint32_t z);
 typedef struct CpuWatch {
     CpuObserveFn *lanes;
-    CpuObserveLineFn *line;
+    CpuObserveLineFn *line; // of any kind; the next two know theirs
     CpuObserveOneFn *one;
     // [n_slots + 1] whether reads of a slot, or of what pointers point to (the last), are told of:
     // nobody needs to know where nobody writes.
     const uint8_t *reads;
+    CpuObserveLineFn *group;   // accesses to threadgroup memory
+    CpuObserveRowsFn *rows;    // the same, more than one line
+    CpuObserveLineFn *barrier; // CPU_SITE_BARRIER
 } CpuWatch;
+// __ingot_observe's first argument: the site, and from this bit on which of the functions.
+enum { CPU_TELL_SHIFT = 16, CPU_TELL_ANY = 0, CPU_TELL_GROUP, CPU_TELL_BARRIER };
 _Static_assert(offsetof(CpuWatch, line) == 8 && offsetof(CpuWatch, one) == 16 &&
-                   offsetof(CpuWatch, reads) == 24 && sizeof(CpuSite) == 76,
+                   offsetof(CpuWatch, reads) == 24 && offsetof(CpuWatch, group) == 32 &&
+                   offsetof(CpuWatch, barrier) == 48 && sizeof(CpuSite) == 76,
                "codegen knows this layout");
 #endif

@@ -8,11 +8,8 @@
 #include "cpu/watch_int.h"
 
 enum { LANES = ABI_SIMD_WIDTH, QUAD = 4 };
+#define ALL UINT32_MAX                                      // lanes
 enum { FLAG_DEVICE = 1, FLAG_GROUP = 2, FLAG_TEXTURE = 4 }; // mem_flags
-
-static CpuWatcher *watcher_of(const CpuLaunch *launch) {
-    return (CpuWatcher *)(uintptr_t)launch->watch;
-}
 
 // The threads that a SIMD-group has.
 static uint32_t all_lanes(const CpuWatcher *w, uint32_t first) {
@@ -29,11 +26,6 @@ static void report_lane(CpuWatcher *w, AbiBadAccess what, const CpuSite *site, u
 }
 
 // ---- Accesses ----
-
-static Toucher toucher(const CpuWatcher *w, const CpuSite *site, Memory m, uint32_t first) {
-    uint32_t simd = first / LANES;
-    return (Toucher){site, m, first, w->epoch[simd][m], w->sub[simd][m]};
-}
 
 // A pointer may be one of several: where it points says of which memory it is.
 static bool in_group(const CpuWatcher *w, const CpuSite *site, uint64_t address) {
@@ -86,7 +78,7 @@ static const uint32_t flag_of[N_MEMORIES] = {
 
 // A SIMD-group does nothing between coming to a barrier and having passed it: its next epoch begins
 // here.
-static void count_epochs(CpuWatcher *w, uint32_t simd, uint64_t flags) {
+static inline void count_epochs(CpuWatcher *w, uint32_t simd, uint64_t flags) {
     for (int m = 0; m < N_MEMORIES; m++) {
         if (!(flags & flag_of[m])) continue;
         uint32_t epoch = ++w->epoch[simd][m];
@@ -95,8 +87,8 @@ static void count_epochs(CpuWatcher *w, uint32_t simd, uint64_t flags) {
     }
 }
 
-static void come_to_barrier(CpuWatcher *w, const CpuSite *site, uint32_t first, uint32_t mask,
-                            uint64_t flags) {
+static inline void come_to_barrier(CpuWatcher *w, const CpuSite *site, uint32_t first,
+                                   uint32_t mask, uint64_t flags) {
     uint32_t simd = first / LANES, round = ++w->passed[simd];
     if (round > w->round) {
         close_round(w);
@@ -168,9 +160,18 @@ static int source_of(const CpuSite *site, uint32_t width, uint32_t lane, uint64_
     return (int)(site->kind == CPU_SITE_FILL_UP ? lane - n : lane + n);
 }
 
+// All lanes are here: whether what each asks for is one of them.
+static bool finds_lanes(const CpuSite *site, uint32_t width, const uint64_t *values) {
+    uint64_t differ = 0, any = 0;
+    for (uint32_t l = 0; l < LANES; l++) differ |= values[l] ^ values[0], any |= values[l];
+    bool bounded = site->kind == CPU_SITE_LANE || site->kind == CPU_SITE_XOR;
+    return !(site->flags & CPU_SITE_UNIFORM && differ) && !(bounded && (uint32_t)any >= width);
+}
+
 static void look_at_lanes(CpuWatcher *w, const CpuSite *site, uint32_t first, uint32_t mask,
                           const uint64_t *values) {
     uint32_t width = site->flags & CPU_SITE_QUAD ? QUAD : LANES;
+    if (mask == ALL && finds_lanes(site, width, values)) return;
     for (uint32_t left = mask; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left), group = lane / width * width,
                  here = mask & (lanes_from(width) << group), model = (uint32_t)__builtin_ctz(here);
@@ -259,8 +260,8 @@ static void touch_texels(CpuWatcher *w, const CpuSite *site, uint32_t first, uin
 // ---- What code calls ----
 
 // What is the same for all lanes.
-static bool observe_one(CpuWatcher *w, const CpuSite *site, uint32_t first, uint32_t mask,
-                        uint64_t value) {
+static inline bool observe_one(CpuWatcher *w, const CpuSite *site, uint32_t first, uint32_t mask,
+                               uint64_t value) {
     switch ((CpuSiteKind)site->kind) {
     case CPU_SITE_BARRIER: come_to_barrier(w, site, first, mask, value); return true;
     case CPU_SITE_SIMD_BARRIER: meet(w, site, first, mask, value); return true;
@@ -320,6 +321,13 @@ void cpu_observe_line(const CpuLaunch *launch, uint32_t number, uint32_t first, 
     uint64_t values[LANES];
     for (uint32_t l = 0; l < LANES; l++) values[l] = base + l * (uint64_t)stride;
     observe(w, site, first, mask, values);
+}
+
+WIDE_BITS void cpu_observe_barrier(const CpuLaunch *launch, uint32_t site, uint32_t first,
+                                   uint32_t mask, uint64_t base, int64_t stride) {
+    CpuWatcher *w = watcher_of(launch);
+    (void)stride; // flags are numbers of the program
+    if (mask) come_to_barrier(w, &w->sites[site], first, mask, base);
 }
 
 void cpu_observe_one(const CpuLaunch *launch, uint32_t site, uint64_t value, uint32_t x, uint32_t y,

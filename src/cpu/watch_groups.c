@@ -74,8 +74,12 @@ static void choose_reads(CpuWatcher *w) {
 
 bool cpu_watch_begin(CpuWatcher *w, const CpuCode *code, CpuLaunch *launch, const char *memory,
                      size_t n_bytes) {
-    w->watch =
-        (CpuWatch){.lanes = cpu_observe_lanes, .line = cpu_observe_line, .one = cpu_observe_one};
+    w->watch = (CpuWatch){.lanes = cpu_observe_lanes,
+                          .line = cpu_observe_line,
+                          .one = cpu_observe_one,
+                          .group = cpu_observe_group,
+                          .rows = cpu_observe_rows,
+                          .barrier = cpu_observe_barrier};
     w->launch = launch;
     w->sites = code->sites;
     w->n_slots = code->info.n_slots;

@@ -83,6 +83,18 @@ typedef struct Logged { // an access to threadgroup memory in the epoch that run
 } Logged;
 enum { MAX_LOGGED = 1 << 15, MAX_LISTS = 1 << 11 };
 
+// Reads of threadgroup memory that this epoch has seen: the same bytes at the same place of the
+// program. Once two SIMD-groups did it, one more changes nothing; nor does a SIMD-group's own
+// again.
+typedef struct Seen {
+    uint32_t epoch, site;
+    int32_t at, stride; // of the first lane that is on
+    uint8_t n, lane;    // lanes, one behind the other; which is the first
+    uint8_t simd, sub;  // who: the first
+    bool twice;         // and another SIMD-group
+} Seen;
+enum { N_SEEN = 256 };
+
 typedef struct Found { // reports that differ
     AbiReport report;
     uint32_t sites[2];
@@ -124,6 +136,7 @@ struct CpuWatcher {
     uint32_t (*lists)[ABI_SIMD_WIDTH];
     uint32_t n_logged, n_lists, log_epoch;
     bool exact; // this epoch's accesses are in the shadow, not in the log
+    Seen seen[N_SEEN];
     // What belongs to the next call, of each lane.
     uint64_t n_bytes[ABI_SIMD_WIDTH], texture[ABI_SIMD_WIDTH], xy[ABI_SIMD_WIDTH];
     // Shadow.
@@ -139,8 +152,10 @@ struct CpuWatcher {
 
 // watch.c
 CpuObserveFn cpu_observe_lanes;
-CpuObserveLineFn cpu_observe_line;
+CpuObserveLineFn cpu_observe_line, cpu_observe_barrier;
 CpuObserveOneFn cpu_observe_one;
+CpuObserveLineFn cpu_observe_group; // watch_lines.c
+CpuObserveRowsFn cpu_observe_rows;
 
 // watch_shadow.c
 typedef struct Toucher { // who touches what, how
@@ -157,10 +172,29 @@ void cpu_touch_lanes(CpuWatcher *w, const Toucher *t, uint32_t mask, const uint6
 void cpu_touch_line(CpuWatcher *w, const Toucher *t, uint32_t mask, uint64_t base, int64_t stride);
 void cpu_shadow_clear(CpuWatcher *w);
 void cpu_shadow_free(CpuWatcher *w);
+
+// Comparisons of many at a time where there are such instructions.
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
+#define WIDE_BITS __attribute__((target_clones("avx2", "default")))
+#else
+#define WIDE
+#define WIDE_BITS
+#endif
+
 static inline uint32_t lanes_from(uint32_t n) { return n >= ABI_SIMD_WIDTH ? ~0u : (1u << n) - 1; }
+
+static inline Toucher toucher(const CpuWatcher *w, const CpuSite *site, Memory m, uint32_t first) {
+    uint32_t simd = first / ABI_SIMD_WIDTH;
+    return (Toucher){site, m, first, w->epoch[simd][m], w->sub[simd][m]};
+}
+static inline CpuWatcher *watcher_of(const CpuLaunch *launch) {
+    return (CpuWatcher *)(uintptr_t)launch->watch;
+}
 
 // watch_lines.c
 bool cpu_lines_reserve(CpuWatcher *w); // for n_memory bytes. False: no memory
+void cpu_lines_clear(CpuWatcher *w);   // epochs begin again
 void cpu_lines_free(CpuWatcher *w);
 // Accesses to threadgroup memory.
 void cpu_lines_line(CpuWatcher *w, const Toucher *t, uint32_t mask, uint64_t base, int64_t stride);

@@ -54,6 +54,7 @@ void cpu_shadow_free(CpuWatcher *w) {
 
 void cpu_shadow_clear(CpuWatcher *w) {
     cpu_shadow_free(w);
+    cpu_lines_clear(w);
     w->top = 0;
 }
 
@@ -229,13 +230,6 @@ static inline Touch own_of(const Run *r, uint32_t j) {
 static inline bool is_fine(const Bounds *b, Touch t, Touch own) {
     return (t < b->below) | ((t >= b->group) & (t < b->now)) | !((t ^ own) >> TOUCH_THREAD);
 }
-
-// Comparisons of 64 bits, eight or four at a time where there are such.
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define WIDE
-#endif
 
 WIDE static bool read_run(const Run *r, const Bounds *bounds) {
     const Bounds b = *bounds;

@@ -296,3 +296,79 @@ kernel void copies(device uint4 *out [[buffer(0)]], device uint4 *in [[buffer(1)
     threadgroup_barrier(TG);
     for (uint k = 0; k < 4; k++) out[l][k] = tile[63 - l][k];
 }
+// Many read the same bytes: the checker stops counting, and still knows them when one writes.
+// run grid 16x16 group 16x16
+kernel void rows_read_then_written(device float *out [[buffer(0)]],
+                                   uint2 p [[thread_position_in_threadgroup]]) {
+    threadgroup float tile[16][16];
+    tile[p.y][p.x] = p.x;
+    threadgroup_barrier(TG);
+    float sum = 0;
+    for (uint k = 0; k < 16; k++) sum += tile[k][p.x]; //! race a
+    tile[p.y][p.x] = sum;                              //! race a
+    threadgroup_barrier(TG);
+    out[16 * p.y + p.x] = tile[p.y][p.x];
+}
+// run grid 16x16 group 16x16
+kernel void rows_read_and_met(device float *out [[buffer(0)]],
+                              uint2 p [[thread_position_in_threadgroup]]) {
+    threadgroup float tile[16][16];
+    tile[p.y][p.x] = p.x;
+    threadgroup_barrier(TG);
+    float sum = 0;
+    for (uint k = 0; k < 16; k++) sum += tile[k][p.x] + tile[p.y][k];
+    threadgroup_barrier(TG);
+    tile[p.y][p.x] = sum;
+    threadgroup_barrier(TG);
+    out[16 * p.y + p.x] = tile[p.y][p.x];
+}
+// run grid 16x16 group 16x16
+kernel void last_rows_written(device float *out [[buffer(0)]],
+                              uint2 p [[thread_position_in_threadgroup]]) {
+    threadgroup float tile[16][16];
+    tile[p.y][p.x] = p.x;
+    threadgroup_barrier(TG);
+    float sum = tile[3][p.x]; //! race a
+    if (p.y == 15) tile[3][p.x] = 1; //! race a
+    threadgroup_barrier(TG);
+    out[16 * p.y + p.x] = tile[3][p.x] + sum;
+}
+// run grid 16x4 group 16x4
+kernel void rows_never_written(device float *out [[buffer(0)]],
+                               uint2 p [[thread_position_in_threadgroup]]) {
+    threadgroup float tile[4][16];
+    if (p.y < 3) tile[p.y][p.x] = p.x;
+    threadgroup_barrier(TG);
+    float sum = 0;
+    for (uint k = 0; k < 4; k++) sum += tile[k][p.x]; //! unwritten
+    out[16 * p.y + p.x] = sum;
+}
+// run grid 128 group 128
+kernel void read_by_two_ordered_for_one(device uint *out [[buffer(0)]],
+                                        uint l [[thread_index_in_threadgroup]]) {
+    threadgroup uint x[32];
+    if (l < 32) x[l] = l;
+    threadgroup_barrier(TG);
+    uint sum = x[7]; //! race a
+    simdgroup_barrier(TG);
+    if (l == 7) x[7] = 1; //! race a
+    threadgroup_barrier(TG);
+    out[l] = sum + x[l % 32];
+}
+// run grid 128 group 128
+kernel void read_again_by_one(device uint *out [[buffer(0)]],
+                              uint l [[thread_index_in_threadgroup]]) {
+    threadgroup uint x[32];
+    if (l < 32) x[l] = l;
+    threadgroup_barrier(TG);
+    uint sum = 0;
+    if (l < 32) {
+        for (uint k = 0; k < 4; k++) {
+            sum += x[(l + 1) % 32];
+            simdgroup_barrier(TG);
+            x[l] = sum;
+            simdgroup_barrier(TG);
+        }
+    }
+    out[l] = sum;
+}

@@ -169,8 +169,13 @@ static void observe(Watch *w, Value f, uint32_t site, Value value) {
                 : LLVMBuildIntCast2(b, value, i64, 0, "");
     if (f == v->cg->thread) {
         Type type = LLVMFunctionType(none, NULL, 0, 1); // a pointer, or a number
+        const CpuSite *s = &w->sites[site];
+        uint32_t tell = s->kind == CPU_SITE_BARRIER ? CPU_TELL_BARRIER
+                        : s->kind <= CPU_SITE_ATOMIC && s->space == ABI_SPACE_THREADGROUP
+                            ? CPU_TELL_GROUP
+                            : CPU_TELL_ANY;
         Value callee = LLVMGetNamedFunction(cx->module, "__ingot_observe"),
-              args[2] = {msl_const(cx, 32, site), value};
+              args[2] = {msl_const(cx, 32, site | tell << CPU_TELL_SHIFT), value};
         if (!callee) {
             callee = LLVMAddFunction(cx->module, "__ingot_observe", type);
             msl_add_attribute(cx, callee, LLVMAttributeFunctionIndex, "nounwind", 0);
