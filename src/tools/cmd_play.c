@@ -2,6 +2,7 @@
 // cmd_play.c: `ingot play`: a page to write shaders on, and its checks on the command line.
 #include "tools/play_int.h"
 #include <errno.h>
+#include <malloc.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -45,6 +46,15 @@ static int check_path(const char *path) {
     return EXIT_FINE;
 }
 
+// A megabyte for each frame comes and goes: without this the kernel maps it, clears it, and takes
+// it back sixty times a second, which takes longer than the frame (2.3 ms of 4 were its).
+static void keep_memory(void) {
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, 128 << 20);
+#endif
+}
+
 int cmd_play(int argc, char **argv) {
     Job job = {0};
     int status = options_read(&line, &job, argc, argv);
@@ -57,6 +67,7 @@ int cmd_play(int argc, char **argv) {
     else if (!job.check && job.files.n)
         status = check_path(job.files.items[0]);
     if (status) goto done;
+    keep_memory();
     PlaySession session;
     play_session_init(&session, job.timeout_ms);
     status = job.check ? play_check_files(&session, &job.files)

@@ -129,6 +129,11 @@ static void compile(PlaySession *s, const WebRequest *request, WebReply *reply) 
     mtl_release(error);
 }
 
+static size_t n_sent(const PlayOutput *out) {
+    enum { MOST = 4 << 20 };
+    return out->n_bytes < MOST || out->picture ? out->n_bytes : MOST;
+}
+
 static void put_result(const PlayResult *r, double ms, WebReply *reply) {
     Text json = {0}, bytes = {0};
     text_printf(&json, "{\"ms\": %.2f, \"device_ms\": %.3f, \"lost\": %s, \"error\": ", ms,
@@ -142,7 +147,7 @@ static void put_result(const PlayResult *r, double ms, WebReply *reply) {
     text_add(&json, ", \"outputs\": [");
     for (size_t i = 0; i < r->n_outputs; i++) {
         const PlayOutput *out = &r->outputs[i];
-        size_t n = out->n_bytes < 4u << 20 || out->picture ? out->n_bytes : 4u << 20;
+        size_t n = n_sent(out);
         text_printf(&json, "%s{\"name\": ", i ? ", " : "");
         json_string(&json, out->name);
         text_printf(&json,
@@ -150,10 +155,16 @@ static void put_result(const PlayResult *r, double ms, WebReply *reply) {
                     "\"height\": %zu, \"bytes\": %zu, \"at\": %zu, \"n\": %zu}",
                     out->picture ? "true" : "false", out->written ? "true" : "false", out->type,
                     out->width, out->height, out->n_bytes, bytes.n_bytes, n);
-        text_add_bytes(&bytes, (const char *)out->data, n);
+        if (r->n_outputs > 1) text_add_bytes(&bytes, (const char *)out->data, n);
     }
     text_add(&json, "]}");
-    web_reply_bytes(reply, &json, &bytes);
+    if (r->n_outputs == 1) { // a picture, sixty times a second: as it is
+        const PlayOutput *out = &r->outputs[0];
+        Text whole = {.data = (char *)out->data, .n_bytes = n_sent(out)};
+        web_reply_bytes(reply, &json, &whole);
+    } else {
+        web_reply_bytes(reply, &json, &bytes);
+    }
     text_free(&json);
     text_free(&bytes);
 }

@@ -20,7 +20,11 @@
 
     // ---- Messages ----
 
-    function say(text, warn) {
+    let said = null;
+    function say(text, warn) { // every frame does: the page is laid out anew only if something changes
+        const all = `${!!warn} ${text || ""}`;
+        if (said === all) return;
+        said = all;
         $("message").hidden = !text;
         $("message").textContent = text || "";
         $("message").classList.toggle("warn", !!warn);
@@ -89,15 +93,17 @@
     }
     // The next frame must not overtake the one before it.
     let busy = 0, sent = 0, shown = 0;
+    const pool = []; // memory of frames that were shown
     async function frame() {
         if (!program || !functions.length) return;
         const turn = ++sent, of = program;
         busy++;
         try {
-            const reply = await ask("api/run", request());
+            const reply = await ask("api/run", request(), pool);
             if (of !== program || turn < shown) return;
             shown = turn;
             show(reply);
+            if (reply.outputs.length === 1 && reply.outputs[0].picture && pool.length < 2) pool.push(reply.data.buffer);
         } catch (error) {
             if (error.status === 410) setTimeout(compile); // the device was lost meanwhile
             else {
@@ -120,6 +126,7 @@
     }
 
     let counted = 0, since = 0;
+    Ingot.frames = 0;
     function tick(now) {
         looping = false;
         if (!animating()) return;
@@ -135,7 +142,10 @@
             counted = 0;
             since = now;
         }
-        $("place").textContent = `time ${clock.at.toFixed(1)} s`;
+        const at = clock.at.toFixed(1);
+        if (at === clock.told) return;
+        clock.told = at;
+        $("place").textContent = `time ${at} s`;
     }
     let looping = false;
     function wake() {
@@ -159,19 +169,20 @@
     function show(reply) {
         say(reply.error || "");
         if (reply.error && animating()) pause(true); // an endless loop is not asked for again and again
-        $("log").hidden = !reply.log;
+        if ($("log").hidden !== !reply.log) $("log").hidden = !reply.log;
         if (reply.log && $("log").textContent !== reply.log) $("log").textContent = reply.log;
-        $("stage").hidden = !isPicture();
+        if ($("stage").hidden === isPicture()) $("stage").hidden = !isPicture();
         if (reply.error) return;
         const first = reply.outputs.find(o => o.name === "picture" && o.picture);
         if (first) {
             drawPicture(picture, pen, reply, first);
             counted++;
+            Ingot.frames++; // all of them: bench/bench_play.py
         }
         const others = reply.outputs.filter(o => o !== first);
-        showOutputs(others, reply);
+        if (others.length || $("outputs").firstChild) showOutputs(others, reply);
         if (animating()) return;
-        $("place").textContent = "";
+        clock.told = $("place").textContent = "";
         $("speed").textContent = `ran in ${reply.device_ms.toFixed(2)} ms`;
     }
     function drawPicture(canvas, context, reply, o) {
