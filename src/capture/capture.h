@@ -254,7 +254,8 @@ typedef struct Capture Capture;
 // the last run that is whole. Nothing of the contents is read. NULL and a sentence in `why`.
 Capture *cap_open(const char *path, char why[CAP_WHY]);
 void cap_close(Capture *capture);
-bool cap_is_cut(const Capture *capture); // it was not closed, or what was behind is lost
+bool cap_is_cut(const Capture *capture);         // it was not closed, or what was behind is lost
+const char *cap_why_cut(const Capture *capture); // what the disk said; NULL: nothing
 size_t cap_n_runs(const Capture *capture);
 uint64_t cap_n_commands(const Capture *capture);
 uint64_t cap_n_bytes(const Capture *capture); // of the file

@@ -28,6 +28,7 @@ struct Capture {
     const unsigned char *bytes;
     size_t n_bytes;
     bool is_cut;
+    int error; // why it could not be written to its end
     Run *runs;
     size_t n_runs, runs_capacity;
     uint64_t n_commands;
@@ -141,11 +142,12 @@ static bool walk(Capture *c) {
     return true;
 }
 
-static bool check_head(const Capture *c, char why[CAP_WHY]) {
+static bool check_head(Capture *c, char why[CAP_WHY]) {
     if (c->n_bytes < CAP_HEAD_BYTES || memcmp(c->bytes, CAP_MAGIC, 8) != 0)
         return say(why, "it is no capture");
     WireIn in = {c->bytes + 8, c->bytes + CAP_HEAD_BYTES, false};
     uint32_t version = wire_get_u32(&in);
+    c->error = (int)wire_get_u32(&in);
     if (version == CAP_VERSION) return true;
     snprintf(why, CAP_WHY, "it is a capture of version %u, and this Ingot reads version %u",
              version, CAP_VERSION);
@@ -181,7 +183,8 @@ Capture *cap_open(const char *path, char why[CAP_WHY]) {
         drop_chunks(c);
         ok = walk(c) || say(why, "damaged, or there is not enough memory");
     }
-    if (ok && !c->n_runs) ok = say(why, "it holds no command buffer");
+    if (ok && !c->n_runs)
+        ok = say(why, c->error ? strerror(c->error) : "it holds no command buffer");
     if (ok) return c;
     cap_close(c);
     return NULL;
@@ -197,6 +200,7 @@ void cap_close(Capture *c) {
 }
 
 bool cap_is_cut(const Capture *c) { return c->is_cut; }
+const char *cap_why_cut(const Capture *c) { return c->error ? strerror(c->error) : NULL; }
 size_t cap_n_runs(const Capture *c) { return c->n_runs; }
 uint64_t cap_n_commands(const Capture *c) { return c->n_commands; }
 uint64_t cap_n_bytes(const Capture *c) { return c->n_bytes; }

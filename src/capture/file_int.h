@@ -10,7 +10,7 @@
 #define CAP_MAGIC "INGOTTRC"
 #define CAP_TAIL "INGOTEND"
 enum {
-    CAP_HEAD_BYTES = 16,  // magic, version, 0
+    CAP_HEAD_BYTES = 16,  // magic, version, what the disk said (an errno)
     CAP_CHUNK_BYTES = 64, // of a chunk's head
     CAP_TAIL_BYTES = 16,  // magic, where the index is
     CAP_CHUNK = 0x4b484349,

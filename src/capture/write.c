@@ -32,6 +32,9 @@ static bool fail(CapWriter *w, int error) {
     w->error = error ? error : EIO;
     if (ftruncate(w->fd, (off_t)w->whole_at) == 0) w->at = w->whole_at;
     w->n_chunks = w->n_whole;
+    unsigned char why[4]; // over what is there: that needs no room
+    for (int i = 0; i < 4; i++) why[i] = (unsigned char)((unsigned)w->error >> 8 * i);
+    if (w->whole_at && pwrite(w->fd, why, sizeof why, CAP_HEAD_BYTES - 4) < 0) return false;
     return false;
 }
 

@@ -51,9 +51,13 @@ static void report(const RunJob *job, const char *path) {
         complain(0, "capture", "%s: %s", job->output, why);
         return;
     }
-    fprintf(stderr, "ingot capture: %s: %llu commands in %zu runs, %.1f MB%s\n", job->output,
-            (unsigned long long)cap_n_commands(c), cap_n_runs(c), (double)cap_n_bytes(c) / 1e6,
-            cap_is_cut(c) ? " (until the program, or the disk, ended early)" : "");
+    fprintf(stderr, "ingot capture: %s: %llu commands in %zu runs, %.1f MB", job->output,
+            (unsigned long long)cap_n_commands(c), cap_n_runs(c), (double)cap_n_bytes(c) / 1e6);
+    if (cap_why_cut(c))
+        fprintf(stderr, "; then: %s", cap_why_cut(c));
+    else if (cap_is_cut(c))
+        fprintf(stderr, " (until the program ended early)");
+    fprintf(stderr, "\n");
     cap_close(c);
 }
 

@@ -3,6 +3,7 @@
 // library in it does the work: its signals stay its own, and its exit status is ours.
 #include "tools/tools.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -81,8 +82,16 @@ char *fresh_output(const char *output, const char *command) {
         complain(EXIT_INPUT, command, "'%s' is not a plain file", output);
     else if (unlink(path) && errno != ENOENT)
         complain(EXIT_INPUT, command, "cannot write '%s': %s", output, strerror(errno));
-    else
-        return path;
+    else {
+        // The program would not say why it cannot write there.
+        int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0) {
+            close(fd);
+            unlink(path);
+            return path;
+        }
+        complain(EXIT_INPUT, command, "cannot write '%s': %s", output, strerror(errno));
+    }
     free(path);
     return NULL;
 }
