@@ -17,8 +17,8 @@ static const char source[] = HEAD
     " uint i [[thread_index_in_threadgroup]], uint n [[threads_per_threadgroup]]) {"
     " t[i] = i; threadgroup_barrier(mem_flags::mem_threadgroup); x[i] = t[n - 1 - i]; }\n"
     "kernel void sizes(device uint *x [[buffer(0)]], uint3 n [[threads_per_grid]],"
-    " uint3 g [[dispatch_threads_per_threadgroup]]) { x[0] = n.x; x[1] = n.y; x[2] = g.x; x[3] = "
-    "g.y; }\n";
+    " uint3 g [[dispatch_threads_per_threadgroup]], uint3 i [[thread_position_in_grid]]) {"
+    " if (all(i == 0)) x[0] = n.x, x[1] = n.y, x[2] = g.x, x[3] = g.y; }\n";
 
 static MTLLibrary *library;
 static MTLComputePipelineState *add_one, *set_value, *copy_values, *fault, *spin, *group, *sizes;

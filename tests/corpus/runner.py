@@ -111,7 +111,7 @@ def run_kernel(file, kernel, grid, group, args, outs, constants=None, tg=None, i
         if done.returncode != 0:
             raise Failed(f"{kernel} ({mode}) exit {done.returncode}\n{' '.join(cmd)}\n"
                          f"{done.stdout[-2000:]}{done.stderr[-6000:]}")
-        if "where no live buffer is" in done.stderr or "bytes outside" in done.stderr:
+        if "Ingot: kernel" in done.stderr:  # what shader validation found, of any kind
             raise Failed(f"{kernel} ({mode})\n{' '.join(cmd)}\n{done.stderr[-6000:]}")
         return {i: np.load(os.path.join(tmp, f"out{i}.npy")).view(np.atleast_1d(args[i]).dtype)
                 .reshape(np.shape(np.atleast_1d(args[i]))) for i in outs}

@@ -166,3 +166,22 @@ kernel void thin_bfloats(device const bfloat *a [[buffer(0)]], device float *b [
                          uint i [[thread_position_in_grid]]) {
     if (int(i) < n) b[i] = float(a[4 * i + 1]) + float(a[4 * i + 2]);
 }
+
+// Pointers into threadgroup memory and into variables, that stand in an array: checks find them.
+// run: kept_pointers grid=64 group=64
+// arg 0 = np.zeros(64, f32)
+// arg 1 = i32(4)
+// expect 0 = sum((2 if k & 1 else 1) * (k + (lx + k) % 32) for k in range(4)) + lx + 3
+kernel void kept_pointers(device float *out [[buffer(0)]], constant int &n [[buffer(1)]], uint l [[thread_index_in_threadgroup]]) {
+    threadgroup float a[64], b[64];
+    float c[8];
+    threadgroup float *p[4];
+    thread float *q[4];
+    a[l] = l, b[l] = 2 * l;
+    for (int k = 0; k < 8; k++) c[k] = l + k;
+    for (int k = 0; k < n; k++) p[k] = k & 1 ? b + k : a + k, q[k] = c + k;
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    float s = 0;
+    for (int k = 0; k < n; k++) s += p[k][(l + k) % 32];
+    out[l] = s + q[n - 3][n - 2];
+}

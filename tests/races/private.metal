@@ -254,3 +254,14 @@ kernel void across_a_barrier(device float *out [[buffer(0)]], uint i [[thread_po
     threadgroup_barrier(mem_flags::mem_threadgroup);
     out[i] = tile[31 - l] + (l < 16 ? x : 0);
 }
+// run grid 64 group 64 fill 1=4
+kernel void addresses_kept(device float *out [[buffer(0)]], device const int *n [[buffer(1)]],
+                           uint l [[thread_position_in_grid]]) {
+    float a[8], b[8];
+    thread float *p[4];
+    for (int k = 0; k < 8; k++) a[k] = l + k, b[k] = l * k;
+    for (int k = 0; k < *n; k++) p[k] = (k ^ l) & 1 ? b + k : a + k;
+    float sum = 0;
+    for (int k = 0; k < *n; k++) sum += p[k][(l + k) % 4];
+    out[l] = sum;
+}

@@ -372,3 +372,40 @@ kernel void read_again_by_one(device uint *out [[buffer(0)]],
     }
     out[l] = sum;
 }
+// Pointers that stand in an array of the thread.
+// run grid 64 group 64 fill 1=4
+kernel void pointers_kept(device float *out [[buffer(0)]], device const int *n [[buffer(1)]],
+                          uint l [[thread_index_in_threadgroup]]) {
+    threadgroup float a[64], b[64];
+    threadgroup float *p[4];
+    a[l] = l, b[l] = 2 * l;
+    for (int k = 0; k < *n; k++) p[k] = k & 1 ? b + k : a + k;
+    threadgroup_barrier(TG);
+    float sum = 0;
+    for (int k = 0; k < *n; k++) sum += p[k][(l + k) % 32];
+    out[l] = sum;
+}
+// run grid 64 group 64 fill 1=4 threadgroup 512
+kernel void pointers_kept_of_argument(device float *out [[buffer(0)]], device const int *n [[buffer(1)]],
+                                      threadgroup float *shared [[threadgroup(0)]],
+                                      uint l [[thread_index_in_threadgroup]]) {
+    threadgroup float *p[4];
+    shared[l] = l, shared[64 + l] = 2 * l;
+    for (int k = 0; k < *n; k++) p[k] = shared + 32 * k;
+    threadgroup_barrier(TG);
+    float sum = 0;
+    for (int k = 0; k < *n; k++) sum += p[k][l % 32];
+    out[l] = sum;
+}
+// run grid 64 group 64 fill 1=4
+kernel void pointers_kept_unordered(device float *out [[buffer(0)]], device const int *n [[buffer(1)]],
+                                    uint l [[thread_index_in_threadgroup]]) {
+    threadgroup float a[64], b[64];
+    threadgroup float *p[4];
+    a[l] = l; //! race a
+    b[l] = 2 * l; //! race b
+    for (int k = 0; k < *n; k++) p[k] = k & 1 ? b + k : a + k;
+    float sum = 0;
+    for (int k = 0; k < *n; k++) sum += p[k][(l + k) % 32]; //! race a //! race b
+    out[l] = sum;
+}

@@ -615,6 +615,7 @@ void msl_validate(Cg *cg) {
     msl_expand_notes(v);
     msl_expand_relative_loads(v);
     msl_guard_handles(v);
+    msl_hoist_places(v);
     msl_mark_varying(v);
     note_accesses(v);
     check_shorts(v);

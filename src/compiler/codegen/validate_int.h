@@ -69,6 +69,9 @@ typedef struct Validation {
     unsigned access_kind, varies_kind, region_kind; // metadata
     Value empty;                                    // a node without contents
     unsigned n_regions;
+    Root **kept; // variables of the thread and threadgroup memory whose address stands in memory
+    size_t n_kept, max_kept;
+    bool knows_kept;
 } Validation;
 
 // Where a check stands: what reports say about the thread.
@@ -89,7 +92,9 @@ int msl_step_back(Value pointer, Value *out);
 void msl_root_values(Validation *v, Root *root); // start and length
 bool msl_constant_offset(Validation *v, Value pointer, const Root *root, int64_t *offset);
 void msl_mark_varying(Validation *v);
-bool msl_is_lookup(const char *name);                 // of a pointer or a handle, at run time
+void msl_hoist_places(Validation *v); // what is threadgroup memory is known from the entry on
+bool msl_keeps_thread(Validation *v); // some variable of the thread is among `kept`
+bool msl_is_lookup(const char *name); // of a pointer or a handle, at run time
 void msl_position_behind(Validation *v, Value value); // the builder: where the value is known
 bool msl_varies(const Validation *v, Value value);
 

@@ -3,7 +3,8 @@
 //   in    the thread function, optimised; threadgroup memory as calls of __ingot_place
 //   out   for each pointer the parameters, variables or loaded pointers it may be based on
 // A pointer that was read from memory is a root of its own: its extent is looked up at run time
-// among the device's live resources (device/validate.c).
+// among the device's live resources (device/validate.c), and among the variables of this function
+// whose address it stores anywhere: an array of pointers into threadgroup memory.
 #include "compiler/codegen/validate_int.h"
 #include "abi/data_types.h"
 #include <stddef.h>
@@ -192,9 +193,17 @@ static void invariant(Validation *v, Value load) {
     LLVMSetMetadata(load, LLVMGetMDKindIDInContext(v->cg->cx.llvm, "invariant.load", 14), v->empty);
 }
 
+static bool is_place(Value i) { return msl_starts(msl_callee(i), "__ingot_place"); }
+
+static bool is_number_of_argument(Value i) {
+    return LLVMIsAPtrToIntInst(i) && LLVMIsAArgument(LLVMGetOperand(i, 0));
+}
+
+// Behind the variables and what msl_hoist_places put there.
 static void position_at_entry(Validation *v) {
     Value i = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(v->cg->thread));
-    while (LLVMIsAAllocaInst(i)) i = LLVMGetNextInstruction(i);
+    while (LLVMIsAAllocaInst(i) || is_place(i) || is_number_of_argument(i))
+        i = LLVMGetNextInstruction(i);
     LLVMPositionBuilderBefore(v->cg->cx.builder, i);
 }
 
@@ -226,13 +235,125 @@ void msl_position_behind(Validation *v, Value value) {
     LLVMPositionBuilderBefore(v->cg->cx.builder, next);
 }
 
+// ---- threadgroup memory at the entry ----
+
+// A number there, where the builder stands; NULL: it is not known.
+static Value at_entry(Validation *v, Value value) {
+    if (LLVMIsAConstant(value) || LLVMIsAArgument(value)) return value;
+    if (!is_number_of_argument(value)) return NULL;
+    return LLVMBuildPtrToInt(v->cg->cx.builder, LLVMGetOperand(value, 0), LLVMTypeOf(value), "");
+}
+
+static bool is_same_place(Value a, Value b) {
+    for (unsigned o = 0; o < 3; o++) {
+        Value x = LLVMGetOperand(a, o), y = LLVMGetOperand(b, o);
+        if (LLVMIsAPtrToIntInst(x)) x = LLVMGetOperand(x, 0);
+        if (LLVMIsAPtrToIntInst(y)) y = LLVMGetOperand(y, 0);
+        if (x != y) return false;
+    }
+    return true;
+}
+
+static Value place_at_entry(Validation *v, Value place) {
+    Value args[3];
+    position_at_entry(v);
+    for (unsigned o = 0; o < 3; o++)
+        if (!(args[o] = at_entry(v, LLVMGetOperand(place, o)))) return NULL;
+    return LLVMBuildCall2(v->cg->cx.builder, LLVMGetCalledFunctionType(place),
+                          LLVMGetCalledValue(place), args, 3, "");
+}
+
+void msl_hoist_places(Validation *v) {
+    Value *all = NULL, *top = NULL;
+    size_t n = 0, max = 0, n_top = 0, max_top = 0;
+    for (Block b = LLVMGetFirstBasicBlock(v->cg->thread); b; b = LLVMGetNextBasicBlock(b))
+        for (Value i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            if (!is_place(i)) continue;
+            all = msl_validate_grow(v, all, n, &max);
+            all[n++] = i;
+        }
+    for (size_t k = 0; k < n; k++) {
+        size_t t = 0;
+        while (t < n_top && !is_same_place(top[t], all[k])) t++;
+        if (t == n_top) {
+            Value place = place_at_entry(v, all[k]);
+            if (!place) continue;
+            top = msl_validate_grow(v, top, n_top, &max_top);
+            top[n_top++] = place;
+        }
+        LLVMReplaceAllUsesWith(all[k], top[t]);
+        LLVMInstructionEraseFromParent(all[k]);
+    }
+}
+
+// ---- variables whose address is kept ----
+
+static void keep(Validation *v, Value value) {
+    if (!is_place(value) && !LLVMIsAAllocaInst(value)) return;
+    for (size_t k = 0; k < v->n_kept; k++)
+        if (v->kept[k]->value == value) return;
+    v->kept = msl_validate_grow(v, v->kept, v->n_kept, &v->max_kept);
+    v->kept[v->n_kept++] = msl_root_of(v, value);
+}
+
+static void keep_all_of(Validation *v, Value pointer) {
+    Value seen[MAX_WALK];
+    int n_seen = 1;
+    seen[0] = pointer;
+    for (int at = 0; at < n_seen; at++) {
+        Value back[MSL_MAX_BACK];
+        int n = msl_step_back(seen[at], back);
+        if (!n) keep(v, seen[at]);
+        for (int b = 0; b < n; b++) {
+            bool old = n_seen == MAX_WALK;
+            for (int k = 0; k < n_seen; k++) old |= seen[k] == back[b];
+            if (!old) seen[n_seen++] = back[b];
+        }
+    }
+}
+
+static void find_kept(Validation *v) {
+    if (v->knows_kept) return;
+    v->knows_kept = true;
+    for (Block b = LLVMGetFirstBasicBlock(v->cg->thread); b; b = LLVMGetNextBasicBlock(b))
+        for (Value i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+            if (LLVMIsAStoreInst(i) &&
+                LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(i, 0))) == LLVMPointerTypeKind)
+                keep_all_of(v, LLVMGetOperand(i, 0));
+}
+
+bool msl_keeps_thread(Validation *v) {
+    find_kept(v);
+    for (size_t k = 0; k < v->n_kept; k++)
+        if (v->kept[k]->space == ABI_SPACE_THREAD) return true;
+    return false;
+}
+
+// In front of what was looked up: the variable that the pointer points into, if it is one.
+static void look_among_kept(Validation *v, Root *r) {
+    MslContext *cx = &v->cg->cx;
+    LLVMBuilderRef b = cx->builder;
+    Type i64 = msl_int(cx, 64);
+    for (size_t k = 0; k < v->n_kept; k++) {
+        const Root *e = v->kept[k];
+        Value off = LLVMBuildSub(b, LLVMBuildPtrToInt(b, r->value, i64, ""),
+                                 LLVMBuildPtrToInt(b, e->start, i64, ""), ""),
+              here = LLVMBuildICmp(b, LLVMIntULT, off, e->length, "");
+        r->start = LLVMBuildSelect(b, here, e->start, r->start, "");
+        r->length = LLVMBuildSelect(b, here, e->length, r->length, "");
+    }
+}
+
 static void look_up(Validation *v, Root *r) {
     MslContext *cx = &v->cg->cx;
+    find_kept(v);
+    for (size_t k = 0; k < v->n_kept; k++) msl_root_values(v, v->kept[k]);
     msl_position_behind(v, r->value);
     Value args[2] = {msl_launch(v, NULL), r->value};
     Value start = msl_call(v, "ingot_span_start", msl_int(cx, 64), args, 2);
     r->start = LLVMBuildIntToPtr(cx->builder, start, msl_ptr(cx), "");
     r->length = msl_call(v, "ingot_span_bytes", msl_int(cx, 64), args, 2);
+    look_among_kept(v, r);
 }
 
 void msl_root_values(Validation *v, Root *r) {

@@ -319,6 +319,7 @@ static void watch_pointer(Watch *w, Value i, CpuSiteKind kind, Value p, uint64_t
                           Root *const *roots, int n_roots) {
     Root r;
     if (!find_space(w, roots, n_roots, &r)) return;
+    if (r.space == ABI_SPACE_POINTER && msl_keeps_thread(w->v)) return; // it may be nobody else's
     unsigned flags = kind == CPU_SITE_ATOMIC || is_relaxed(i) ? CPU_SITE_RELAXED : 0;
     if (kind == CPU_SITE_READ && r.space == ABI_SPACE_THREADGROUP && bytes && !flags &&
         parent(i) == w->v->cg->thread && joins_series(w, i, p, bytes))
