@@ -323,6 +323,8 @@ def test_a_click_on_a_pixel_tells_its_history(page):
 
 
 def test_keys(page):
+    page.key("End")  # at once: the tree has the focus
+    page.wait("document.getElementById('place').textContent.startsWith('command 13 ')")
     page.click("#tree .node")
     page.js("document.getElementById('tree').focus()")
     rows = page.js("document.querySelectorAll('#tree .node').length")

@@ -334,6 +334,7 @@
         $("state").textContent = summary();
         refold();
         select(site.commands.get(0) || site.nodes[0]);
+        if (document.activeElement === document.body) $("tree").focus(); // arrows move at once
         document.body.dataset.ready = "1";
         try {
             const times = await site.ask("times");
