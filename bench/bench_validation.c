@@ -16,7 +16,7 @@ static const struct Sampling {
 } samplings[] = {
     {"sampling, bound by the encoder", "sample_bound"},
     {"sampling, of an argument buffer", "sample_argument"},
-    {"the same, 8 times", "sample_loop"},
+    {"sampling, the same 8 times", "sample_loop"},
     {"sampling, one of 64 for a group", "sample_group"},
     {"sampling, one of 64 for a thread", "sample_thread"},
 };

@@ -296,9 +296,10 @@ static void many_repairs(void **state) {
                           "kernel void k#(device float *a) { a[0] = f#(float4(a[1])) + c#; }\n"
                           "struct T# {}; ",
                           300);
-    char *whole = malloc(strlen(text) + 64);
+    size_t room = strlen(text) + 64;
+    char *whole = malloc(room);
     assert_non_null(whole);
-    sprintf(whole, "#include <metal_stdlib>\nstruct S2 { metal::float4 v; };\n%s", text);
+    snprintf(whole, room, "#include <metal_stdlib>\nstruct S2 { metal::float4 v; };\n%s", text);
     MslSource s = source_of(whole);
     accepts(&s);
     free(whole);

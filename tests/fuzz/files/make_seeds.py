@@ -236,7 +236,7 @@ def captures(build):
     """Of examples, with pictures that are small."""
     root, build = os.path.normpath(os.path.join(HERE, '..', '..', '..')), os.path.abspath(build)
     with tempfile.TemporaryDirectory() as folder:
-        for name in ('textured_cube', 'mesh_shader', 'tile_shading', 'tessellation', 'mipmaps', 'tensor'):
+        for name in ('textured_cube', 'mesh_shader', 'tile_shading', 'tessellation', 'mipmaps', 'tensor', 'ray_shadows'):
             with open(os.path.join(root, 'examples', name + '.c'), encoding='utf-8') as f:
                 source = re.sub(r'\b(WIDTH|HEIGHT|TEXTURE|SIZE|n_samples) = [0-9]+', r'\1 = 16', f.read()).replace('LEVELS = 9', 'LEVELS = 5')
             program, path = os.path.join(folder, name), os.path.join(folder, name + '.ingottrace')
@@ -259,6 +259,31 @@ def captures(build):
                 write('capture', 'endless_rows', damage_capture(damage_capture(endless, 69, 8, bytes(8)), 69, 73, bytes(8)))
 
 
+def pages():
+    """Requests to `ingot view` and `ingot play`."""
+    own = '/0123456789abcdef0123456789abcdef/'
+
+    def request(name, target, body=None):
+        head = '%s %s HTTP/1.1\r\nHost: 127.0.0.1:80\r\n' % ('GET' if body is None else 'POST', target)
+        if body is not None:
+            head += 'Origin: http://localhost:80\r\nSec-Fetch-Site: same-origin\r\nContent-Length: %d\r\n' % len(body)
+        write('page', name, head + 'Connection: keep-alive\r\n\r\n' + (body or ''))
+    request('index', own + 'index')
+    request('bytes', own + 'bytes?1,4096,64')
+    request('texture', own + 'texture?2,0,0,0')
+    request('times', own + 'times')
+    request('history', own + 'history?1,0,0,3,4')
+    settings = {'program': 1, 'function': 'k', 'vertex': 'v', 'object': 'o', 'mesh': 'm', 'grid': [64, 2, 1], 'group': [8, 8, 1], 'object_group': [1, 1, 1],
+                'render': {'vertices': 3, 'instances': 1, 'primitive': 'line-strip', 'cull': 'back', 'depth': True, 'wireframe': False,
+                           'clear': [0, 0.5, 1, 1], 'size': [16, 16]},
+                'buffers': {'a': [1, 2, 3], 'b': 'random'}, 'textures': {'t': 'checker'}, 'values': {'n': [4], 's.x': [1.5]},
+                'unchecked': False, 'time': 1.5, 'mouse': [1, 2, 0, 0], 'frame': 7}
+    request('run', own + 'api/run', json.dumps(settings))
+    settings['expect'] = [{'buffer': 'a', 'is': [1, 2], 'tolerance': 1e-5}, {'pixel': [1, 2], 'color': [0, 0, 0, 1]}]
+    request('check', own + 'api/check', json.dumps(dict(settings, checks=[{'grid': [2]}, {'values': {'n': [9]}, 'expect': []}])))
+    write('page', 'refused', 'POST /x HTTP/1.1\r\nTransfer-Encoding: chunked\r\nHost: elsewhere\r\n\r\n{}')
+
+
 def words():
     write('json', 'all.json', '{"a": [1, -2.5e3, true, false, null, "\\u00e9\\n"], "b": {}, "c": []}')
     write('json', 'deep.json', '[' * 30 + ']' * 30)
@@ -269,6 +294,7 @@ def main():
     libraries(os.path.join(build, 'bin', 'mslc'))
     objects(os.path.join(build, 'bin', 'mslc'))
     captures(build)
+    pages()
     archives()
     arrays()
     tensors()
