@@ -86,7 +86,8 @@ def test_wrong_command_lines(ingot):
     ingot("trace", "--wrong", "true", status=2)
     assert "plain file" in ingot("trace", "-o", "/dev/null", "true", status=1).stderr
     assert "PROGRAM ARGS" in ingot("trace", "--help").stdout
-    ingot("trace", "-q", "-o", "no/such/folder/t.json", "true")  # the program comes first
+    no_folder = ingot("trace", "-q", "-o", "no/such/folder/t.json", "true", status=1)  # before the program runs
+    assert "cannot write 'no/such/folder/t.json': No such file" in no_folder.stderr
 
 
 DYING = r"""
