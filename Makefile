@@ -51,7 +51,7 @@ fuzz: build
 
 # Sources that no person would write, until interrupted.
 fuzz-sources: build
-	@scripts/fuzz $(B) --sources
+	@scripts/fuzz $(B) --sources --made
 
 # The tests that wait for other threads, with threads that stop where it hurts.
 chaos: build

@@ -51,7 +51,7 @@ static void report(const RunJob *job, const char *path) {
         complain(0, "capture", "%s: %s", job->output, why);
         return;
     }
-    fprintf(stderr, "ingot capture: %s: %llu commands in %zu runs, %.1f MB", job->output,
+    fprintf(stderr, "ingot capture: %s: commands %llu, runs %zu, %.1f MB", job->output,
             (unsigned long long)cap_n_commands(c), cap_n_runs(c), (double)cap_n_bytes(c) / 1e6);
     if (cap_why_cut(c))
         fprintf(stderr, "; then: %s", cap_why_cut(c));

@@ -127,7 +127,7 @@ static int run_once(const Job *job, const Capture *capture, CapReplay *replay) {
     int status = save_all(job, replay);
     if (status || job->quiet) return status;
     if (job->has_until && !job->save.n) list_objects(replay);
-    printf("%s: %llu commands in %zu runs replayed%s%s\n", job->file,
+    printf("%s: replayed, commands %llu, runs %zu%s%s\n", job->file,
            (unsigned long long)(job->has_until ? job->until + 1 : n), cap_n_runs(capture),
            job->check ? ", results are those of the capture" : "",
            cap_is_cut(capture) ? " (the capture ends early)" : "");

@@ -41,7 +41,7 @@ def test_examples_come_out_the_same(ingot, name):
         pytest.skip("built without examples")
     plain = subprocess.run([program], cwd=ingot.folder, env=ingot.env, capture_output=True, timeout=100)
     r = ingot("capture", program, "-o", "x.ingottrace", status=plain.returncode)
-    assert "commands in" in r.stderr and "early" not in r.stderr
+    assert ": commands " in r.stderr and "early" not in r.stderr
     assert SAME in ingot("replay", "--check", "x.ingottrace").stdout
 
 
