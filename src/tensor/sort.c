@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // sort.c: elements in order along an axis. Everything is brought to rows of keys, unsigned numbers
 // in the order that is wanted, for which the positions in order are found:
-//   short rows   each element counts how many come before it (its rank), in parallel;
+//   short rows   by a SIMD-group each, in a network of comparisons (on a GPU, and 64-bit keys:
+//                each element counts how many come before it, its rank, in parallel);
 //   long rows    by digits of 8 bits from the last one on, each pass stable: a row is cut into
 //                blocks, a thread counts the digits of a block, the counts of all blocks become
 //                places, and the thread puts its elements there;
@@ -13,7 +14,14 @@
 #include "tensor/along.h"
 #include "ig_texts.h"
 
-enum { MAX_RANKED = 256, MAX_SELECTED = 32, DIGITS = 256, MIN_BLOCK = 512, TARGET_BLOCKS = 256 };
+enum {
+    MAX_RANKED = 256,
+    MAX_NETWORK = 4096,
+    MAX_SELECTED = 32,
+    DIGITS = 256,
+    MIN_BLOCK = 512,
+    TARGET_BLOCKS = 256
+};
 
 static const char small_keys[] = "KEY=uint", large_keys[] = "KEY=ulong WIDE=1";
 // ---- Long rows ----
@@ -145,6 +153,25 @@ static IgTensor *by_digits(IgTensor *keys, int n_passes, MTLError **error) {
 
 // ---- Any rows ----
 
+// The first k positions of rows x (R, n), up to MAX_NETWORK long, by one SIMD-group a row.
+static IgTensor *by_network(const char *call, IgTensor *x, int64_t k, uint32_t flip,
+                            MTLError **error) {
+    int64_t rows = ig_dim(x, 0), n = ig_dim(x, 1);
+    int32_t size = n <= 32 ? 32 : n <= 64 ? 64 : 128;
+    IgWork work = {.kernel = {ig_text_sort_keys_metal, "rows", ig_type_metal(ig_type(x)),
+                              n <= 32   ? "KEY=uint V=1"
+                              : n <= 64 ? "KEY=uint V=2"
+                                        : "KEY=uint V=4"},
+                   .grid = mtl_size_make((size_t)rows, 1, 1),
+                   .group = mtl_size_make(32, 1, 1),
+                   .groups = true};
+    while (size < n) size *= 2;
+    const int32_t words[] = {(int32_t)flip, 0, (int32_t)n, (int32_t)k, size};
+    memcpy(work.words, words, sizeof words);
+    IgTensor *packed = ig_contiguous(x, error);
+    return ig_work(call, &work, 1, &packed, &(IgShape){2, {rows, k}}, IgInt32, error);
+}
+
 // The first k positions in order of rows x (R, n). Inside a scope.
 static IgTensor *positions(const char *call, IgTensor *x, int64_t k, bool descending,
                            MTLError **error) {
@@ -158,6 +185,9 @@ static IgTensor *positions(const char *call, IgTensor *x, int64_t k, bool descen
     bool wide = type == IgInt64;
     const char *macros = wide ? large_keys : small_keys;
     uint64_t flip = !descending ? 0 : wide ? UINT64_MAX : (1ull << known[type].bits) - 1;
+    bool few_of_many = n > 32 && k <= MAX_SELECTED && k * 4 <= n && !wide;
+    if (!ig_device(x)->gpu && !wide && n > 16 && n <= (few_of_many ? 128 : MAX_NETWORK))
+        return by_network(call, x, k, (uint32_t)flip, error);
     IgWork work = {.kernel = {ig_text_sort_keys_metal, "keys", ig_type_metal(type), macros}};
     memcpy(work.words, &flip, sizeof flip);
     ig_work_threads(&work, rows * n, 1);
@@ -166,7 +196,7 @@ static IgTensor *positions(const char *call, IgTensor *x, int64_t k, bool descen
     IgTensor *keys = ig_work(call, &work, 1, &packed, &shape, wide ? IgInt64 : IgInt32, error);
     IgWork rank = {.kernel = {ig_text_sort_metal, .macros = macros},
                    .words = {(int32_t)n, (int32_t)k}};
-    if (n > 32 && k <= MAX_SELECTED && k * 4 <= n && !wide) {
+    if (few_of_many) {
         rank.kernel.function = "select";
         rank.grid = mtl_size_make((size_t)rows, 1, 1);
         rank.group = mtl_size_make(32, 1, 1);

@@ -60,6 +60,20 @@ def test_sort(dtype):
     assert np.array_equal(ig.argsort(x, 1, False).numpy(), order(a, 1, False))
 
 
+@pytest.mark.parametrize("n", [17, 32, 33, 64, 65, 127, 128, 129, 1024, 4000, 4096, 4097])
+def test_sizes_of_networks(n):
+    """Rows without equals, some that differ in the last bits of their keys alone, and some of one number."""
+    a = RNG.standard_normal((6, n)).astype("f4")
+    a[1] = (np.float32(3).view("u4") + RNG.permutation(n).astype("u4")).view("f4")
+    a[2, ::2] = a[2, 1]
+    a[3] = -np.sort(-a[3])
+    a[4] = np.nan
+    for b in (a, a.astype("f2"), a[:4].view("i4")):
+        for descending in (False, True):
+            got = ig.argsort(ig.tensor(b), 1, descending).numpy()
+            assert np.array_equal(got, order(b, 1, descending)), (b.dtype, descending)
+
+
 def test_bfloat_and_views():
     a = (numbers((700,), "f4").view("u4") & 0xFFFF0000).view("f4")
     got = ig.argsort(ig.tensor(a, ig.BF16), 0, False).numpy()
@@ -76,7 +90,7 @@ def test_long_axis():
         assert np.array_equal(indices.numpy(), want) and np.array_equal(values.numpy(), a[want])
 
 
-@pytest.mark.parametrize("n", [9, 113, 900])
+@pytest.mark.parametrize("n", [9, 31, 113, 128, 129, 900])
 def test_topk(n):
     a = numbers((5, n), "f4")
     for k in (0, 1, 7, n):
