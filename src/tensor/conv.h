@@ -30,7 +30,8 @@ typedef struct IgConvLayout {
     int64_t mult[2], plane[2]; // rows and columns of what is laid out
     int32_t *adds;             // per slot y, x
 } IgConvLayout;
-// x (n, channels, ..) as (images, slots, channels, rows, columns).
+// x (n, channels, ..) as (images, slots, channels, rows, columns), in memory with some lines more
+// unless x is returned as it is.
 IgTensor *ig_conv_lay_out(const IgConvLayout *p, IgTensor *x, int64_t images, int64_t channels,
                           MTLError **error);
 // weight (groups o, c, taps) in another order: 0 is a tap, 1 a group, 2 of o, 3 of c.

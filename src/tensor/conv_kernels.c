@@ -22,8 +22,7 @@ enum { THIN = IG_CONV_THIN };
 
 // What the kernels are compiled with.
 enum { LINES = 16 };
-static const char in_line[] = "STEP=1 LINES=16", every_other[] = "STEP=2 LINES=16",
-                  apart[] = "STEP=p[8] LINES=16";
+static const char in_line[] = "STEP=1 LINES=16", apart[] = "STEP=p[8] LINES=16";
 #define TILES "TILE_M=64 TILE_N=64 SIMD_GROUPS="
 static const char straight[] = TILES "1 TRANSPOSED=false", transposed[] = TILES "1 TRANSPOSED=true",
                   for_weights[] = TILES "2";
@@ -191,6 +190,41 @@ static bool plan_back(Plan *p, const IgConv *v, MTLError **error) {
 
 // ---- The steps ----
 
+// Behind what is laid out: products read whole vectors.
+enum { SPARE = 16 };
+static int64_t spare_lines(const IgConvLayout *p) { return tiles(SPARE, p->plane[1]); }
+
+// Even and odd rows and columns, each a slot: what stride 2 needs.
+enum { HELD = 4096, HELD_AT_ONCE = 16384 }; // of conv_layout.metal; elements of a threadgroup
+static bool is_split(const IgConvLayout *p, int64_t columns) {
+    bool is = p->slots == 4 && p->mult[0] == 2 && p->mult[1] == 2 && 2 * columns <= HELD;
+    for (int s = 0; is && s < 4; s++)
+        is = p->adds[2 * s] == p->adds[0] + s / 2 && p->adds[2 * s + 1] == p->adds[1] + s % 2;
+    return is && p->adds[1] >= -64 && p->adds[1] <= 0 &&
+           2 * p->plane[1] + p->adds[1] <= columns + 64;
+}
+
+static IgTensor *split(const IgConvLayout *p, IgTensor *packed, int64_t images, int64_t channels,
+                       MTLError **error) {
+    int64_t rows = ig_dim(packed, 2), columns = ig_dim(packed, 3);
+    int64_t each = HELD / (2 * columns), some = 1;
+    if (each >= p->plane[0]) {
+        each = p->plane[0];
+        some = HELD_AT_ONCE / (4 * each * p->plane[1]);
+        some = some < 1 ? 1 : some > channels ? channels : some;
+    }
+    IgWork w = {
+        .kernel = {ig_text_conv_layout_metal, "split", ig_type_metal(ig_type(packed)), in_line},
+        .words = {(int32_t)rows, (int32_t)columns, (int32_t)p->plane[0], (int32_t)p->plane[1],
+                  (int32_t)channels, p->adds[0], p->adds[1], (int32_t)each, (int32_t)some},
+        .grid = mtl_size_make((size_t)tiles(p->plane[0], each), (size_t)tiles(channels, some),
+                              (size_t)images),
+        .group = mtl_size_make(32, 1, 1),
+        .groups = true};
+    IgShape shape = {2, {images * 4 * channels * p->plane[0] + spare_lines(p), p->plane[1]}};
+    return ig_work("ig_conv2d", &w, 1, &packed, &shape, ig_type(packed), error);
+}
+
 // x (n, channels, ..) in the layout's order: (images, slots, channels, rows, columns).
 IgTensor *ig_conv_lay_out(const IgConvLayout *p, IgTensor *x, int64_t images, int64_t channels,
                           MTLError **error) {
@@ -200,22 +234,22 @@ IgTensor *ig_conv_lay_out(const IgConvLayout *p, IgTensor *x, int64_t images, in
     if (p->slots == 1 && !p->adds[0] && !p->adds[1] && p->mult[0] == 1 && p->mult[1] == 1 &&
         p->plane[0] == rows && p->plane[1] == columns)
         return packed;
+    if (is_split(p, columns)) return split(p, packed, images, channels, error);
     IgShape shape = {2, {images * p->slots * channels * p->plane[0], p->plane[1]}};
+    const int32_t lines = (int32_t)shape.n[0];
+    shape.n[0] += spare_lines(p);
     IgTensor *table =
         ig_from_data(ig_device(x), IgInt32, 1, (int64_t[]){p->slots * 2}, p->adds, error);
     size_t width = p->plane[1] < 256 ? (size_t)(p->plane[1] + 31) / 32 * 32 : 256;
     IgWork w = {.kernel = {ig_text_conv_layout_metal, "layout", ig_type_metal(ig_type(x)),
-                           p->mult[1] == 1   ? in_line
-                           : p->mult[1] == 2 ? every_other
-                                             : apart},
-                .words = {(int32_t)shape.n[0], (int32_t)rows, (int32_t)columns,
-                          (int32_t)p->plane[0], (int32_t)p->plane[1], (int32_t)p->slots,
-                          (int32_t)channels, (int32_t)p->mult[0], (int32_t)p->mult[1],
-                          (int32_t)width},
+                           p->mult[1] == 1 ? in_line : apart},
+                .words = {lines, (int32_t)rows, (int32_t)columns, (int32_t)p->plane[0],
+                          (int32_t)p->plane[1], (int32_t)p->slots, (int32_t)channels,
+                          (int32_t)p->mult[0], (int32_t)p->mult[1], (int32_t)width},
                 .group = mtl_size_make(width, 1, 1),
                 .groups = true};
-    w.grid = mtl_size_make(((size_t)p->plane[1] + width - 1) / width,
-                           (size_t)tiles(shape.n[0], LINES), 1);
+    w.grid =
+        mtl_size_make(((size_t)p->plane[1] + width - 1) / width, (size_t)tiles(lines, LINES), 1);
     return ig_work("ig_conv2d", &w, 2, (IgTensor *[]){packed, table}, &shape, ig_type(x), error);
 }
 
@@ -250,7 +284,8 @@ static IgTensor *product(const IgConv *v, const Plan *p, bool back, IgTensor *so
                    .words = {(int32_t)m, (int32_t)k, (int32_t)v->groups, (int32_t)p->phases,
                              (int32_t)plane, (int32_t)batch, (int32_t)p->layout.plane[1],
                              (int32_t)size[0], (int32_t)size[1], back ? (int32_t)v->stride[0] : 1,
-                             back ? (int32_t)v->stride[1] : 1, bias != NULL},
+                             back ? (int32_t)v->stride[1] : 1, bias != NULL,
+                             ig_numel(source) >= images * batch + SPARE},
                    .groups = true,
                    .products = products_of(v)};
     if (thin) {

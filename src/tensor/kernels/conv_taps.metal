@@ -11,17 +11,21 @@ using namespace mpp::tensor_ops;
 typedef ELEMENT T;
 
 // p: M, K, groups, phases, plane and images of the source, its width, rows and columns of the
-// result, strides y and x there, whether there is a bias. The table: 6 numbers per phase (first
+// result, strides y and x there, whether there is a bias, whether 16 elements behind the source may be
+// read (then lanes are whole vectors). The table: 6 numbers per phase (first
 // tap, taps, positions, columns, place y, place x), then 2 per tap (matrix, offset).
 #define SETUP const int M = p[0], K = p[1], G = p[2], P = p[3], plane = p[4], width = p[6]
 kernel void taps(constant int *p [[buffer(0)]], device T *source [[buffer(1)]],
                  device T *weights [[buffer(2)]], device const int *table [[buffer(3)]],
                  device const T *bias [[buffer(4)]], device T *result [[buffer(5)]],
-                 uint3 group [[threadgroup_position_in_grid]]) {
+                 uint3 group [[threadgroup_position_in_grid]],
+                 uint self [[thread_index_in_threadgroup]]) {
     SETUP;
+    const int lane = int(self);
     const int ng = int(group.z) / P, g = ng % G;
     device const int *phase = table + int(group.z) % P * 6;
     const int L = phase[2], row0 = int(group.y) * TILE_M, column0 = int(group.x) * TILE_N;
+    const int lanes = p[12] ? (L + 15) / 16 * 16 : L;
     if (column0 >= L) return;
     device T *first_a = weights + g * M * K, *first_b = source + ng * p[5];
     typedef tensor<device T, dextents<int, 2>, tensor_inline> Matrix;
@@ -36,10 +40,31 @@ kernel void taps(constant int *p [[buffer(0)]], device T *source [[buffer(1)]],
         Matrix all_a(first_a + tap[0] * G * M * K,
                      TRANSPOSED ? dextents<int, 2>(M, K) : dextents<int, 2>(K, M),
                      array<int, 2>{1, TRANSPOSED ? M : K});
-        Matrix all_b(first_b + tap[1], dextents<int, 2>(L, K), array<int, 2>{1, plane});
+        Matrix all_b(first_b + tap[1], dextents<int, 2>(lanes, K), array<int, 2>{1, plane});
         auto a = all_a.slice(TRANSPOSED ? row0 : 0, TRANSPOSED ? 0 : row0);
         auto b = all_b.slice(column0, 0);
         op.run(a, b, tile);
+    }
+    if (p[10] == 1) {
+        // Through threadgroup memory, so that lines are stored as they lie.
+        threadgroup float sums[TILE_M * TILE_N];
+        tensor<threadgroup float, dextents<int, 2>, tensor_inline> all(
+            sums, dextents<int, 2>(TILE_N, TILE_M), array<int, 2>{1, TILE_N});
+        tile.store(all);
+        simdgroup_barrier(mem_flags::mem_threadgroup);
+        const int n_rows = min(TILE_M, M - row0), stop = min(column0 + TILE_N, L);
+        for (int y = column0 / width; y * width < stop; y++) {
+            const int begin = max(column0, y * width), end = min(stop, y * width + phase[3]);
+            for (int m = 0; m < n_rows; m++) {
+                const float more = p[11] ? float(bias[g * M + row0 + m]) : 0.0f;
+                device T *to = result + ((ng * M + row0 + m) * p[7] + y * p[9] + phase[4]) * p[8] +
+                               phase[5] - y * width;
+                for (int i = begin; i < end; i += 32)
+                    if (i + lane < end)
+                        to[i + lane] = T(sums[m * TILE_N + i - column0 + lane] + more);
+            }
+        }
+        return;
     }
     const float lines = 1.0f / float(width);
     for (ushort e = 0; e < tile.get_capacity(); e++) {
