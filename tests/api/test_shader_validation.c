@@ -223,7 +223,8 @@ typedef struct Run {
     uint32_t constant;        // at index 2, if not 0
     size_t constant_bytes;    // 0: 4
     size_t threadgroup_bytes; // at index 0, if not 0
-    MTLBuffer *in;            // NULL: in_buffer
+    MTLBuffer *in, *out;      // NULL: in_buffer, out_buffer
+    MTLBuffer *reached;       // through a pointer in memory, if not NULL
 } Run;
 
 // Runs it; the command buffer is the caller's.
@@ -234,13 +235,16 @@ static MTLCommandBuffer *run(const Run *r, MTLShaderValidation validation) {
     mtl_compute_command_encoder_set_label(e, "Pass");
     mtl_compute_command_encoder_set_compute_pipeline_state(e, p);
     mtl_compute_command_encoder_set_buffer(e, r->in ? r->in : in_buffer, 0, 0);
-    mtl_compute_command_encoder_set_buffer(e, out_buffer, 0, 1);
+    mtl_compute_command_encoder_set_buffer(e, r->out ? r->out : out_buffer, 0, 1);
     uint32_t constants[4] = {r->constant};
     if (r->constant)
         mtl_compute_command_encoder_set_bytes(e, constants,
                                               r->constant_bytes ? r->constant_bytes : 4, 2);
     if (r->threadgroup_bytes)
         mtl_compute_command_encoder_set_threadgroup_memory_length(e, r->threadgroup_bytes, 0);
+    if (r->reached)
+        mtl_compute_command_encoder_use_resource(e, (MTLResource *)r->reached,
+                                                 MTLResourceUsageRead);
     mtl_compute_command_encoder_dispatch_threads(e, r->grid, r->group);
     mtl_compute_command_encoder_end_encoding(e);
     commit_and_wait(commands);
@@ -618,7 +622,7 @@ TEST(test_pointers) {
     uint32_t *bytes = mtl_buffer_contents(data);
     for (uint32_t i = 0; i < 1000; i++) bytes[i] = 7 * i;
     Pointers *pointers = mtl_buffer_contents(table);
-    const Run r = {.kernel = "through", .grid = line, .group = group, .in = table};
+    const Run r = {.kernel = "through", .grid = line, .group = group, .in = table, .reached = data};
     // Good ones, past the end of one, and one that points into the middle.
     pointers[0].p = pointers[1].p = mtl_buffer_gpu_address(data);
     MTLCommandBuffer *c = run(&r, MTLShaderValidationEnabled);
@@ -732,6 +736,30 @@ TEST(test_chosen) {
     for (uint32_t i = 0; i < N; i++) assert_int_equal(in[i], i && !(i & 1) ? i - 1 : i + 1);
     find_log(c, "store of 4 bytes outside buffer");
     mtl_release(c);
+}
+
+// What is behind the end of one buffer is the start of the other: it is outside nevertheless.
+TEST(test_chosen_neighbours) {
+    uint32_t *pages =
+        mmap(NULL, 2 * BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(pages != MAP_FAILED);
+    MTLBuffer *first =
+                  mtl_device_new_buffer_with_bytes_no_copy(device, pages, BYTES, 0, NULL, NULL),
+              *second =
+                  mtl_device_new_buffer_with_bytes_no_copy(device, pages + N, BYTES, 0, NULL, NULL);
+    reset();
+    MTLCommandBuffer *c =
+        run(&(Run){.kernel = "chosen", .grid = line, .group = group, .in = first, .out = second},
+            MTLShaderValidationEnabled);
+    assert_int_equal(pages[N], 0);
+    for (uint32_t i = 1; i < N; i++) {
+        assert_int_equal(pages[i], i & 1 ? 0 : i - 1);
+        assert_int_equal(pages[N + i], i & 1 ? i - 1 : 0);
+    }
+    find_log(c, "store of 4 bytes outside buffer");
+    mtl_release(c);
+    mtl_release(first), mtl_release(second);
+    munmap(pages, 2 * BYTES);
 }
 
 // With MTL_SHADER_VALIDATION the library knows its lines.

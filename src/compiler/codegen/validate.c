@@ -133,6 +133,13 @@ static void note_access(Validation *v, Value i) {
     strip_flags(p);
     if (copies) strip_flags(LLVMGetOperand(i, 1));
     for (int r = 0; a->mode != MODE_NONE && r < a->n_roots; r++) msl_root_values(v, a->roots[r]);
+    // Past the end of one may be the first byte of another.
+    if (a->mode == MODE_BRANCH && a->n_roots > 1 && a->bytes) {
+        a->chosen = msl_validate_alloc(v, 1, sizeof *a->chosen);
+        *a->chosen = *a->roots[0];
+        a->chosen->value = p;
+        msl_choose_bounds(v, a->chosen);
+    }
     for (int r = 0; a->mode != MODE_NONE && r < a->n_from; r++) msl_root_values(v, a->from[r]);
     LLVMMetadataRef number =
         LLVMValueAsMetadata(msl_const(&v->cg->cx, 32, (uint64_t)v->n_accesses));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// validate_bounds.c: where a pointer may be one of many, start and length of its memory are chosen
-// beside it: a phi of pointers has a phi of starts and one of lengths at its side, a select two
-// selects. Exact for any mixture of variables, constants, arguments and loaded pointers, and slower
-// than what validate_roots.c does with a few roots that are known.
+// validate_bounds.c: where a pointer may be one of several, start and length of its memory are
+// chosen beside it: a phi of pointers has a phi of starts and one of lengths at its side, a select
+// two selects. Exact for any mixture of variables, constants, arguments and loaded pointers.
 #include "compiler/codegen/validate_int.h"
 
 enum { MAX_BOUNDS = 4096 };

@@ -220,7 +220,8 @@ void msl_check_branch(Validation *v, Value i, const Access *a, Root *const *root
     Block bad = new_block(v, before, "bad"), good = new_block(v, before, "good");
     LLVMInstructionRemoveFromParent(i);
     LLVMPositionBuilderAtEnd(b, before);
-    Value ok = any_root(v, p, a->bytes, roots, a->n_roots);
+    Value ok = a->chosen ? any_root(v, p, a->bytes, &a->chosen, 1)
+                         : any_root(v, p, a->bytes, roots, a->n_roots);
     bool unknown = false;
     for (int r = 0; r < a->n_roots; r++) unknown |= roots[r]->space == ABI_SPACE_POINTER;
     if (unknown) { // perhaps its root is, say, one past the end of the resource

@@ -41,6 +41,7 @@ typedef struct Access {
     uint64_t bytes; // 0: the value of operand 2 (memcpy and friends)
     Root *roots[MAX_ROOTS];
     int n_roots;
+    Root *chosen;          // of several roots the one the pointer was made from; NULL: not known
     bool fixed;            // at a constant offset from the root's start,
     int64_t offset;        // this one
     Root *from[MAX_ROOTS]; // memcpy and memmove: roots of the source
