@@ -153,14 +153,18 @@ bool rt_cb_retain(MTLCommandBuffer *buffer, void *object) {
     return buffer->unretained || rt_cb_hold(buffer, object);
 }
 
-bool rt_cb_hold(MTLCommandBuffer *buffer, void *object) {
+bool rt_cb_try_hold(MTLCommandBuffer *buffer, void *object) {
     if (!rt_grow(&buffer->retained, &buffer->retained_capacity, buffer->n_retained + 1,
-                 sizeof *buffer->retained)) {
-        rt_cb_no_memory(buffer);
+                 sizeof *buffer->retained))
         return false;
-    }
     buffer->retained[buffer->n_retained++] = mtl_retain(object);
     return true;
+}
+
+bool rt_cb_hold(MTLCommandBuffer *buffer, void *object) {
+    bool held = rt_cb_try_hold(buffer, object);
+    if (!held) rt_cb_no_memory(buffer);
+    return held;
 }
 
 bool rt_cb_tell(MTLCommandBuffer *buffer, const MTLResource *resource, bool write) {

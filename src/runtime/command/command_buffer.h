@@ -215,8 +215,9 @@ void *rt_cb_alloc_shown(MTLCommandBuffer *buffer, size_t n_bytes);
 void rt_cb_append(MTLCommandBuffer *buffer, RtOp *op, const RtOpClass *cls);
 void rt_cb_append_marker(MTLCommandBuffer *buffer, const RtOpClass *cls); // an operation of no data
 typedef bool RtKeep(MTLCommandBuffer *buffer, void *object);
-RtKeep rt_cb_retain; // until completion, unless unretained
-RtKeep rt_cb_hold;   // in any case
+RtKeep rt_cb_retain;   // until completion, unless unretained
+RtKeep rt_cb_hold;     // in any case
+RtKeep rt_cb_try_hold; // the same, and where there is no memory the commands are none the worse
 // Is it there, being recorded (and no encoder open)? Says so if not.
 bool rt_cb_recording(MTLCommandBuffer *buffer, const char *call);
 bool rt_cb_between_encoders(MTLCommandBuffer *buffer, const char *call);

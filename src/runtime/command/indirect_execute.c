@@ -48,11 +48,12 @@ static RtOpResult fail(RtExecution *x, const Execute *e, size_t index, const cha
 static RtOpResult flush(RtExecution *x, Batch *batch) {
     RtOpResult result = rt_run_batch(x);
     // Nobody else holds the pipelines: where commands are only queued, the command buffer does from
-    // now on. Of kernels that are checked reports speak of this batch: then it is waited for.
+    // now on. Without memory for that, and of kernels that are checked, whose reports speak of this
+    // batch, it is waited for.
     const DevTable *table = x->buffer->device->table;
     bool held = table->finish && !x->live && result == RT_OP_DONE;
     for (size_t i = 0; held && i < batch->n_pipelines; i++)
-        held = rt_cb_hold(x->buffer, batch->pipelines[i]);
+        held = rt_cb_try_hold(x->buffer, batch->pipelines[i]);
     if (batch->n_pipelines && !held && result == RT_OP_DONE && !dev_finish(table, x->run))
         result = RT_OP_FAILED;
     for (size_t i = 0; i < batch->n_pipelines; i++) mtl_release(batch->pipelines[i]);
