@@ -457,7 +457,8 @@ MTL_API MTLTexture *mtl_texture_new_remote_texture_view_for_device(MTLTexture *t
 MTL_API MTLDevice *mtl_texture_view_pool_device(const MTLTextureViewPool *pool);
 MTL_API const char *mtl_texture_view_pool_label(const MTLTextureViewPool *pool);
 MTL_API size_t mtl_texture_view_pool_resource_view_count(const MTLTextureViewPool *pool);
-// The id of slot 0. That of slot i is i more.
+// The id of slot 0. That of slot i is i more. Those that set views give the id of the slot, or of
+// the first; {0}: a rule was broken, or there is no memory.
 MTL_API MTLResourceID mtl_texture_view_pool_base_resource_id(const MTLTextureViewPool *pool);
 MTL_API MTLResourceID mtl_texture_view_pool_resource_id(const MTLTextureViewPool *pool,
                                                         size_t index); // not Apple's

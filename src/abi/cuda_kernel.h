@@ -49,7 +49,8 @@ enum {
     CUDA_GRID_REGION = 15,
     CUDA_GRID_WHOLE = 18,
     CUDA_GRID_GIVEN = 19,
-    CUDA_GRID_WORDS = 20
+    CUDA_GRID_VIEWS = 20,
+    CUDA_GRID_WORDS = 22
 };
 typedef struct CudaGrid {
     uint32_t threads[3], groups[3], first[3]; // as dispatched
@@ -57,6 +58,9 @@ typedef struct CudaGrid {
     uint32_t origin[3], region[3];            // of stage inputs
     uint32_t whole;                           // 1: the grid's edge cuts no threadgroup
     uint32_t given; // a bit for each slot: its words of constants are the parameters
+    // Where the table of pools of texture views is: by the number of a view the address of its
+    // AbiTexture, or 0. 64 bits, 0: there are none.
+    uint32_t views[2];
 } CudaGrid;
 
 // What kernels log and report, for the host to read when they are done: notes one behind the other,

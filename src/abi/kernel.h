@@ -5,7 +5,7 @@
 #define INGOT_ABI_KERNEL_H
 #include <stdint.h>
 
-#define ABI_VERSION 20u // code objects carry it; raised when anything compiled code knows changes
+#define ABI_VERSION 21u // code objects carry it; raised when anything compiled code knows changes
 #define ABI_SIMD_WIDTH 32u    // threads of a SIMD-group, always
 #define ABI_MAX_THREADS 1024u // of a threadgroup
 

@@ -357,16 +357,17 @@ static void drop_view(uint64_t id) {
     if (h) leave(h);
 }
 
-static void set_view(void *context, uint64_t id, const AbiTexture *record) {
-    r->inner->view_set(context, id, record);
+static bool set_view(void *context, uint64_t id, const AbiTexture *record) {
+    if (!r->inner->view_set(context, id, record)) return false;
     Handle *h = handle_new(HANDLE_TEXTURE, record, sizeof *record);
-    if (!h) return;
-    h->record = NULL; // nobody draws into it by that
+    if (!h) return true; // as with other handles
+    h->record = NULL;    // nobody draws into it by that
     h->value = id;
     pthread_mutex_lock(&r->lock);
     drop_view(id);
     if (!record->n_levels || !enter(h)) free(h); // none: nothing is there any more
     pthread_mutex_unlock(&r->lock);
+    return true;
 }
 
 static void give_views(void *context, uint64_t first, size_t n) {

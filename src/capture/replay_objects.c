@@ -164,7 +164,7 @@ static bool put_view(CapReplay *r, Stand *s) {
     if (!r->pool_first) r->pool_first = table->views_take(r->device.context, ROOM);
     uint64_t id = s->old - r->pool_first < ROOM ? s->old : 0;
     if (!r->pool_first || !id) return false;
-    table->view_set(r->device.context, id, &s->texture);
+    if (!table->view_set(r->device.context, id, &s->texture)) return false;
     s->now = (DevHandle){.value = id};
     return true;
 }

@@ -72,9 +72,10 @@ static void give_views(void *context, uint64_t first, size_t n) {
     cpu_view_pool_give(first, n);
 }
 
-static void set_view(void *context, uint64_t id, const AbiTexture *record) {
+static bool set_view(void *context, uint64_t id, const AbiTexture *record) {
     (void)context;
     *cpu_view_pool_slot(id) = *record;
+    return true;
 }
 
 static const AbiTexture *view_at(void *context, uint64_t id) {

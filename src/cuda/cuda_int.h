@@ -18,6 +18,7 @@
 #include "device/device.h"
 
 typedef struct CudaDevice CudaDevice;
+typedef struct CudaViews CudaViews;
 
 // Places for records of textures and the like (texture.c), in slabs that stay. Under the lock.
 enum { CUDA_RECORD_CLASSES = 2 };
@@ -130,6 +131,7 @@ struct CudaDevice {
     CudaSlab *_Atomic slabs;    // newest first; grows under lock
     CudaRecords records[CUDA_RECORD_CLASSES];
     _Atomic uint64_t n_records; // that were ever made
+    CudaViews *_Atomic views;   // NULL: there never was a pool of them (views.c)
     CUdeviceptr zeros;          // what arguments that are not bound point to
     CUmodule merge_module;
     CUfunction merge;
@@ -207,6 +209,20 @@ void cuda_handle_free(void *context, DevHandle *handle);
 bool cuda_record_make(CudaDevice *device, unsigned class, const void *record, size_t n_bytes,
                       CUdeviceptr place, DevHandle *handle);
 void cuda_records_free(CudaDevice *device);
+// The parts of that. A place; 0: no memory. What is put is there when it returns; false: it is not.
+CUdeviceptr cuda_record_take(CudaDevice *device, unsigned class);
+void cuda_record_give(CudaDevice *device, unsigned class, CUdeviceptr place);
+bool cuda_record_put(CudaDevice *device, CUdeviceptr to, const void *record, size_t n_bytes);
+bool cuda_texture_put(CudaDevice *device, const AbiTexture *record, CUdeviceptr place);
+
+// ---- views.c ----
+
+uint64_t cuda_views_take(void *context, size_t n);
+void cuda_views_give(void *context, uint64_t first, size_t n);
+bool cuda_view_set(void *context, uint64_t id, const AbiTexture *record);
+const AbiTexture *cuda_view_at(void *context, uint64_t id);
+CUdeviceptr cuda_views_table(const CudaDevice *device); // 0: none
+void cuda_views_free(CudaDevice *device);
 
 // ---- merge.c ----
 

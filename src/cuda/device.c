@@ -52,7 +52,7 @@ static bool read_facts(CudaDevice *d, DevFacts *facts, char *why, size_t why_byt
     int threads = attribute(driver, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, d->device),
         units = attribute(driver, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, d->device);
     *facts = (DevFacts){.features = DEV_TEXTURES | DEV_TENSORS | DEV_INDIRECT_COMMANDS |
-                                    DEV_FUNCTION_POINTERS | DEV_VALIDATION,
+                                    DEV_FUNCTION_POINTERS | DEV_VALIDATION | DEV_VIEW_POOLS,
                         .memory_bytes = n_bytes,
                         .max_buffer_bytes = n_bytes,
                         .max_threads = (uint32_t)threads,
@@ -129,6 +129,7 @@ static void close_cuda(void *context) {
             driver->cuDevicePrimaryCtxRelease_v2(d->device);
     }
     cuda_records_free(d);
+    cuda_views_free(d);
     pthread_mutex_destroy(&d->lock);
     pthread_cond_destroy(&d->changed);
     pthread_mutex_destroy(&d->service_lock);
@@ -245,6 +246,10 @@ const DevTable cuda_device = {
     .sampler_make = cuda_sampler_make,
     .tensor_make = cuda_tensor_make,
     .handle_free = cuda_handle_free,
+    .views_take = cuda_views_take,
+    .views_give = cuda_views_give,
+    .view_set = cuda_view_set,
+    .view_at = cuda_view_at,
     .code_load = cuda_code_load,
     .code_free = cuda_code_free,
     .run_begin = cuda_run_begin,

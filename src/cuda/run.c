@@ -617,6 +617,8 @@ static bool dispatch_one(CudaFlow *flow, const DevDispatch *d) {
     memcpy(grid.size, d->group_size, sizeof grid.size);
     memcpy(grid.origin, d->grid_origin, sizeof grid.origin);
     memcpy(grid.region, d->grid_size, sizeof grid.region);
+    const CUdeviceptr views = cuda_views_table(flow->device);
+    memcpy(grid.views, &views, sizeof grid.views);
     for (int i = 0; i < 3; i++)
         grid.whole &= (uint64_t)d->groups_per_grid[i] * d->group_size[i] == d->threads_per_grid[i];
     size_t at = n_slots * sizeof *room.slots;

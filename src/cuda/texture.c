@@ -29,7 +29,7 @@ static bool grow(CudaRecords *r, size_t more) {
     return places;
 }
 
-static CUdeviceptr take(CudaDevice *d, unsigned class) {
+CUdeviceptr cuda_record_take(CudaDevice *d, unsigned class) {
     CudaRecords *r = &d->records[class];
     size_t n = SLAB_BYTES / class_bytes[class];
     CUdeviceptr place = 0;
@@ -46,13 +46,13 @@ static CUdeviceptr take(CudaDevice *d, unsigned class) {
     return place;
 }
 
-static void give(CudaDevice *d, unsigned class, CUdeviceptr place) {
+void cuda_record_give(CudaDevice *d, unsigned class, CUdeviceptr place) {
     pthread_mutex_lock(&d->lock);
     d->records[class].free[d->records[class].n_free++] = place;
     pthread_mutex_unlock(&d->lock);
 }
 
-static bool put(CudaDevice *d, CUdeviceptr to, const void *record, size_t n_bytes) {
+bool cuda_record_put(CudaDevice *d, CUdeviceptr to, const void *record, size_t n_bytes) {
     pthread_mutex_lock(&d->service_lock);
     CUresult result =
         d->driver->cuMemcpyAsync(to, (CUdeviceptr)(uintptr_t)record, n_bytes, d->service);
@@ -65,10 +65,10 @@ static bool put(CudaDevice *d, CUdeviceptr to, const void *record, size_t n_byte
 // `class` is kept in the handle's part, as a number above 0.
 bool cuda_record_make(CudaDevice *d, unsigned class, const void *record, size_t n_bytes,
                       CUdeviceptr place, DevHandle *handle) {
-    if (!place) place = take(d, class);
+    if (!place) place = cuda_record_take(d, class);
     if (!place) return false;
-    if (!put(d, place, record, n_bytes)) {
-        give(d, class, place);
+    if (!cuda_record_put(d, place, record, n_bytes)) {
+        cuda_record_give(d, class, place);
         return false;
     }
     uint64_t number = atomic_fetch_add(&d->n_records, 1);
@@ -78,16 +78,26 @@ bool cuda_record_make(CudaDevice *d, unsigned class, const void *record, size_t 
     return true;
 }
 
-bool cuda_texture_make(void *context, const AbiTexture *record, DevHandle *handle) {
-    CudaDevice *d = context;
-    if (!cuda_enter(d)) return false;
-    CUdeviceptr place = take(d, 0);
+static TextureRecord texture_at(const AbiTexture *record, CUdeviceptr place) {
     TextureRecord here = {.texture = *record};
     if (record->format) here.format = *record->format;
     here.format.name = NULL;
     here.texture.format =
         (const AbiPixelFormat *)(uintptr_t)(place + offsetof(TextureRecord, format));
     here.texture.sparse = NULL; // all texels have memory here
+    return here;
+}
+
+bool cuda_texture_put(CudaDevice *d, const AbiTexture *record, CUdeviceptr place) {
+    const TextureRecord here = texture_at(record, place);
+    return cuda_record_put(d, place, &here, sizeof here);
+}
+
+bool cuda_texture_make(void *context, const AbiTexture *record, DevHandle *handle) {
+    CudaDevice *d = context;
+    if (!cuda_enter(d)) return false;
+    CUdeviceptr place = cuda_record_take(d, 0);
+    const TextureRecord here = texture_at(record, place);
     bool ok = place && cuda_record_make(d, 0, &here, sizeof here, place, handle);
     cuda_leave(d);
     return ok;
@@ -103,7 +113,8 @@ bool cuda_sampler_make(void *context, const AbiSampler *record, DevHandle *handl
 
 void cuda_handle_free(void *context, DevHandle *handle) {
     if (!handle->part) return;
-    give(context, (unsigned)(uintptr_t)handle->part - 1, handle->value & ABI_HANDLE_ADDRESS);
+    cuda_record_give(context, (unsigned)(uintptr_t)handle->part - 1,
+                     handle->value & ABI_HANDLE_ADDRESS);
     *handle = (DevHandle){0};
 }
 

@@ -102,10 +102,11 @@ typedef struct DevTable {
 
     // Pools of texture views (DEV_VIEW_POOLS; else NULL): n ids in a row, all with
     // ABI_TEXTURE_POOLED, the first returned; 0: no room. `view_at`: what is behind an id; NULL:
-    // nothing. The runtime's lock of the pool is held in view_set.
+    // nothing. The runtime's lock of the pool is held in view_set. False of it: no memory, and the
+    // slot shows nothing, or what it did.
     uint64_t (*views_take)(void *context, size_t n);
     void (*views_give)(void *context, uint64_t first, size_t n);
-    void (*view_set)(void *context, uint64_t id, const AbiTexture *record);
+    bool (*view_set)(void *context, uint64_t id, const AbiTexture *record);
     const AbiTexture *(*view_at)(void *context, uint64_t id);
 
     // Ray tracing: its functions, made ready on first use. NULL and a sentence in `why`: there is

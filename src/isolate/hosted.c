@@ -262,17 +262,20 @@ static void give_views(void *context, uint64_t first, size_t n) {
     iso_ask_with(d, ISO_VIEWS, &v, sizeof v);
 }
 
-static void set_view(void *context, uint64_t id, const AbiTexture *record) {
+static bool set_view(void *context, uint64_t id, const AbiTexture *record) {
     IsoDevice *d = context;
     IsoViews v = {.what = ISO_VIEW_SET, .id = id, .record = *record};
     v.record.format = iso_format(d, record->format);
     v.record.sparse = NULL;
     pthread_mutex_lock(&d->lock);
     AbiTexture **at = &d->shown_views[id & (ABI_VIEW_POOL_SLOTS - 1)];
-    if (!*at) *at = malloc(sizeof **at);
-    if (*at) **at = *record;
+    if (!*at) *at = calloc(1, sizeof **at);
+    AbiTexture *shown = *at;
     pthread_mutex_unlock(&d->lock);
-    iso_ask_with(d, ISO_VIEWS, &v, sizeof v);
+    bool ok = shown && (v.record.format || !record->format) &&
+              iso_ask_with(d, ISO_VIEWS, &v, sizeof v) && v.ok;
+    if (ok) *shown = *record;
+    return ok;
 }
 
 static const AbiTexture *view_at(void *context, uint64_t id) {
@@ -282,7 +285,7 @@ static const AbiTexture *view_at(void *context, uint64_t id) {
     const AbiTexture *view =
         id - number == ABI_TEXTURE_POOLED && d->shown_views ? d->shown_views[number] : NULL;
     pthread_mutex_unlock(&d->lock);
-    return view;
+    return view && view->format ? view : NULL;
 }
 
 // ---- Code ----

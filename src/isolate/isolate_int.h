@@ -123,7 +123,7 @@ bool iso_tensor_make(void *context, const AbiTensor *record, DevHandle *handle);
 void iso_handle_free(void *context, DevHandle *handle);
 uint64_t iso_views_take(void *context, size_t n);
 void iso_views_give(void *context, uint64_t first, size_t n);
-void iso_view_set(void *context, uint64_t id, const AbiTexture *record);
+bool iso_view_set(void *context, uint64_t id, const AbiTexture *record);
 const AbiTexture *iso_view_at(void *context, uint64_t id);
 // Tells the child something on the channel for code, and waits for it: `what` lies in the range,
 // or, of so many bytes, is copied there and back. False: the child is gone.

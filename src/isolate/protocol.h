@@ -124,6 +124,7 @@ typedef struct IsoViews {
     enum { ISO_VIEWS_TAKE, ISO_VIEWS_GIVE, ISO_VIEW_SET } what;
     uint64_t id, n;
     AbiTexture record;
+    bool ok;
 } IsoViews;
 
 // What the child asks while it loads code: what a cache of the host's has. The host answers while

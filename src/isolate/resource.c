@@ -102,12 +102,13 @@ void iso_views_give(void *context, uint64_t first, size_t n) {
     cpu_view_pool_give(first, n);
 }
 
-void iso_view_set(void *context, uint64_t id, const AbiTexture *record) {
+bool iso_view_set(void *context, uint64_t id, const AbiTexture *record) {
     AbiTexture *views = views_of(context), copy = *record;
     *cpu_view_pool_slot(id) = *record;
-    if (!views) return;
+    if (!views) return false;
     copy.format = iso_format(context, record->format);
     views[id & (ABI_VIEW_POOL_SLOTS - 1)] = copy;
+    return true;
 }
 
 const AbiTexture *iso_view_at(void *context, uint64_t id) {

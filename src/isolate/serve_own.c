@@ -49,7 +49,7 @@ static void views(IsoViews *v) {
     switch (v->what) {
     case ISO_VIEWS_TAKE: v->id = t->views_take ? t->views_take(iso_served.context, v->n) : 0; break;
     case ISO_VIEWS_GIVE: t->views_give(iso_served.context, v->id, v->n); break;
-    case ISO_VIEW_SET: t->view_set(iso_served.context, v->id, &v->record); break;
+    case ISO_VIEW_SET: v->ok = t->view_set(iso_served.context, v->id, &v->record); break;
     }
 }
 

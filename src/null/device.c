@@ -187,11 +187,13 @@ static void null_views_give(void *context, uint64_t id, size_t n) {
     for (size_t i = 0; id && i < n; i++) set_view(id + i, NULL);
 }
 
-static void null_view_set(void *context, uint64_t id, const AbiTexture *record) {
+static bool null_view_set(void *context, uint64_t id, const AbiTexture *record) {
     (void)context;
     AbiTexture *view = malloc(sizeof *view);
-    if (view) *view = *record;
+    if (!view) return false;
+    *view = *record;
     set_view(id, view);
+    return true;
 }
 
 static const AbiTexture *null_view_at(void *context, uint64_t id) {

@@ -324,6 +324,23 @@ TEST(positions_in_a_block) { // of 32 x 1 threads of a group of 48 x 2, the seco
     }
     memset(warp.thread, 0, sizeof warp.thread);
 }
+// ---- pools of texture views ----
+
+TEST(views) {
+    static u64 table[8] = {0, 0x1000, 0, 0x2000};
+    const u64 texture = 0x0005302000400ull, first = ABI_TEXTURE_POOLED;
+    grid = (CudaGrid){0};
+    assert_true(ingot_live_view(texture) == texture && ingot_live_view(0) == 0);
+    assert_true(ingot_live_view(first + 1) == 0); // there is no pool
+    memcpy(grid.views, &(const u64 *){table}, sizeof grid.views);
+    assert_true(ingot_live_view(first + 1) == 0x1000 && ingot_live_view(first + 3) == 0x2000);
+    assert_true(ingot_live_view(first) == 0 && ingot_live_view(first + 2) == 0);
+    assert_true(ingot_live_view(texture | ABI_TEXTURE_RESIDENCY) ==
+                (texture | ABI_TEXTURE_RESIDENCY));
+    assert_true(ingot_live_view((first + 3) | ABI_TEXTURE_RESIDENCY) ==
+                (0x2000 | ABI_TEXTURE_RESIDENCY));
+    assert_true(ingot_live_view(first | ABI_TEXTURE_RESIDENCY) == 0);
+}
 TEST(positions_in_bands) { // every threadgroup once, and those of a band before the next
     enum { W = 25, H = 37 };
     static u32 seen[H][W];

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include "abi/cuda_kernel.h"
+#include "abi/pixel_format.h"
 #include "cuda/driver.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -349,6 +350,23 @@ static void run_add_constant(const Node *n) {
     *x += word;
 }
 
+// What the view of the second slot's number shows: width and format, or zeros.
+static void run_show_view(const Node *n) {
+    CudaGrid grid;
+    CUdeviceptr table, record = 0;
+    uint32_t *out = (uint32_t *)(void *)bytes_at(slot(n, 0), 8);
+    memcpy(&grid, n->parameters + 16, sizeof grid);
+    memcpy(&table, grid.views, sizeof table);
+    if (table) memcpy(&record, bytes_at(table + 8 * slot(n, 1), 8), sizeof record);
+    out[0] = out[1] = 0;
+    if (!record) return;
+    const AbiTexture *t = (const AbiTexture *)(const void *)bytes_at(record, sizeof(AbiTexture));
+    const AbiPixelFormat *format = (const AbiPixelFormat *)(const void *)bytes_at(
+        (uintptr_t)t->format, sizeof(AbiPixelFormat));
+    out[0] = t->width;
+    out[1] = format->value;
+}
+
 static int run_kernel(const Node *n, CUstream stream) {
     const char *name = n->function->module->name;
     struct CUctx_st *context = stack[depth - 1];
@@ -358,6 +376,7 @@ static int run_kernel(const Node *n, CUstream stream) {
     if (!strcmp(name, "add_one")) run_add_one(n);
     if (!strcmp(name, "add_from")) run_add_from(n);
     if (!strcmp(name, "add_constant")) run_add_constant(n);
+    if (!strcmp(name, "show_view")) run_show_view(n);
     return 0;
 }
 

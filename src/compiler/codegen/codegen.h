@@ -299,6 +299,9 @@ void msl_unroll_arrays(Cg *cg, LLVMValueRef f);        // loops over private arr
 enum { MSL_GPU_SAMPLES = 1, MSL_GPU_TEXELS = 2 };      // what a kernel does with textures
 void msl_ask_quads(Cg *cg);                            // for implicit levels of detail
 bool msl_lower_gpu_texture(Cg *cg, LLVMValueRef call); // false: it is no function of textures
+// The record that a texture's handle stands for, as a handle; one of a pool is looked up
+// (texture.c).
+LLVMValueRef msl_gpu_texture(Cg *cg, LLVMValueRef handle);
 void msl_rename_for_textures(Cg *cg);
 char *msl_join_texture_code(Cg *cg, const char *kernel, size_t n, size_t *n_out);
 // Code of nvptx/device, bitcode but for the last two.

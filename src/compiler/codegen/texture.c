@@ -52,6 +52,14 @@ void msl_describe_textures(Cg *cg) {
     }
 }
 
+// What a handle stands for on a GPU: one of a pool is looked up there (nvptx/device/position.c).
+LLVMValueRef msl_gpu_texture(Cg *cg, LLVMValueRef handle) {
+    LLVMTypeRef i64 = msl_int(&cg->cx, 64), type = LLVMFunctionType(i64, &i64, 1, 0);
+    LLVMValueRef f = LLVMGetNamedFunction(cg->cx.module, "ingot_live_view");
+    if (!f) f = LLVMAddFunction(cg->cx.module, "ingot_live_view", type);
+    return LLVMBuildCall2(cg->cx.builder, type, f, &handle, 1, "");
+}
+
 // The texture in a pool that a handle stands for, if it stands for one (abi/cpu_texture.h).
 static LLVMValueRef pooled_texture(Cg *cg, LLVMValueRef handle) {
     MslContext *cx = &cg->cx;
@@ -83,13 +91,17 @@ void msl_lower_texture_info(Cg *cg) {
         LLVMValueRef call = LLVMGetUser(use), handle = LLVMGetOperand(call, 0);
         if (!none) none = msl_zeros(cg, i32, N_WORDS, "no_texture");
         LLVMPositionBuilderBefore(cx->builder, call);
+        if (cx->nvptx) {
+            LLVMValueRef there = msl_pointer_or(cg, msl_gpu_texture(cg, handle), none);
+            msl_replace_by_word(cg, call, i32, N_WORDS, there);
+            continue;
+        }
         LLVMValueRef p = msl_pointer_or(cg, handle, none);
         LLVMValueRef mark =
             LLVMBuildAnd(cx->builder, handle, LLVMConstInt(i64, ~(ABI_VIEW_POOL_SLOTS - 1), 0), "");
         LLVMValueRef is_pooled = LLVMBuildICmp(cx->builder, LLVMIntEQ, mark,
                                                LLVMConstInt(i64, ABI_TEXTURE_POOLED, 0), "");
-        if (!cx->nvptx) // GPUs have no pools
-            p = LLVMBuildSelect(cx->builder, is_pooled, pooled_texture(cg, handle), p, "");
+        p = LLVMBuildSelect(cx->builder, is_pooled, pooled_texture(cg, handle), p, "");
         msl_replace_by_word(cg, call, i32, N_WORDS, p);
     }
 }

@@ -260,12 +260,15 @@ static bool valid_pool(const MTLTextureViewPool *pool, const char *call, size_t 
 static MTLResourceID set_slot(MTLTextureViewPool *pool, size_t index, const AbiTexture *view,
                               void *keep) {
     pthread_mutex_lock(&pool->lock);
-    void *before = pool->kept[index];
-    pool->kept[index] = mtl_retain(keep);
-    pool->device->table->view_set(pool->device->context, pool->first + index, view);
+    void *before = NULL;
+    bool ok = pool->device->table->view_set(pool->device->context, pool->first + index, view);
+    if (ok) {
+        before = pool->kept[index];
+        pool->kept[index] = mtl_retain(keep);
+    }
     pthread_mutex_unlock(&pool->lock);
     mtl_release(before);
-    return mtl_texture_view_pool_resource_id(pool, index);
+    return ok ? mtl_texture_view_pool_resource_id(pool, index) : (MTLResourceID){0};
 }
 
 MTLResourceID mtl_texture_view_pool_set_texture_view(MTLTextureViewPool *pool, MTLTexture *texture,
@@ -317,7 +320,8 @@ MTLResourceID mtl_texture_view_pool_copy_resource_views(MTLTextureViewPool *pool
         return (MTLResourceID){0};
     // Backwards where a pool is copied up inside itself.
     bool up = pool == source && destination_index > source_range.location;
-    for (size_t k = 0; k < n; k++) {
+    bool ok = true;
+    for (size_t k = 0; k < n && ok; k++) {
         size_t i = up ? n - 1 - k : k;
         pthread_mutex_t *lock = (pthread_mutex_t *)&source->lock;
         pthread_mutex_lock(lock);
@@ -327,8 +331,8 @@ MTLResourceID mtl_texture_view_pool_copy_resource_views(MTLTextureViewPool *pool
         const AbiTexture view = from ? *from : (AbiTexture){0};
         void *keep = mtl_retain(source->kept[source_range.location + i]);
         pthread_mutex_unlock(lock);
-        set_slot(pool, destination_index + i, &view, keep);
+        ok = set_slot(pool, destination_index + i, &view, keep).impl != 0;
         mtl_release(keep);
     }
-    return mtl_texture_view_pool_resource_id(pool, destination_index);
+    return ok ? mtl_texture_view_pool_resource_id(pool, destination_index) : (MTLResourceID){0};
 }

@@ -4,8 +4,8 @@
 // was read from memory points to. Linked only into such kernels.
 #include "abi/cpu_kernel.h"
 
-#ifdef INGOT_NOTE_REPORT // for GPUs: nvptx/device/notes.c
-#define HAS_POOL(launch) 0
+#ifdef INGOT_NOTE_REPORT   // for GPUs: nvptx/device/notes.c
+#define HAS_POOL(launch) 1 // where there is none they are no textures (position.c)
 #else
 #define INGOT_NOTE_REPORT(launch, r) (launch)->report(launch, r)
 #define HAS_POOL(launch) ((launch)->textures->pool != 0)

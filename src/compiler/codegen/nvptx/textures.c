@@ -102,7 +102,7 @@ bool msl_lower_gpu_texture(Cg *cg, LLVMValueRef call) {
         LLVMBuildStore(cx->builder, LLVMGetOperand(call, r + 2),
                        LLVMBuildInBoundsGEP2(cx->builder, i32, rows, &at, 1, ""));
     }
-    args[n++] = LLVMGetOperand(call, 0);
+    args[n++] = msl_gpu_texture(cg, LLVMGetOperand(call, 0));
     if (what == 's') args[n++] = LLVMGetOperand(call, 1);
     args[n++] = msl_const(cx, 32, op);
     args[n++] = rows;

@@ -110,6 +110,18 @@ API u32 ingot_constant_word(u32 parameter, u32 slot, const u32 *at) {
     return word_or(ingot_constant(parameter), ingot_grid(CUDA_GRID_GIVEN) & 1u << slot, at);
 }
 
+// A texture's handle as the address of its record: one of a pool is in the table of all views; 0:
+// nothing is there. The question whether texels have memory stays with it. (It is a lookup to the
+// analysis of divergence, by its name.)
+API u64 ingot_live_view(u64 handle) {
+    if ((handle & ~(ABI_TEXTURE_RESIDENCY | (ABI_VIEW_POOL_SLOTS - 1))) != ABI_TEXTURE_POOLED)
+        return handle;
+    const u64 *table =
+        (const u64 *)((u64)ingot_grid(CUDA_GRID_VIEWS + 1) << 32 | ingot_grid(CUDA_GRID_VIEWS));
+    u64 record = table ? table[handle & (ABI_VIEW_POOL_SLOTS - 1)] : 0;
+    return record ? record | (handle & ABI_TEXTURE_RESIDENCY) : 0;
+}
+
 // Orders all memory among the threads of the threadgroup.
 API void ingot_barrier(u32 flags) {
     (void)flags;
