@@ -1009,6 +1009,10 @@ MTL_API void mtl_command_buffer_add_completed_handler(MTLCommandBuffer *buffer,
 // calling thread may run the commands itself meanwhile. Only after commit.
 MTL_API void mtl_command_buffer_wait_until_scheduled(MTLCommandBuffer *buffer);
 MTL_API void mtl_command_buffer_wait_until_completed(MTLCommandBuffer *buffer);
+// Ingot's own, for a thread that has to look at something else now and then (Python's at signals):
+// lends a hand where work is known to be short, waits some 30 us awake where there is none, and
+// says whether the command buffer is completed.
+MTL_API bool mtl_command_buffer_wait_briefly(MTLCommandBuffer *buffer);
 // Seconds of the host's monotonic clock, 0 before the event. Kernel times are the scheduler's.
 MTL_API double mtl_command_buffer_gpu_start_time(const MTLCommandBuffer *buffer);
 MTL_API double mtl_command_buffer_gpu_end_time(const MTLCommandBuffer *buffer);

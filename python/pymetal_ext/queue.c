@@ -3,9 +3,9 @@
 //
 // Ctrl-C while the main thread waits: the library's own wait cannot be left, so commit adds a
 // completed handler that posts a semaphore, and the main thread waits for that in short pieces with
-// a look at Python's signals in between. Other threads, which get no signals, wait in the library,
-// where they lend a hand. The limit of a queue's unfinished command buffers is a semaphore of this
-// file for the same reason.
+// a look at Python's signals in between; before that it lends a hand in short work. Other threads,
+// which get no signals, wait in the library, where they lend a hand in any. The limit of a queue's
+// unfinished command buffers is a semaphore of this file for the same reason.
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -113,11 +113,17 @@ static bool spin(sem_t *semaphore) {
     return done;
 }
 
-// Waits for a semaphore without the GIL, in pieces; false if a signal raised. After a second, a
-// warning (if not NULL) says what the program waits for.
-static bool wait_for(sem_t *semaphore, const char *warning) {
+// The library posts the semaphore before it says that a command buffer is completed.
+static bool help(sem_t *semaphore, MTLCommandBuffer *buffer) {
+    return mtl_command_buffer_wait_briefly(buffer) && sem_trywait(semaphore) == 0;
+}
+
+// Waits for a semaphore without the GIL, in pieces; false if a signal raised. It is posted when the
+// command buffer (if not NULL) is completed. After a second, a warning (if not NULL) says what the
+// program waits for.
+static bool wait_for(sem_t *semaphore, MTLCommandBuffer *buffer, const char *warning) {
     bool done = sem_trywait(semaphore) == 0;
-    if (!done) WITHOUT_GIL(done = spin(semaphore));
+    if (!done) WITHOUT_GIL(done = buffer ? help(semaphore, buffer) : spin(semaphore));
     for (int pieces = 1; !done; pieces++) {
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
@@ -154,8 +160,9 @@ static void free_queue(void *aux) { limit_release(aux); }
 
 static PyObject *new_commands(State *state, Object *queue, bool unretained) {
     Limit *limit = queue->aux;
-    if (limit && !wait_for(&limit->left, "CommandQueue.command_buffer: waits until one of the "
-                                         "queue's command buffers completes or is dropped"))
+    if (limit && !wait_for(&limit->left, NULL,
+                           "CommandQueue.command_buffer: waits until one of the queue's command "
+                           "buffers completes or is dropped"))
         return NULL;
     Commands *c = calloc(1, sizeof *c);
     MTLCommandBuffer *buffer =
@@ -315,7 +322,7 @@ METHOD0(CommandBuffer, wait_until_completed, "None",
     (void)a;
     Commands *c = commands_of(self);
     if (c && c->committed && gets_signals()) {
-        if (!wait_for(&c->done, NULL)) return NULL;
+        if (!wait_for(&c->done, self->native, NULL)) return NULL;
         sem_post(&c->done); // for the next who waits
     }
     WITHOUT_GIL(mtl_command_buffer_wait_until_completed(self->native));

@@ -22,6 +22,7 @@
 #define HELPER_NS 15000u     // a helper should find at least this much to do
 #define SHORT_NS 1000u       // below this, reading the clock is a part of what it shows,
 #define UNTIMED 7u           // and so many runs of known code are not timed before one is
+#define HASTY_NS 30000000u   // those who must not be kept long help with jobs shorter than this
 #define MAX_PARTS 32u
 
 typedef struct Part {
@@ -376,6 +377,8 @@ static void run_shared(Share *share, CpuThread *t, bool take_part, uint64_t begi
     uint64_t helpers = take_part ? threads - 1 : threads,
              useful = each * (left > UINT32_MAX ? UINT32_MAX : left) / HELPER_NS + 1;
     share->job = (OsJob){.help = help,
+                         .for_waiters = !cpu_run_part(share->run)->has_deadline,
+                         .is_short = !share->fresh && ns < HASTY_NS,
                          .max_helpers = (unsigned)(each && useful < helpers ? useful : helpers)};
     if (take_part && share->job.max_helpers == 0) {
         run_range(share, t, begin, share->total);

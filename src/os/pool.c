@@ -13,6 +13,10 @@
 // `signal` counts the calls; a worker sleeps on the value it saw before it last looked for work, so
 // that no call is missed. For a task nobody is called while one spins: who has spun looks for tasks
 // once more before it sleeps.
+//
+// A thread that waits for a task which a worker has begun takes a place in the task's jobs: it is
+// on a core already. The worker that would be woken instead is mostly put behind one of the two
+// that compute, and one core idles as soon as the waiting thread sleeps.
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
@@ -50,6 +54,7 @@ static struct {
           .last_task = &pool.first_task};
 
 static _Thread_local bool is_worker, is_watcher;
+static _Thread_local OsTask *jobs_of; // what the jobs that the thread opens belong to
 
 // ---- Work ----
 
@@ -70,14 +75,28 @@ static void call_more(void) {
     if (wanted > atomic_load(&pool.spinners)) call(wanted);
 }
 
+static void count_open(const OsJob *job, unsigned change) {
+    if (job->task) atomic_fetch_add(&job->task->n_open[OS_PATIENT], change);
+    if (job->task && job->is_short) atomic_fetch_add(&job->task->n_open[OS_HASTY], change);
+}
+
+static unsigned waiters_for(const OsJob *job) {
+    if (!job->task) return 0;
+    return atomic_load(&job->task->waiters[OS_PATIENT]) +
+           (job->is_short ? atomic_load(&job->task->waiters[OS_HASTY]) : 0);
+}
+
 void os_pool_open_job(OsJob *job) {
     pthread_mutex_lock(&pool.lock);
     job->helpers = 0;
+    job->task = job->for_waiters ? jobs_of : NULL;
     job->next = pool.jobs;
     pool.jobs = job;
     atomic_fetch_add(&pool.n_places, (int)job->max_helpers);
+    count_open(job, 1);
     pthread_mutex_unlock(&pool.lock);
-    call((int)job->max_helpers);
+    // Who is not counted any more looks for jobs once again.
+    call((int)job->max_helpers - (int)waiters_for(job));
 }
 
 void os_pool_close_job(OsJob *job) {
@@ -86,6 +105,7 @@ void os_pool_close_job(OsJob *job) {
     while (*at != job) at = &(*at)->next;
     *at = job->next;
     atomic_fetch_sub(&pool.n_places, (int)(job->max_helpers - job->helpers));
+    count_open(job, -1u);
     pthread_mutex_unlock(&pool.lock);
     unsigned active;
     for (int spins = 0; (active = atomic_load(&job->active)) != 0; spins++) {
@@ -135,11 +155,19 @@ static bool claim(atomic_int *counter) {
 
 // Claimed work may have been taken back before the lock was had: then the claim is given back.
 
-static OsJob *join_job(void) {
+static bool suits(const OsJob *job, const OsTask *task, OsPatience patience) {
+    if (job->helpers == job->max_helpers) return false;
+    return !task || (job->task == task && (job->is_short || patience == OS_PATIENT));
+}
+
+// `task`: one that waits for it looks for a job, until `done`.
+static OsJob *join_job(const OsTask *task, OsPatience patience, const atomic_uint *done) {
     if (!claim(&pool.n_places)) return NULL;
     pthread_mutex_lock(&pool.lock);
     OsJob *job = pool.jobs;
-    while (job && job->helpers == job->max_helpers) job = job->next;
+    while (job && !suits(job, task, patience)) job = job->next;
+    // A job that is not of what is waited for was opened after that was done.
+    if (job && done && atomic_load(done)) job = NULL;
     if (job) {
         job->helpers++;
         atomic_fetch_add(&job->active, 1);
@@ -171,20 +199,65 @@ static void watch_no_more(void) {
     atomic_store(&pool.watched, false);
 }
 
+static void help(OsJob *job) {
+    job->help(job);
+    // The owner may leave, and the job with it, as soon as it sees 0: the wake names an address
+    // only.
+    if (atomic_fetch_sub(&job->active, 1) == 1) os_futex_wake(&job->active, 1);
+}
+
 static bool do_something(void) {
-    OsJob *job = join_job();
+    OsJob *job = join_job(NULL, OS_PATIENT, NULL);
     OsTask *task = job ? NULL : take_task();
     if (!job && !task) return false;
     watch_no_more();
     call_more();
     if (task) {
+        jobs_of = task;
         task->run(task);
-        return true;
+        jobs_of = NULL;
+    } else {
+        help(job);
     }
-    job->help(job);
-    // The owner may leave, and the job with it, as soon as it sees 0: the wake names an address
-    // only.
-    if (atomic_fetch_sub(&job->active, 1) == 1) os_futex_wake(&job->active, 1);
+    return true;
+}
+
+// ---- Those that wait ----
+
+OsTask *os_pool_run_for(OsTask *task) {
+    OsTask *before = jobs_of;
+    jobs_of = task;
+    return before;
+}
+
+static bool hears_signals(void) {
+    static _Thread_local enum { UNKNOWN, DEAF, HEARS } known;
+    if (known == UNKNOWN) {
+        sigset_t mask;
+        known = pthread_sigmask(SIG_SETMASK, NULL, &mask) == 0 ? HEARS : DEAF;
+        const int ours[] = OS_WORKER_SIGNALS;
+        for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+            if (known == HEARS && sigismember(&mask, ours[i])) known = DEAF;
+    }
+    return known == HEARS;
+}
+
+void os_pool_begin_wait(OsTask *task, OsPatience patience) {
+    if (hears_signals()) atomic_fetch_add(&task->waiters[patience], 1);
+}
+
+void os_pool_end_wait(OsTask *task, OsPatience patience) {
+    if (hears_signals()) atomic_fetch_sub(&task->waiters[patience], 1);
+}
+
+bool os_pool_help(OsTask *task, OsPatience patience, const atomic_uint *done) {
+    if (atomic_load(&task->n_open[patience]) == 0 || !hears_signals()) return false;
+    OsJob *job = join_job(task, patience, done);
+    if (!job) return false;
+    call_more();
+    OsTask *before = os_pool_run_for(NULL); // what the helper opens is not the task's
+    help(job);
+    os_pool_run_for(before);
     return true;
 }
 

@@ -50,6 +50,7 @@ static void status_follows_the_life(void **state) {
     double g1 = mtl_command_buffer_gpu_end_time(commands);
     assert_true(0 < k0 && k0 <= k1 && k1 <= g0 && g0 <= g1);
     mtl_command_buffer_wait_until_completed(commands); // again: returns at once
+    assert_true(mtl_command_buffer_wait_briefly(commands));
     mtl_release(commands);
 }
 
@@ -356,6 +357,7 @@ static void handlers_run_in_order(void **state) {
 
 static void wait_inside(MTLCommandBuffer *commands, void *context) {
     mtl_command_buffer_wait_until_completed(commands); // its own: must not hang
+    mtl_command_buffer_wait_briefly(commands);
     atomic_store((atomic_int *)context, 1);
 }
 
@@ -525,6 +527,35 @@ static void late_commits_between_queues(void **state) {
     mtl_release(p);
 }
 
+// The thread that waits takes part in what workers have begun: nothing is left out or done twice.
+static void who_waits_takes_part(void **state) {
+    (void)state;
+    NEEDS_RESULTS();
+    enum { THREADS = 1 << 16, ROUNDS = 60 };
+    MTLComputePipelineState *p = pipeline_from(ADD_ONE, "add_one");
+    MTLBuffer *x = mtl_device_new_buffer(device, THREADS * sizeof(uint32_t), 0);
+    for (int round = 0; round < ROUNDS; round++) {
+        MTLCommandBuffer *c = mtl_command_queue_command_buffer(queue);
+        MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(c);
+        mtl_compute_command_encoder_set_compute_pipeline_state(e, p);
+        mtl_compute_command_encoder_set_buffer(e, x, 0, 0);
+        for (int i = 0; i < 2; i++)
+            mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(THREADS, 1, 1),
+                                                         mtl_size_make(64, 1, 1));
+        mtl_compute_command_encoder_end_encoding(e);
+        mtl_command_buffer_commit(c);
+        usleep((unsigned)(round % 4) * 20); // a worker has it, or not
+        while (round % 3 && !mtl_command_buffer_wait_briefly(c)) continue;
+        mtl_command_buffer_wait_until_completed(c);
+        assert_completed(c);
+        mtl_release(c);
+    }
+    const uint32_t *values = mtl_buffer_contents(x);
+    for (int i = 0; i < THREADS; i++) assert_int_equal(values[i], 2 * ROUNDS);
+    mtl_release(x);
+    mtl_release(p);
+}
+
 static void unretained_references(void **state) {
     (void)state;
     NEEDS_RESULTS();
@@ -611,6 +642,7 @@ int main(void) {
         cmocka_unit_test(dropped_enqueued_buffers_do_not_block),
         cmocka_unit_test(tracked_buffers_order_queues),
         cmocka_unit_test(late_commits_between_queues),
+        cmocka_unit_test(who_waits_takes_part),
         cmocka_unit_test(unretained_references),
         cmocka_unit_test(retained_until_completion),
         cmocka_unit_test(debug_marks),

@@ -258,6 +258,9 @@ static void committed_once(void **state) {
     commands = mtl_command_queue_command_buffer(queue);
     mtl_command_buffer_wait_until_completed(commands);
     assert_string_equal(last_rule, "command_buffer_not_committed");
+    clear_messages();
+    assert_false(mtl_command_buffer_wait_briefly(commands));
+    assert_string_equal(last_rule, "command_buffer_not_committed");
     mtl_command_buffer_enqueue(commands);
     mtl_command_buffer_enqueue(commands);
     assert_string_equal(last_rule, "command_buffer_already_enqueued");

@@ -3,6 +3,7 @@
 // spin, sleep or fall asleep at that moment, and what is taken back runs nowhere.
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include "testing.h"
 #include "os/clock.h"
@@ -78,6 +79,47 @@ static void *bring_jobs(void *seed) {
     return NULL;
 }
 
+// ---- Threads that wait for a task ----
+
+typedef struct Waited {
+    OsTask task; // first
+    unsigned n_helpers;
+    bool is_short;
+    atomic_uint done, left;
+} Waited;
+
+// The task's job has places for some helpers and does nothing until all have come, the one that
+// waits for the task among them or not.
+static void share_a_job(OsTask *task) {
+    Waited *w = (Waited *)(void *)task;
+    Shared s = {.job = {.help = come,
+                        .max_helpers = w->n_helpers,
+                        .for_waiters = true,
+                        .is_short = w->is_short}};
+    os_pool_open_job(&s.job);
+    if (!arrives(&s.came, w->n_helpers)) atomic_fetch_add(&w->left, 1);
+    os_pool_close_job(&s.job);
+    atomic_store(&w->done, 1);
+}
+
+static void *wait_and_help(void *seed) {
+    unsigned random = (unsigned)(uintptr_t)seed;
+    for (int i = 0; i < ROUNDS && !atomic_load(&n_left); i++) {
+        Waited w = {.task.run = share_a_job, .n_helpers = 1 + random % 3, .is_short = random >> 31};
+        OsPatience patience = random >> 30 & 1 ? OS_HASTY : OS_PATIENT;
+        os_pool_submit(&w.task);
+        pause_a_while(&random);
+        os_pool_begin_wait(&w.task, patience);
+        for (int k = 0; k < 2000 && !atomic_load(&w.done); k++)
+            os_pool_help(&w.task, patience, &w.done);
+        os_pool_end_wait(&w.task, patience);
+        while (os_pool_help(&w.task, patience, &w.done)) continue;
+        if (!arrives(&w.done, 1) || atomic_load(&w.left)) atomic_fetch_add(&n_left, 1);
+        while (os_pool_cancel(&w.task)) continue;
+    }
+    return NULL;
+}
+
 static void bring(void *(*first)(void *), void *(*second)(void *)) {
     pthread_t threads[BRINGERS];
     for (uintptr_t i = 0; i < BRINGERS; i++)
@@ -89,6 +131,82 @@ static void bring(void *(*first)(void *), void *(*second)(void *)) {
 
 TEST(no_task_is_left) { bring(bring_tasks, bring_tasks); }
 TEST(no_place_is_left) { bring(bring_jobs, bring_jobs); }
+TEST(no_place_is_left_to_those_who_wait) { bring(wait_and_help, wait_and_help); }
+TEST(nor_beside_others) { bring(wait_and_help, bring_jobs); }
+
+static atomic_uint helped, released;
+static _Thread_local bool is_main;
+static void come_and_tell(OsJob *job) { // workers stay, and leave places
+    if (is_main) atomic_fetch_add(&helped, 1);
+    if (!is_main) arrives(&released, 1);
+    come(job);
+}
+
+// A job of this thread's own, as one that works a queue off has it.
+static unsigned help_with(OsTask *task, bool for_waiters, bool is_short, OsPatience patience,
+                          const atomic_uint *done) {
+    atomic_store(&helped, 0);
+    atomic_store(&released, 0);
+    Shared s = {.job = {.help = come_and_tell,
+                        .max_helpers = 64, // more than there are workers
+                        .for_waiters = for_waiters,
+                        .is_short = is_short}};
+    OsTask *before = os_pool_run_for(task);
+    os_pool_open_job(&s.job);
+    os_pool_run_for(before);
+    bool yes = os_pool_help(task, patience, done);
+    assert_int_equal(yes, atomic_load(&helped) == 1);
+    atomic_store(&released, 1);
+    os_pool_close_job(&s.job);
+    assert_true(!os_pool_help(task, patience, done)); // it is closed
+    return yes;
+}
+
+TEST(who_waits_helps_with_what_it_may) {
+    OsTask task = {.run = count}, other = {.run = count};
+    atomic_uint no = 0, yes = 1;
+    is_main = true;
+    os_pool_start();
+    assert_int_equal(help_with(&task, true, true, OS_PATIENT, &no), 1);
+    assert_int_equal(help_with(&task, true, false, OS_PATIENT, &no), 1);
+    assert_int_equal(help_with(&task, true, true, OS_HASTY, &no), 1);
+    assert_int_equal(help_with(&task, true, false, OS_HASTY, &no), 0);   // it may take long
+    assert_int_equal(help_with(&task, false, true, OS_PATIENT, &no), 0); // workers only
+    assert_int_equal(help_with(&task, true, true, OS_PATIENT, &yes), 0); // no longer waited for
+    Shared s = {.job = {.help = come_and_tell, .max_helpers = 64, .for_waiters = true}};
+    os_pool_run_for(&other);
+    os_pool_open_job(&s.job);
+    os_pool_run_for(NULL);
+    assert_true(!os_pool_help(&task, OS_PATIENT, &no)); // another task's
+    os_pool_close_job(&s.job);
+}
+
+static void *help_deaf(void *task) {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
+    atomic_uint no = 0;
+    Shared s = {.job = {.help = come, .max_helpers = 64, .for_waiters = true}};
+    os_pool_run_for(task);
+    os_pool_open_job(&s.job);
+    os_pool_run_for(NULL);
+    os_pool_begin_wait(task, OS_PATIENT);
+    bool reckoned = atomic_load(&((OsTask *)task)->waiters[OS_PATIENT]) != 0;
+    bool yes = os_pool_help(task, OS_PATIENT, &no);
+    os_pool_end_wait(task, OS_PATIENT);
+    os_pool_close_job(&s.job);
+    return (void *)(uintptr_t)(reckoned || yes);
+}
+
+TEST(who_hears_no_signals_does_not_help) {
+    OsTask task = {.run = count};
+    pthread_t thread;
+    void *helps = NULL;
+    assert_int_equal(pthread_create(&thread, NULL, help_deaf, &task), 0);
+    pthread_join(thread, &helps);
+    assert_true(helps == NULL);
+}
+
 TEST(neither_beside_the_other) { bring(bring_tasks, bring_jobs); }
 
 static void add(void *context, size_t i) { atomic_fetch_add((atomic_size_t *)context, i); }

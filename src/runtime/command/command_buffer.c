@@ -410,24 +410,11 @@ void mtl_command_buffer_add_completed_handler(MTLCommandBuffer *buffer,
 
 // ---- Waiting ----
 
-static void wait_for(MTLCommandBuffer *buffer, atomic_uint *word, MTLCommandBufferStatus status,
-                     const char *call) {
-    if (!buffer) {
-        rt_misuse(NULL, RT_RULE_null_object, call, NULL);
-        return;
-    }
-    if (atomic_load(&buffer->status) < MTLCommandBufferStatusCommitted) {
-        rt_misuse_in(buffer, RT_RULE_command_buffer_not_committed, call, NULL);
-        return;
-    }
-    if (word == &buffer->completed && !atomic_load_explicit(word, memory_order_acquire))
-        rt_queue_help(buffer->queue, buffer);
-    // A handler that waits for its own command buffer would wait for itself.
-    if (atomic_load(&buffer->in_handler) && pthread_equal(buffer->handler_thread, pthread_self()) &&
-        atomic_load(&buffer->status) >= (unsigned)status)
-        return;
+// A little while, from the last help on.
+static void spin_and_help(OsTask *task, OsPatience patience, const atomic_uint *word) {
     uint64_t until = 0;
     for (unsigned spins = 0; !atomic_load_explicit(word, memory_order_acquire); spins++) {
+        if (spins % 8 == 0 && os_pool_help(task, patience, word)) spins = 0, until = 0;
         if (spins % 64 == 0) {
             uint64_t now = os_now_ns();
             until = until ? until : now + WAIT_SPIN_NS;
@@ -435,6 +422,43 @@ static void wait_for(MTLCommandBuffer *buffer, atomic_uint *word, MTLCommandBuff
         }
         os_relax();
     }
+}
+
+static void wait_awake(MTLCommandBuffer *buffer, OsPatience patience, const atomic_uint *word) {
+    if (atomic_load_explicit(word, memory_order_acquire)) return;
+    OsTask *task = &buffer->queue->task;
+    os_pool_begin_wait(task, patience);
+    spin_and_help(task, patience, word);
+    os_pool_end_wait(task, patience);
+    while (os_pool_help(task, patience, word)) continue;
+}
+
+static bool may_wait(MTLCommandBuffer *buffer, const char *call) {
+    if (!buffer) {
+        rt_misuse(NULL, RT_RULE_null_object, call, NULL);
+        return false;
+    }
+    if (atomic_load(&buffer->status) < MTLCommandBufferStatusCommitted) {
+        rt_misuse_in(buffer, RT_RULE_command_buffer_not_committed, call, NULL);
+        return false;
+    }
+    return true;
+}
+
+// A handler that waits for its own command buffer would wait for itself.
+static bool waits_for_itself(MTLCommandBuffer *buffer, MTLCommandBufferStatus status) {
+    return atomic_load(&buffer->in_handler) &&
+           pthread_equal(buffer->handler_thread, pthread_self()) &&
+           atomic_load(&buffer->status) >= (unsigned)status;
+}
+
+static void wait_for(MTLCommandBuffer *buffer, atomic_uint *word, MTLCommandBufferStatus status,
+                     const char *call) {
+    if (!may_wait(buffer, call)) return;
+    if (word == &buffer->completed && !atomic_load_explicit(word, memory_order_acquire))
+        rt_queue_help(buffer->queue, buffer);
+    if (waits_for_itself(buffer, status)) return;
+    wait_awake(buffer, OS_PATIENT, word);
     while (!atomic_load_explicit(word, memory_order_acquire)) {
         atomic_fetch_add(&buffer->waiters, 1);
         os_futex_wait(word, 0);
@@ -448,6 +472,13 @@ void mtl_command_buffer_wait_until_scheduled(MTLCommandBuffer *buffer) {
 
 void mtl_command_buffer_wait_until_completed(MTLCommandBuffer *buffer) {
     wait_for(buffer, buffer ? &buffer->completed : NULL, MTLCommandBufferStatusCompleted, __func__);
+}
+
+bool mtl_command_buffer_wait_briefly(MTLCommandBuffer *buffer) {
+    if (!may_wait(buffer, __func__)) return false;
+    if (waits_for_itself(buffer, MTLCommandBufferStatusCompleted)) return true;
+    wait_awake(buffer, OS_HASTY, &buffer->completed);
+    return atomic_load_explicit(&buffer->completed, memory_order_acquire);
 }
 
 // ---- Properties ----

@@ -125,6 +125,13 @@ void rt_queue_unblock(MTLCommandBuffer *buffer) {
     mtl_release(queue);
 }
 
+// The same on a thread that has taken the task back: others that wait may help.
+static void drain_here(MTLCommandQueue *queue, Aim aim) {
+    OsTask *before = os_pool_run_for(&queue->task);
+    drain(queue, aim);
+    os_pool_run_for(before);
+}
+
 // Not yet with a worker: takes the task back, with its reference. Lock held.
 static bool take_back(MTLCommandQueue *queue) {
     bool mine = queue->state == RT_QUEUE_SCHEDULED && os_pool_cancel(&queue->task);
@@ -136,7 +143,7 @@ void rt_queue_help(MTLCommandQueue *queue, MTLCommandBuffer *until) {
     pthread_mutex_lock(&queue->lock);
     bool mine = take_back(queue);
     pthread_mutex_unlock(&queue->lock);
-    if (mine) drain(queue, (Aim){.done = until});
+    if (mine) drain_here(queue, (Aim){.done = until});
 }
 
 // One that waits for room is at first not woken for each place that becomes free: two threads that
@@ -180,7 +187,7 @@ MTLCommandBuffer *rt_queue_take_place(MTLCommandQueue *queue, const char *call) 
             pthread_mutex_lock(&queue->lock);
         } else if (take_back(queue)) {
             pthread_mutex_unlock(&queue->lock);
-            drain(queue, (Aim){.room = true});
+            drain_here(queue, (Aim){.room = true});
             pthread_mutex_lock(&queue->lock);
         } else {
             wait_for_room(queue, first);
