@@ -17,7 +17,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 SRC = os.path.join(HERE, '..', '..', 'src')
 CLANG = os.environ.get('FUZZ_CLANG', 'clang-22')
-FLAGS = ['-ffp-contract=off', '-fno-vectorize', '-fno-slp-vectorize', '-fno-unroll-loops', '-fno-builtin', '-w',
+FLAGS = ['-ffp-contract=off', '-fno-vectorize', '-fno-slp-vectorize', '-fno-unroll-loops', '-fno-builtin', '-fno-strict-aliasing', '-w',
          '-I' + HERE, '-I' + SRC]
 SHAPES = [(64, 1, 1), (32, 4, 1), (16, 16, 1), (16, 4, 2), (8, 8, 1), (4, 8, 2), (48, 2, 1), (7, 5, 3), (1, 64, 1), (100, 1, 1), (2, 24, 1)]
 TARGETS = [('native', None)] * 6 + [('x86-64-v3', '+avx2,+fma,+f16c'), ('x86-64', '+sse2')]
