@@ -70,6 +70,18 @@ INLINE vi v_lanes(void) { // 0, 1, 2, ...
 INLINE vf v_select(vi mask, vf a, vf b) { return (vf)((mask & (vi)a) | (~mask & (vi)b)); }
 INLINE vi v_select_int(vi mask, vi a, vi b) { return (mask & a) | (~mask & b); }
 
+#if V_WIDTH > 4
+// Two words each from two places.
+INLINE __m128 v_two_pairs(const void *base, uint32_t a, uint32_t b) {
+    __m128d low = _mm_load_sd((const double *)(const void *)((const char *)base + a));
+    return _mm_castpd_ps(_mm_loadh_pd(low, (const double *)(const void *)((const char *)base + b)));
+}
+INLINE __m256 v_four_pairs(const void *base, const uint32_t *low, const uint32_t *high) {
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(v_two_pairs(base, low[0], low[1])),
+                                v_two_pairs(base, high[0], high[1]), 1);
+}
+#endif
+
 #if V_WIDTH == 16
 
 // A NaN in a becomes b.
@@ -144,6 +156,15 @@ INLINE void v_load_pairs(const void *p, vi *even, vi *odd) {
     __m512i index = _mm512_loadu_si512(evens);
     *even = (vi)_mm512_permutex2var_epi32(a, index, b);
     *odd = (vi)_mm512_permutex2var_epi32(a, _mm512_or_si512(index, _mm512_set1_epi32(1)), b);
+}
+// As v_gather_pairs, by loads of one pair each, which AMD's processors are faster with.
+INLINE void v_load_pairs_at(const void *base, const uint32_t *at, vi *first, vi *second) {
+    __m512 a = _mm512_insertf32x8(_mm512_castps256_ps512(v_four_pairs(base, at, at + 4)),
+                                  v_four_pairs(base, at + 8, at + 12), 1);
+    __m512 b = _mm512_insertf32x8(_mm512_castps256_ps512(v_four_pairs(base, at + 2, at + 6)),
+                                  v_four_pairs(base, at + 10, at + 14), 1);
+    *first = (vi)_mm512_shuffle_ps(a, b, 0x88);
+    *second = (vi)_mm512_shuffle_ps(a, b, 0xdd);
 }
 INLINE void v_store_pairs(void *p, vi even, vi odd) {
     static const int32_t woven[16] = {0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23};
@@ -237,6 +258,11 @@ INLINE void v_load_pairs(const void *p, vi *even, vi *odd) {
     __m256 low = _mm256_permute2f128_ps(a, b, 0x20), high = _mm256_permute2f128_ps(a, b, 0x31);
     *even = (vi)_mm256_shuffle_ps(low, high, 0x88);
     *odd = (vi)_mm256_shuffle_ps(low, high, 0xdd);
+}
+INLINE void v_load_pairs_at(const void *base, const uint32_t *at, vi *first, vi *second) {
+    __m256 a = v_four_pairs(base, at, at + 4), b = v_four_pairs(base, at + 2, at + 6);
+    *first = (vi)_mm256_shuffle_ps(a, b, 0x88);
+    *second = (vi)_mm256_shuffle_ps(a, b, 0xdd);
 }
 INLINE void v_store_pairs(void *p, vi even, vi odd) {
     __m256i a = _mm256_unpacklo_epi32((__m256i)even, (__m256i)odd);

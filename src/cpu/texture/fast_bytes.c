@@ -75,31 +75,26 @@ INLINE vi position_in_next(unsigned mode, vi x, uint32_t size) {
     return v_min_int(v_max_int(x, v_set_int(0)), v_set_int((int32_t)(size - 1) * ONE));
 }
 
-typedef struct Taps { // along one axis
-    vi first, second;
+typedef struct Tap { // along one axis
+    vi first;
     vi weight; // of the second, negative, in both halves
-} Taps;
+} Tap;
 
-INLINE Taps taps_of(unsigned mode, vi x, uint32_t size) {
-    vi i = x >> 15, last = v_set_int((int32_t)size - 1);
-    Taps t;
-    if (mode == CPU_REPEAT) {
-        t.weight = (i << 15) - x;
-        if ((size & (size - 1)) == 0) {
-            t.first = i & last;
-            t.second = (i + 1) & last;
-        } else {
-            t.first = i + ((i >> 31) & (int32_t)size);
-            t.second = (t.first + 1) & (t.first != last);
-        }
-    } else { // the last two texels serve the end: there is always a second one
-        i = v_min_int(i, v_set_int(size > 1 ? (int32_t)size - 2 : 0));
-        t.weight = (i << 15) - x;
-        t.first = i;
-        t.second = v_min_int(i + 1, last);
-    }
-    t.weight = v_twice_16(t.weight);
+INLINE Tap tap_of(unsigned mode, vi x, uint32_t size) {
+    vi i = x >> 15;
+    // Where it does not repeat the last two texels serve the end: there is always a second one.
+    if (mode != CPU_REPEAT) i = v_min_int(i, v_set_int(size > 1 ? (int32_t)size - 2 : 0));
+    Tap t = {i, v_twice_16((i << 15) - x)};
+    if (mode == CPU_REPEAT)
+        t.first =
+            (size & (size - 1)) == 0 ? i & ((int32_t)size - 1) : i + ((i >> 31) & (int32_t)size);
     return t;
+}
+
+// The second texel, where the first may be the last one: of a texture that repeats, or of one.
+INLINE vi after(unsigned mode, vi first, uint32_t size) {
+    vi last = v_set_int((int32_t)size - 1);
+    return mode == CPU_REPEAT ? (first + 1) & (first != last) : v_min_int(first + 1, last);
 }
 
 INLINE vi row_at(const AbiTextureLevel *level, const Place *at, vi y) {
@@ -111,14 +106,14 @@ INLINE vi row_at(const AbiTextureLevel *level, const Place *at, vi y) {
 
 INLINE Pairs linear_at(const AbiTextureLevel *level, const Place *at, unsigned mode_u,
                        unsigned mode_v, vi u, vi v) {
-    Taps x = taps_of(mode_u, u, level->width), y = taps_of(mode_v, v, level->height);
-    vi row0 = row_at(level, at, y.first), row1 = row_at(level, at, y.second), texel[4];
-    vi left = x.first << 2;
+    Tap x = tap_of(mode_u, u, level->width), y = tap_of(mode_v, v, level->height);
+    vi row0 = row_at(level, at, y.first), texel[4];
+    vi row1 = row_at(level, at, after(mode_v, y.first, level->height)), left = x.first << 2;
     if (level->width > 1 && !v_any(x.first == (int32_t)level->width - 1)) { // both at once
         v_gather_pairs(level->data, row0 + left, &texel[0], &texel[1]);
         v_gather_pairs(level->data, row1 + left, &texel[2], &texel[3]);
     } else {
-        vi right = x.second << 2;
+        vi right = after(mode_u, x.first, level->width) << 2;
         texel[0] = v_gather(level->data, row0 + left);
         texel[1] = v_gather(level->data, row0 + right);
         texel[2] = v_gather(level->data, row1 + left);
@@ -193,23 +188,24 @@ INLINE vf short_half_log2(vf x) {
     return v_fma(p, t, 0.5f * v_to_float(exponent));
 }
 
-INLINE vf lod_of(const Call *c, uint32_t l) {
+// mode: c->lod_mode, or a constant; all: every lane of the mask takes part.
+INLINE vf lod_of(const Call *c, uint32_t mode, bool all, uint32_t l) {
     size_t n = c->n_lanes;
     const float *at = c->rows + l;
     vf lod;
-    if (c->lod_mode == CPU_TEX_LOD_LEVEL) {
+    if (mode == CPU_TEX_LOD_LEVEL) {
         lod = v_load(at + CPU_TEX_LEVEL * n);
     } else {
         float size[2] = {(float)c->t->width, (float)c->t->height};
         vf x = v_set(0), y = v_set(0);
         for (unsigned i = 0; i < 2; i++) {
             vf dx, dy;
-            if (c->lod_mode == CPU_TEX_LOD_GRADIENT) {
+            if (mode == CPU_TEX_LOD_GRADIENT) {
                 dx = v_load(at + (CPU_TEX_DX + i) * n), dy = v_load(at + (CPU_TEX_DY + i) * n);
             } else {
                 vf v = v_load(at + i * n);
                 dx = v_quad_dx(v), dy = v_quad_dy(v);
-                if (c->mask[l / 32] != UINT32_MAX) {
+                if (!all) {
                     vi active = v_mask(c->mask, l);
                     dx = difference(v, active, false), dy = difference(v, active, true);
                 }
@@ -218,34 +214,42 @@ INLINE vf lod_of(const Call *c, uint32_t l) {
             x = v_fma(dx, dx, x), y = v_fma(dy, dy, y);
         }
         lod = short_half_log2(v_max(x, y));
-        if (c->lod_mode == CPU_TEX_LOD_BIAS) lod += v_load(at + CPU_TEX_LEVEL * n);
+        if (mode == CPU_TEX_LOD_BIAS) lod += v_load(at + CPU_TEX_LEVEL * n);
     }
     lod += c->lod_bias;
-    lod = (vf)((vi)lod & (lod == lod));
     if (c->clamps_lod) {
+        lod = (vf)((vi)lod & (lod == lod));
         vf least = v_load(at + CPU_TEX_LOD_CLAMP * n);
         lod = v_select(lod < least, least, lod);
     }
-    return v_min(v_max(lod, v_set(c->lod_min)), v_set(c->lod_max));
+    return v_min(v_max(lod, v_set(c->lod_min)), v_set(c->lod_max)); // NaN: lod_min
+}
+
+INLINE void find_lods(const Call *c, uint32_t mode, bool all, uint32_t first, uint32_t n,
+                      Levels *out) {
+    for (uint32_t l = 0; l < n; l += V_WIDTH) {
+        vf lod = lod_of(c, mode, all, first + l); // 0 .. the last level
+        vi low = v_to_int(c->nearest_level ? lod + 0.5f : lod);
+        vf fraction = c->nearest_level ? v_set(0) : lod - v_to_float(low);
+        v_store_int(&out->low[l], low);
+        v_store(&out->fraction[l], fraction);
+    }
 }
 
 // Lanes first .. first + n - 1, those of `bits` count. Returns the level if all have the same, else
 // -1.
 INLINE int32_t find_levels(const Call *c, uint32_t first, uint32_t n, uint32_t bits, Levels *out) {
-    vi last = v_set_int((int32_t)c->t->n_levels - 1);
-    out->mixed = 0;
-    for (uint32_t l = 0; l < n; l += V_WIDTH) {
-        vf lod = lod_of(c, first + l);
-        vi low = v_to_int(c->nearest_level ? lod + 0.5f : lod);
-        low = v_max_int(v_min_int(low, last), v_set_int(0));
-        vf fraction = c->nearest_level ? v_set(0) : lod - v_to_float(low);
-        v_store_int(&out->low[l], low);
-        v_store(&out->fraction[l], fraction);
-        out->mixed |= v_bits(fraction > 0) << l;
-    }
+    if (c->lod_mode == CPU_TEX_LOD_IMPLICIT && c->mask[first / 32] == UINT32_MAX)
+        find_lods(c, CPU_TEX_LOD_IMPLICIT, true, first, n, out);
+    else
+        find_lods(c, c->lod_mode, c->mask[first / 32] == UINT32_MAX, first, n, out);
     int32_t k = out->low[__builtin_ctz(bits)];
     uint32_t others = 0;
-    for (uint32_t l = 0; l < n; l += V_WIDTH) others |= v_bits(v_load_int(&out->low[l]) != k) << l;
+    out->mixed = 0;
+    for (uint32_t l = 0; l < n; l += V_WIDTH) {
+        others |= v_bits(v_load_int(&out->low[l]) != k) << l;
+        out->mixed |= v_bits(v_load(&out->fraction[l]) > 0) << l;
+    }
     return others & bits ? -1 : k;
 }
 
@@ -277,52 +281,6 @@ INLINE Pairs at_levels(const Call *c, const Levels *levels, uint32_t l, uint32_t
 
 // ---- Linear filters of a chunk at one level, or at one and the next ----
 
-// Where the texels of up to 32 lanes lie. Offsets, texels and sums are three steps over all lanes:
-// loads one by one are faster than gathers where they do not wait for each other.
-typedef struct Footprint {
-    uint32_t at[2][32];                  // first texel of the upper and lower row
-    int32_t next[32];                    // bytes to the second
-    vi x[32 / V_WIDTH], y[32 / V_WIDTH]; // weights
-    bool adjacent;                       // the second texel follows the first in all lanes
-    uint64_t pairs[2][32];
-} Footprint;
-
-INLINE void find_footprint(const AbiTextureLevel *level, const Place *at, unsigned mode_u,
-                           unsigned mode_v, vi u, vi v, uint32_t l, Footprint *f) {
-    Taps x = taps_of(mode_u, u, level->width), y = taps_of(mode_v, v, level->height);
-    vi left = x.first << 2, next = (x.second - x.first) << 2;
-    v_store_int(&f->at[0][l], row_at(level, at, y.first) + left);
-    v_store_int(&f->at[1][l], row_at(level, at, y.second) + left);
-    v_store_int(&f->next[l], next);
-    f->x[l / V_WIDTH] = x.weight;
-    f->y[l / V_WIDTH] = y.weight;
-    f->adjacent = f->adjacent && !v_any(next != 4);
-}
-
-INLINE void load_footprint(const AbiTextureLevel *level, uint32_t n, Footprint *f) {
-    const unsigned char *data = level->data;
-    for (uint32_t l = 0; f->adjacent && l < n; l++) {
-        memcpy(&f->pairs[0][l], data + f->at[0][l], 8);
-        memcpy(&f->pairs[1][l], data + f->at[1][l], 8);
-    }
-    for (uint32_t l = 0; !f->adjacent && l < n; l++)
-        for (uint32_t r = 0; r < 2; r++) {
-            uint32_t texel[2];
-            const unsigned char *first = data + f->at[r][l];
-            memcpy(&texel[0], first, 4);
-            memcpy(&texel[1], first + f->next[l], 4);
-            memcpy(&f->pairs[r][l], texel, 8);
-        }
-}
-
-INLINE Pairs sum_footprint(const Footprint *f, uint32_t l) {
-    vi texel[4], x = f->x[l / V_WIDTH], y = f->y[l / V_WIDTH];
-    v_load_pairs(&f->pairs[0][l], &texel[0], &texel[1]);
-    v_load_pairs(&f->pairs[1][l], &texel[2], &texel[3]);
-    return mix(mix(unpack(texel[0]), unpack(texel[1]), x),
-               mix(unpack(texel[2]), unpack(texel[3]), x), y);
-}
-
 INLINE Place place_at(const Call *c, uint32_t l) {
     Place at = {v_load(c->rows + l), v_load(c->rows + c->n_lanes + l), false, {0}};
     if (c->array) {
@@ -335,13 +293,59 @@ INLINE Place place_at(const Call *c, uint32_t l) {
     return at;
 }
 
+// Where the texels of up to 32 lanes lie, if each has a neighbour on the right and below. Offsets,
+// texels and sums are three steps over all lanes: loads one by one are faster than gathers where
+// they do not wait for each other.
+typedef struct Footprint {
+    uint32_t at[32];                     // the upper left texel
+    vi x[32 / V_WIDTH], y[32 / V_WIDTH]; // weights
+    vi edge;                             // where there is no such neighbour
+    vi texel[32 / V_WIDTH][4];           // left and right, upper and lower
+} Footprint;
+
+INLINE void find_footprint(const AbiTextureLevel *level, const Place *at, unsigned mode_u,
+                           unsigned mode_v, vi u, vi v, uint32_t l, Footprint *f) {
+    Tap x = tap_of(mode_u, u, level->width), y = tap_of(mode_v, v, level->height);
+    v_store_int(&f->at[l], row_at(level, at, y.first) + (x.first << 2));
+    f->x[l / V_WIDTH] = x.weight;
+    f->y[l / V_WIDTH] = y.weight;
+    f->edge |= (x.first == (int32_t)level->width - 1) | (y.first == (int32_t)level->height - 1);
+}
+
+INLINE void load_footprint(const AbiTextureLevel *level, uint32_t n, Footprint *f) {
+    const unsigned char *upper = level->data, *lower = upper + level->row_bytes;
+    for (uint32_t l = 0; l < n; l += V_WIDTH) {
+        vi *texel = f->texel[l / V_WIDTH];
+        v_load_pairs_at(upper, &f->at[l], &texel[0], &texel[1]);
+        v_load_pairs_at(lower, &f->at[l], &texel[2], &texel[3]);
+    }
+}
+
+INLINE Pairs sum_footprint(const Footprint *f, uint32_t l) {
+    const vi *texel = f->texel[l / V_WIDTH], x = f->x[l / V_WIDTH], y = f->y[l / V_WIDTH];
+    return mix(mix(unpack(texel[0]), unpack(texel[1]), x),
+               mix(unpack(texel[2]), unpack(texel[3]), x), y);
+}
+
+// Bytes from a texel to the one that the same lane of the block below looks at, most likely: texels
+// that nothing has made smaller lie far apart, and are asked for a row of blocks ahead, so that
+// only the first row of a tile waits. Lanes 0 and 16 are 2 rows of pixels apart, blocks 4. In a
+// kernel whose threads lie in rows it is the SIMD-group to the right, or below.
+INLINE intptr_t way_ahead(const Call *c, uint32_t first, const AbiTextureLevel *level) {
+    const float *u = c->rows + first, *v = u + c->n_lanes;
+    float x = (u[16] - u[0]) * (float)level->width * 2;
+    float y = (v[16] - v[0]) * (float)level->height * 2;
+    bool sane = x > -256 && x < 256 && y > -256 && y < 256;
+    return sane ? (intptr_t)y * (intptr_t)level->row_bytes + (intptr_t)x * 4 : 0;
+}
+
 // Lanes first .. first + n - 1; fractions: of the next level, NULL: none of it.
 INLINE void sample_chunk(const Call *c, uint32_t first, uint32_t n, const AbiTextureLevel *level,
                          const float *fractions, unsigned mode_u, unsigned mode_v) {
     const AbiTextureLevel *next = level + 1;
     bool halves = fractions && level->width == 2 * next->width && level->height == 2 * next->height;
     Footprint here, there;
-    here.adjacent = there.adjacent = true;
+    here.edge = there.edge = v_set_int(0);
     for (uint32_t l = 0; l < n; l += V_WIDTH) {
         Place at = place_at(c, first + l);
         vi u = position_of(mode_u, at.u, level->width);
@@ -354,6 +358,20 @@ INLINE void sample_chunk(const Call *c, uint32_t first, uint32_t n, const AbiTex
                    : position_of(mode_v, at.v, next->height);
         find_footprint(next, &at, mode_u, mode_v, u, v, l, &there);
     }
+    if (n ==
+        32) { // a column of each quad, of the larger level alone: more takes longer than it saves
+        uintptr_t soon = (uintptr_t)level->data + (uintptr_t)way_ahead(c, first, level);
+        for (uint32_t l = 0; l < 32; l += 2) __builtin_prefetch((const char *)(soon + here.at[l]));
+    }
+    if (v_any(here.edge | there.edge)) {
+        for (uint32_t l = 0; l < n; l += V_WIDTH) {
+            Place at = place_at(c, first + l);
+            vi weight = fractions ? weight_of(v_load(fractions + l)) : v_set_int(0);
+            put_pairs(c, first + l,
+                      filtered(true, level, &at, mode_u, mode_v, fractions ? &weight : NULL));
+        }
+        return;
+    }
     load_footprint(level, n, &here);
     if (fractions) load_footprint(next, n, &there);
     for (uint32_t l = 0; l < n; l += V_WIDTH) {
@@ -361,19 +379,6 @@ INLINE void sample_chunk(const Call *c, uint32_t first, uint32_t n, const AbiTex
         if (fractions) p = mix(p, sum_footprint(&there, l), weight_of(v_load(fractions + l)));
         put_pairs(c, first + l, p);
     }
-}
-
-// Bytes from a texel to the one that the same lane of the block below looks at, most likely: texels
-// that nothing has made smaller lie far apart, and are asked for a row of blocks ahead, so that
-// only the first row of a tile waits. Lanes 0 and 16 are 2 rows of pixels apart, blocks 4. In a
-// kernel whose threads lie in rows it is the SIMD-group to the right, or below. (Where levels keep
-// texels close, or filters take longer, it does not pay.)
-INLINE intptr_t way_ahead(const Call *c, uint32_t first, const AbiTextureLevel *level) {
-    const float *u = c->rows + first, *v = u + c->n_lanes;
-    float x = (u[16] - u[0]) * (float)level->width * 2;
-    float y = (v[16] - v[0]) * (float)level->height * 2;
-    bool sane = x > -256 && x < 256 && y > -256 && y < 256;
-    return sane ? (intptr_t)y * (intptr_t)level->row_bytes + (intptr_t)x * 4 : 0;
 }
 
 INLINE void put_texels(const Call *c, uint32_t l, vi texel) {
