@@ -207,8 +207,10 @@ static const Option rows[] = {
      "LLVM name of the CPU, such as x86-64-v3 or neoverse-n1; otherwise\n"
      "this machine, or any of the target's",
      OPT_TEXT, AT(cpu)},
-    {"--features", "LIST", "LLVM CPU features, such as +avx2,-fma or +fullfp16", OPT_TEXT,
-     AT(features)},
+    {"--features", "LIST",
+     "LLVM CPU features, such as +avx2,-fma or +fullfp16; and how long\n"
+     "vectors of SVE are: +sve,sve-bits=256",
+     OPT_TEXT, AT(features)},
     {"--width", "N", "lanes of one vector step: 32, 16, 8, or 1 (one thread at a time)", OPT_CALL,
      .take = take_width},
     {"--math", "=MODE", "fast (as Metal does), relaxed or safe", OPT_CHOICE, AT(math_mode),

@@ -6,10 +6,24 @@
 #if defined(__aarch64__)
 #include <pthread.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/prctl.h>
 
 static char features[256];
+
+// Vectors of SVE, where they are longer than NEON's. The word that says how long is ours, not
+// LLVM's (codegen/target.c).
+static void ask_vectors(void) {
+    enum { LENGTH = 0xffff, NEON = 16 };
+    if (!(getauxval(AT_HWCAP) & HWCAP_SVE)) return;
+    int bytes = prctl(PR_SVE_GET_VL);
+    if (bytes < 0 || (bytes & LENGTH) <= NEON) return;
+    size_t n = strlen(features);
+    snprintf(features + n, sizeof features - n, "%s+sve,sve-bits=%d", n ? "," : "",
+             (bytes & LENGTH) * 8);
+}
 
 static void ask(void) {
     static const struct {
@@ -26,6 +40,7 @@ static void ask(void) {
             if (*features) strcat(features, ",");
             strcat(features, known[i].name);
         }
+    ask_vectors();
 }
 
 const char *os_processor_features(void) {

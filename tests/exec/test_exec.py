@@ -24,7 +24,7 @@ known, for CPUs without AVX-512, with checks of every access, and for debuggers:
 and the reference always, of the others two and one of the last in turn; all with INGOT_TEST_LONG=1.
 
 With INGOT_TARGET=aarch64 the code is for that architecture, and INGOT_RUN_CODE says what runs it: an emulator and
-run_code.c. Kernels on tensors are left out there.
+run_code.c. Vectors of SVE are as long there as the features say. Kernels on tensors are left out.
 """
 import ctypes
 import glob
@@ -43,11 +43,14 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 MSLC = os.environ.get("INGOT_MSLC") or os.path.join(os.environ.get("INGOT_BUILD", os.path.join(HERE, "../../build")),
                                                     "bin/mslc")
 TARGET, RUN_CODE = os.environ.get("INGOT_TARGET"), os.environ.get("INGOT_RUN_CODE", "").split()
-# (name, width, shape known, cpu)
+# (name, width, shape known, CPU and features)
 WAYS = [("w32", 32, True, None), ("w32-any", 32, False, None), ("w16", 16, True, None), ("w1", 1, False, None),
         ("w32-avx2", 32, True, "x86-64-v3"), ("w16-avx2-any", 16, False, "x86-64-v3"), ("w32-sse2", 32, True, "x86-64")]
 if TARGET:
-    WAYS = WAYS[:4] + [("w32-fp16", 32, True, "neoverse-n1")]
+    WAYS = WAYS[:4] + [
+        ("w32-fp16", 32, True, "neoverse-n1"), ("w32-sve256", 32, True, "neoverse-v1 +sve,sve-bits=256"),
+        ("w32-sve512-any", 32, False, "generic +fullfp16,+sve,sve-bits=512"),
+        ("w16-sve256", 16, True, "generic +sve,sve-bits=256")]
 # With checks of every access (shader validation): nothing to report, the same answer. And as for a debugger.
 CHECKED = [("w32-checked", 32, True, None), ("w16-any-checked", 16, False, None), ("w1-checked", 1, False, None),
            ("w1-debug", 1, False, None)]
@@ -228,7 +231,7 @@ def execute(run, so, arrays, tensors={}):
         kernel(ctypes.addressof(launch), first, end, memory, frame if frames else None)
 
 
-def execute_elsewhere(run, so, arrays, at_end):
+def execute_elsewhere(run, way, so, arrays, at_end):
     order = sorted(run.args)
     memory = [int(run.memory[i]) for i in sorted(run.memory)]
     with open(so + ".request", "wb") as f:
@@ -236,8 +239,11 @@ def execute_elsewhere(run, so, arrays, at_end):
         for i in order:
             f.write(struct.pack("Q", arrays[i].nbytes) + arrays[i].tobytes())
         f.write(struct.pack(f"{len(memory)}Q", *memory))
+    env = dict(os.environ)
+    if sve := re.search(r"sve(\d+)", way):
+        env["QEMU_CPU"] = f"max,sve-default-vector-length={int(sve[1]) // 8}"
     done = subprocess.run([*RUN_CODE, so, so + ".request", so + ".result"], capture_output=True, text=True,
-                          timeout=TIMEOUT)
+                          timeout=TIMEOUT, env=env)
     assert done.returncode == 0, f"ended with {done.returncode}: {done.stderr}"
     result = open(so + ".result", "rb").read()
     at = 8
@@ -291,7 +297,7 @@ def check_placed(run, way, so, at_end):
             place(index, text)
     reports.clear()
     if RUN_CODE:
-        execute_elsewhere(run, so, arrays, at_end)
+        execute_elsewhere(run, way, so, arrays, at_end)
     else:
         execute(run, so, arrays, tensors)
     assert not reports, f"{run} {way}: {len(reports)} reports, first: {reports[0]}"
@@ -368,16 +374,15 @@ def test_run(run, libraries):
     library = libraries(run.path)
     with tempfile.TemporaryDirectory() as folder:
         turn = RUNS.index(run)
-        others = 1 if TARGET else 2
-        for way, width, shaped, cpu in in_turn(WAYS, turn, others) + ([] if run.outside else in_turn(CHECKED, turn, 1, ())):
+        for way, width, shaped, processor in in_turn(WAYS, turn, 2) + ([] if run.outside else in_turn(CHECKED, turn, 1, ())):
             so = os.path.join(folder, way + ".so")
             words = [library, "--emit=obj", "--function", run.kernel, "--width", str(width), "-o", so]
             if shaped:
                 words += ["--group", ",".join(map(str, run.group))]
             if TARGET:
                 words += ["--target", TARGET]
-            if cpu:
-                words += ["--cpu", cpu]
+            if processor:
+                words += [x for pair in zip(("--cpu", "--features"), processor.split()) for x in pair]
             if way.endswith("checked"):
                 words += ["--validate"]
             if way.endswith("debug"):

@@ -15,7 +15,7 @@ static bool has_gathers(const MslContext *cx) {
                                         "meteorlake", "arrowlake", "lunarlake"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (msl_starts(cx->cpu, names[i])) return cx->avx2;
-    return cx->avx512;
+    return cx->avx512 || cx->sve_bits;
 }
 
 static bool is_slow_gather(const Cg *cg, LLVMValueRef i, bool gathers) {

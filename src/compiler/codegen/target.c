@@ -3,7 +3,7 @@
 // Input: target, cpu and features of the request (NULL: this machine; of another architecture: what
 // all of its processors have). AVX-512 vectors are used in full
 // only when both prefer-vector-width and min-legal-vector-width say so; without AVX-512 neither is
-// set.
+// set. Vectors of SVE are used when the features say how long they are: "+sve,sve-bits=256".
 #include "compiler/codegen/codegen.h"
 #include "compiler/frontend/bridge.h"
 #include <elf.h>
@@ -93,6 +93,37 @@ static bool has_avx2(const char *cpu, const char *features) {
     return is_one_of(cpu, names, sizeof names / sizeof *names);
 }
 
+// Our own word among the features says how long vectors of SVE are: LLVM is told per function.
+static const char sve_word[] = "sve-bits=";
+
+static const char *find_sve_word(const char *features) {
+    const char *at = features ? strstr(features, sve_word) : NULL;
+    return at && (at == features || at[-1] == ',') ? at : NULL;
+}
+
+// Longer than NEON's, and a power of two, as LLVM wants it and all processors have it; 0 otherwise.
+static unsigned sve_bits_of(const char *features) {
+    enum { NEON_BITS = 128, MOST_BITS = 2048 };
+    const char *at = find_sve_word(features);
+    unsigned long bits = at ? strtoul(at + sizeof sve_word - 1, NULL, 10) : 0;
+    bool sane = bits > NEON_BITS && bits <= MOST_BITS && (bits & (bits - 1)) == 0;
+    return sane && has_word(features, "+sve") ? (unsigned)bits : 0;
+}
+
+// The features without that word, for LLVM. The caller frees it.
+static char *features_of_llvm(Cg *cg, const char *features) {
+    char *copy = strdup(features), *at = copy ? (char *)find_sve_word(copy) : NULL;
+    if (!copy) msl_fail(&cg->cx, "out of memory");
+    if (!at) return copy;
+    char *end = at + strcspn(at, ",");
+    if (*end)
+        end++; // the comma behind goes with it, or the one in front
+    else if (at > copy)
+        at--;
+    memmove(at, end, strlen(end) + 1);
+    return copy;
+}
+
 // A machine's description takes as long to make as a small kernel's code, and kernels come one
 // after the other for the same one: the last is kept.
 static struct {
@@ -165,10 +196,12 @@ static LLVMTargetMachineRef make_machine(Cg *cg) {
     char *host_cpu = LLVMGetHostCPUName(), *host_features = LLVMGetHostCPUFeatures();
     if (!features) features = cpu || !self ? "" : host_features;
     if (!cpu) cpu = self ? host_cpu : cg->cx.aarch64 ? "generic" : "x86-64";
+    char *known = features_of_llvm(cg, features);
     LLVMTargetMachineRef machine = LLVMCreateTargetMachine(
-        target, triple, cpu, features,
+        target, triple, cpu, known,
         msl_is_debugged(cg) ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault, LLVMRelocPIC,
         LLVMCodeModelSmall);
+    free(known);
     LLVMDisposeMessage(host_cpu);
     LLVMDisposeMessage(host_features);
     return machine;
@@ -189,8 +222,25 @@ void msl_open_target(Cg *cg) {
     cx->layout = LLVMCreateTargetDataLayout(cx->machine);
     cx->cpu = cg->cpu = LLVMGetTargetMachineCPU(cx->machine);
     cx->features = cg->features = LLVMGetTargetMachineFeatureString(cx->machine);
+    cx->sve_bits = cx->aarch64 ? sve_bits_of(cg->request->features) : 0;
     cx->avx512 = !cx->nvptx && !cx->aarch64 && has_avx512(cx->cpu, cx->features);
     cx->avx2 = cx->avx512 || (!cx->nvptx && !cx->aarch64 && has_avx2(cx->cpu, cx->features));
+}
+
+static bool is_bfloat(LLVMTypeRef type) {
+    bool vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
+    return LLVMGetTypeKind(vector ? LLVMGetElementType(type) : type) == LLVMBFloatTypeKind;
+}
+
+static bool has_bfloats(LLVMModuleRef module) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+                if (is_bfloat(LLVMTypeOf(i))) return true;
+                for (int k = 0; k < LLVMGetNumOperands(i); k++)
+                    if (is_bfloat(LLVMTypeOf(LLVMGetOperand(i, (unsigned)k)))) return true;
+            }
+    return false;
 }
 
 static void remove_text_attribute(LLVMValueRef f, const char *name) {
@@ -200,6 +250,8 @@ static void remove_text_attribute(LLVMValueRef f, const char *name) {
 // Functions of different origin (user code, headers, device/) must agree, or nothing is inlined.
 void msl_set_target_attributes(Cg *cg) {
     MslContext *cx = &cg->cx;
+    // LLVM 22 ends the process over vectors of bfloats in registers of SVE.
+    if (cx->sve_bits && has_bfloats(cx->module)) cx->sve_bits = 0;
     for (LLVMValueRef f = LLVMGetFirstFunction(cx->module); f; f = LLVMGetNextFunction(f)) {
         static const char *const drop[] = {"target-cpu",
                                            "target-features",
@@ -214,7 +266,7 @@ void msl_set_target_attributes(Cg *cg) {
         for (size_t i = 0; i < sizeof drop / sizeof *drop; i++) remove_text_attribute(f, drop[i]);
         LLVMSetFunctionCallConv(f, LLVMCCallConv);
         if (LLVMIsDeclaration(f)) continue;
-        static const char *const kinds[] = {"sspstrong", "ssp", "uwtable"};
+        static const char *const kinds[] = {"sspstrong", "ssp", "uwtable", "vscale_range"};
         for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
             LLVMRemoveEnumAttributeAtIndex(
                 f, LLVMAttributeFunctionIndex,
@@ -228,6 +280,11 @@ void msl_set_target_attributes(Cg *cg) {
         if (cx->avx512) {
             msl_add_text_attribute(cx, f, "prefer-vector-width", "512");
             msl_add_text_attribute(cx, f, "min-legal-vector-width", "512");
+        }
+        if (cx->sve_bits) {
+            uint64_t blocks = cx->sve_bits / 128; // the least number of them, and the greatest
+            msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, "vscale_range",
+                              blocks << 32 | blocks);
         }
     }
 }

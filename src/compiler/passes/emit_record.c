@@ -24,7 +24,7 @@ int msl_record_size(const Vec *x, int n, int element, unsigned align, bool store
 }
 
 bool msl_is_narrow(const Vec *x, Type element) {
-    if (x->cx->aarch64) return true;
+    if (x->cx->aarch64) return !x->cx->sve_bits;
     return x->cx->avx2 && !x->cx->avx512 && LLVMABISizeOfType(x->dl, element) < 4;
 }
 

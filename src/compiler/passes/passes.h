@@ -34,6 +34,7 @@ typedef struct MslContext {
     uint32_t shape[3]; // threadgroup size, 0,0,0 unknown
     bool avx512, avx2; // avx2: and fused multiply-add
     bool aarch64;      // else x86-64
+    unsigned sve_bits; // of a vector register there; 0: NEON's
     bool nvptx;        // else either: a GPU, whose threads stay scalar
     bool local;        // the thread function's last parameter is the threadgroup's memory
     bool split;        // where masks may be full, code for that as well (split.c)
