@@ -254,12 +254,48 @@ static void textures_have_records(void **state) {
     mtl_release(d);
 }
 
+// Times that a heap of Metal 4 holds go to a buffer in the device's memory.
+static void counters_are_resolved(void **state) {
+    (void)state;
+    MTLDevice *d = mtl_create_device_named("cuda", NULL);
+    MTL4CommandQueue *q = mtl_device_new_mtl4_command_queue_with_descriptor(
+        d, &(MTL4CommandQueueDescriptor){0}, NULL);
+    MTL4CommandAllocator *allocator = mtl_device_new_command_allocator_with_descriptor(
+        d, &(MTL4CommandAllocatorDescriptor){0}, NULL);
+    MTL4CommandBuffer *commands = mtl_device_new_command_buffer(d);
+    MTLResidencySet *set = mtl_device_new_residency_set(d, NULL, NULL);
+    enum { N = 70 };
+    MTL4CounterHeap *heap = mtl_device_new_counter_heap(
+        d, &(MTL4CounterHeapDescriptor){MTL4CounterHeapTypeTimestamp, N}, NULL);
+    MTLBuffer *to = mtl_device_new_buffer(d, N * 8, MTLResourceStorageModeShared);
+    MTLSharedEvent *event = mtl_device_new_shared_event(d);
+    mtl_residency_set_add_allocation(set, (MTLAllocation *)to);
+    mtl_residency_set_commit(set);
+    mtl4_command_queue_add_residency_set(q, set);
+    mtl4_command_buffer_begin_command_buffer(commands, allocator);
+    for (size_t i = 0; i < N - 1; i++)
+        mtl4_command_buffer_write_timestamp_into_heap(commands, heap, i);
+    mtl4_command_buffer_resolve_counter_heap(
+        commands, heap, mtl_range_make(0, N),
+        mtl4_buffer_range_make(mtl_buffer_gpu_address(to), N * 8), NULL, NULL);
+    mtl4_command_buffer_end_command_buffer(commands);
+    mtl4_command_queue_commit(q, &commands, 1);
+    mtl4_command_queue_signal_event(q, (MTLEvent *)event, 1);
+    assert_true(mtl_shared_event_wait_until_signaled_value(event, 1, 60000));
+    const uint64_t *times = mtl_buffer_contents(to);
+    for (int i = 0; i < N - 1; i++) assert_true(times[i] > 0 && (!i || times[i] >= times[i - 1]));
+    assert_int_equal(times[N - 1], 0);
+    mtl_release(event), mtl_release(to), mtl_release(heap), mtl_release(set);
+    mtl_release(commands), mtl_release(allocator), mtl_release(q), mtl_release(d);
+}
+
 int main(void) {
     unsetenv("INGOT_TIMEOUT_MS"); // command buffers with a time limit do not follow each other
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gpus_come_behind_the_cpu),
         cmocka_unit_test(buffers_have_two_sides),
         cmocka_unit_test(textures_have_records),
+        cmocka_unit_test(counters_are_resolved),
         cmocka_unit_test(command_buffers_follow),
         cmocka_unit_test(kernels_are_compiled_and_launched), // the last: it breaks the driver
     };

@@ -3,7 +3,6 @@
 // memory.
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include "runtime/command/execute.h"
 #include "runtime/command/fence.h"
 #include "runtime/metal4/recording_int.h"
@@ -128,11 +127,17 @@ static RtOpResult run_stamp(RtOp *op, RtExecution *x) {
 }
 
 static RtOpResult run_resolve(RtOp *op, RtExecution *x) {
+    enum { AT_ONCE = 64 };
     const Counting *c = (const Counting *)(const void *)op;
-    (void)x;
-    for (size_t i = 0; i < c->range.length; i++) {
-        uint64_t value = atomic_load(&c->heap->entries[c->range.location + i]);
-        memcpy(c->to + i * sizeof value, &value, sizeof value);
+    const DevTable *table = x->buffer->device->table;
+    uint64_t values[AT_ONCE];
+    for (size_t i = 0, n; i < c->range.length; i += n) {
+        n = c->range.length - i < AT_ONCE ? c->range.length - i : AT_ONCE;
+        for (size_t k = 0; k < n; k++)
+            values[k] = atomic_load(&c->heap->entries[c->range.location + i + k]);
+        if (!dev_copy(table, x->run, c->to + i * sizeof *values, values, n * sizeof *values) ||
+            !dev_finish(table, x->run)) // they are this function's
+            return RT_OP_FAILED;
     }
     return RT_OP_DONE;
 }
