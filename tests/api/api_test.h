@@ -88,6 +88,21 @@ static inline int close_device(void **state) {
     return 0;
 }
 
+// A kernel's fault costs a GPU: the device, asked for again, is a new one. Whatever else a test has
+// of the old one is its own to make again.
+static inline void ask_again(void) {
+    mtl_device_set_log_callback(device, NULL, NULL);
+    mtl_release(device);
+    device = mtl_create_system_default_device();
+    assert_non_null(device);
+    mtl_device_set_log_callback(device, note_message, NULL);
+}
+
+// Part of a test, with the reason; the rest of it goes on.
+static inline void leave_out_part(const char *what, const char *why) {
+    print_message("[ LEFT OUT ] %s: %s\n", what, why);
+}
+
 // For tests that write where only the device's code has something: an address of its memory.
 #define NEEDS_HOST_MEMORY()                                                                        \
     if (!mtl_device_has_unified_memory(device))                                                    \
@@ -97,6 +112,11 @@ static inline int close_device(void **state) {
 #define NEEDS_FAULTS()                                                                             \
     if (!mtl_device_has_unified_memory(device))                                                    \
     leave_out("a kernel's fault costs such a device, and it does not see the host write")
+// For tests about memory that a buffer does not have, behind its end or after its own: the CPU
+// device sees to it that nothing is there, a GPU gives it to other buffers.
+#define NEEDS_EMPTY_MEMORY()                                                                       \
+    if (!mtl_device_has_unified_memory(device))                                                    \
+    leave_out("what is behind a buffer, or comes after it, is other memory on such a device")
 #define NEEDS_RESULTS()                                                                            \
     if (!computes()) skip()
 

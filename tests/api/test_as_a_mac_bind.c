@@ -153,6 +153,11 @@ static void kernels(void **state) {
     NEEDS_RESULTS();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const Case *c = &cases[i];
+        if (!strcmp(c->rule, "dispatch_offset_alignment") && !layer &&
+            !mtl_device_has_unified_memory(device)) {
+            leave_out_part(c->name, "a load at an address that is not aligned is a GPU's fault");
+            continue;
+        }
         MTLComputePipelineState *p = pipeline_of(library, c->kernel);
         memset(mtl_buffer_contents(x), 0, 65536);
         MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
@@ -178,7 +183,7 @@ static void kernels(void **state) {
     }
 }
 
-// What is not bound cannot be written.
+// What is not bound cannot be written: a fault, or, on a GPU, a store that is dropped.
 static void a_store_to_nothing(void **state) {
     (void)state;
     NEEDS_RESULTS();
@@ -192,9 +197,12 @@ static void a_store_to_nothing(void **state) {
     commit_and_wait(commands);
     MTLError *error = mtl_command_buffer_error(commands);
     assert_string_equal(mtl_error_rule(error), layer ? "dispatch_missing_buffer" : "");
-    assert_int_equal(mtl_error_code(error),
-                     layer ? MTLCommandBufferErrorInvalidResource : MTLCommandBufferErrorPageFault);
-    if (!layer) assert_non_null(strstr(mtl_error_localized_description(error), "not bound"));
+    bool dropped = !layer && !mtl_device_has_unified_memory(device);
+    assert_int_equal(mtl_error_code(error), layer     ? MTLCommandBufferErrorInvalidResource
+                                            : dropped ? 0
+                                                      : MTLCommandBufferErrorPageFault);
+    if (!layer && !dropped)
+        assert_non_null(strstr(mtl_error_localized_description(error), "not bound"));
     mtl_release(commands), mtl_release(p);
 }
 

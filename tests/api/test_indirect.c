@@ -717,6 +717,7 @@ static void test_gone_pipeline(void **state) {
 static void test_gone_buffer(void **state) {
     (void)state;
     NEEDS_RESULTS();
+    NEEDS_EMPTY_MEMORY();
     MTLIndirectCommandBuffer *icb = new_icb(2000);
     MTLBuffer *x = words((uint32_t[]){1, 1, 1, 1}, 4);
     Arguments a = arguments_of(icb, x, x);

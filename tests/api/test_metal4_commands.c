@@ -601,7 +601,8 @@ TEST(test_encoder_rules) {
     assert_message("null_argument", "fence", NULL);
     mtl4_compute_command_encoder_wait_for_fence(e, fence, MTLStageDispatch);
     assert_message("fence_wait_after_update", NULL, NULL);
-    mtl4_compute_command_encoder_set_threadgroup_memory_length(e, 65536, 0);
+    mtl4_compute_command_encoder_set_threadgroup_memory_length(
+        e, mtl_device_max_threadgroup_memory_length(device) + 16, 0);
     assert_message("threadgroup_memory_limit", NULL, NULL);
     mtl4_compute_command_encoder_set_compute_pipeline_state(e, NULL);
     assert_message("null_argument", "state", NULL);

@@ -166,14 +166,15 @@ static void bindings(void **state) {
 static void threadgroup_memory(void **state) {
     (void)state;
     NEEDS_RESULTS();
-    BREAKS(shared, "threadgroup_memory_limit", set_threadgroup_memory_length, 32768 + 16, 0);
+    const size_t most = mtl_device_max_threadgroup_memory_length(device);
+    BREAKS(shared, "threadgroup_memory_limit", set_threadgroup_memory_length, most + 16, 0);
     BREAKS(shared, "threadgroup_memory_index", set_threadgroup_memory_length, 16, 31);
     begin(static_shared); // 16 KiB of its own
-    mtl_compute_command_encoder_set_threadgroup_memory_length(encoder, 20480, 0);
+    mtl_compute_command_encoder_set_threadgroup_memory_length(encoder, most - 12288, 0);
     dispatch(4, 4);
     expect("threadgroup_memory_limit", THREADS);
     begin(shared); // exactly the limit is allowed
-    mtl_compute_command_encoder_set_threadgroup_memory_length(encoder, 32768, 0);
+    mtl_compute_command_encoder_set_threadgroup_memory_length(encoder, most, 0);
     dispatch(32, 32);
     mtl_compute_command_encoder_end_encoding(encoder);
     run_to_end(commands);
