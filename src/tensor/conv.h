@@ -24,6 +24,11 @@ IgTensor *ig_conv_weights(const IgConv *v, IgTensor *x, IgTensor *y, MTLError **
 bool ig_conv_is_window(const IgConv *v, bool back);
 IgTensor *ig_conv_window(const IgConv *v, bool back, IgTensor *source, IgTensor *w, IgTensor *bias,
                          MTLError **error);
+// The gradient of the weights of one channel a group: (parts, taps, groups, 1, 1), each part the
+// sum of so many images.
+bool ig_conv_has_window_weights(const IgConv *v, const IgTensor *x);
+IgTensor *ig_conv_window_weights(const IgConv *v, IgTensor *x, IgTensor *y, int64_t images,
+                                 MTLError **error);
 // How a picture is laid out: a plane per slot, whose elements lie `mult` apart in the picture.
 typedef struct IgConvLayout {
     int64_t slots;

@@ -390,6 +390,12 @@ static int64_t images_of_part(const IgConv *v, int64_t n_tiles) {
     return parts ? (v->n + parts - 1) / parts : 1;
 }
 
+static IgTensor *window_weights(const IgConv *v, IgTensor *x, IgTensor *y, MTLError **error) {
+    int64_t each = images_of_part(v, v->groups);
+    IgTensor *sums = ig_conv_window_weights(v, x, y, each ? each : 1, error);
+    return sums && ig_dim(sums, 0) > 1 ? ig_sum(sums, 0, true, error) : sums;
+}
+
 static IgTensor *weights_product(const IgConv *v, const Plan *p, IgTensor *x, IgTensor *y,
                                  MTLError **error) {
     // y in rows as long as the source's.
@@ -432,7 +438,9 @@ IgTensor *ig_conv_weights(const IgConv *v, IgTensor *x, IgTensor *y, MTLError **
     if (ig_conv_is_gpu(v, x)) return ig_conv_gpu_weights(v, x, y, error);
     Plan p;
     IgTensor *w = NULL;
-    if (plan_forward(&p, v, error)) w = weights_product(v, &p, x, y, error);
+    if (plan_forward(&p, v, error))
+        w = ig_conv_has_window_weights(v, x) ? window_weights(v, x, y, error)
+                                             : weights_product(v, &p, x, y, error);
     int64_t n_taps = v->kernel[0] * v->kernel[1];
     if (p.merged) { // (groups, o, taps, c)
         w = ig_reshape(w, 4, (int64_t[]){v->groups, v->o, n_taps, v->c}, error);
