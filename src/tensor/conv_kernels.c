@@ -10,8 +10,8 @@
 // phase). The gradient of the weights is (O, positions) x (positions, C) for each tap.
 //
 // Few channels make thin products: below MIN_CHANNELS all taps are one product. Forward, a tile
-// collects what it needs of the picture (conv_panel.metal); for the gradients the layout has a
-// picture per tap. Where both sides are thin (a group per channel) threads add up by themselves.
+// collects what it needs of the picture; for the gradients the layout has a picture per tap. Where
+// both sides are thin (a group per channel) threads add up by themselves.
 #include <stdlib.h>
 #include "tensor/conv.h"
 #include "tensor/work.h"
@@ -88,10 +88,14 @@ static int64_t remainders(const IgConv *v, int axis) {
 
 static const int64_t origin[2] = {0, 0};
 
-static bool plan_forward(Plan *p, const IgConv *v, MTLError **error) {
+// Few channels: all taps are one product.
+static bool is_merged(const IgConv *v) {
+    return v->c < MIN_CHANNELS && v->kernel[0] * v->kernel[1] > 1 && (v->o > THIN || v->c > THIN);
+}
+
+static bool plan_forward(Plan *p, const IgConv *v, bool merged, MTLError **error) {
     int64_t n_taps = v->kernel[0] * v->kernel[1];
-    *p = (Plan){.merged = v->c < MIN_CHANNELS && n_taps > 1 && (v->o > THIN || v->c > THIN),
-                .layout.mult = {v->stride[0], v->stride[1]}};
+    *p = (Plan){.merged = merged, .layout.mult = {v->stride[0], v->stride[1]}};
     if (p->merged) {
         p->layout.plane[0] = v->out[0], p->layout.plane[1] = v->out[1];
         if (!plan_alloc(p, n_taps, 1, 1, error)) return false;
@@ -191,7 +195,7 @@ static bool plan_back(Plan *p, const IgConv *v, MTLError **error) {
 // ---- The steps ----
 
 // Behind what is laid out: products read whole vectors.
-enum { SPARE = 16 };
+enum { SPARE = TILE_N };
 static int64_t spare_lines(const IgConvLayout *p) { return tiles(SPARE, p->plane[1]); }
 
 // Even and odd rows and columns, each a slot: what stride 2 needs.
@@ -279,8 +283,9 @@ static IgTensor *product(const IgConv *v, const Plan *p, bool back, IgTensor *so
         longest = p->table[i * 6 + 2] > longest ? p->table[i * 6 + 2] : longest;
     if (p->merged) k *= p->layout.slots;
     bool thin = m <= THIN && k <= THIN;
-    IgWork kind = {.kernel = {ig_text_conv_taps_metal, thin ? "direct" : "taps",
-                              ig_type_metal(ig_type(source)), back ? transposed : straight},
+    const char *function = thin ? "direct" : !back && is_merged(v) ? "panel" : "taps";
+    IgWork kind = {.kernel = {ig_text_conv_taps_metal, function, ig_type_metal(ig_type(source)),
+                              back ? transposed : straight},
                    .words = {(int32_t)m, (int32_t)k, (int32_t)v->groups, (int32_t)p->phases,
                              (int32_t)plane, (int32_t)batch, (int32_t)p->layout.plane[1],
                              (int32_t)size[0], (int32_t)size[1], back ? (int32_t)v->stride[0] : 1,
@@ -325,29 +330,6 @@ static IgTensor *plain_product(const IgConv *v, bool back, IgTensor *source, IgT
     return y ? ig_reshape(y, 4, (int64_t[]){v->n, m, v->in[0], v->in[1]}, error) : NULL;
 }
 
-// Few channels and many taps: what a tile needs is collected by its threadgroup.
-static IgTensor *panels(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bias,
-                        MTLError **error) {
-    int64_t positions = v->out[0] * v->out[1], k = v->c * v->kernel[0] * v->kernel[1];
-    IgWork kind = {.kernel = {ig_text_conv_panel_metal, "panel", ig_type_metal(ig_type(x)),
-                              "TILE=64 STEPS=96"},
-                   .words = {(int32_t)v->o, (int32_t)k, (int32_t)v->groups, (int32_t)v->c,
-                             (int32_t)v->in[0], (int32_t)v->in[1], (int32_t)v->out[0],
-                             (int32_t)v->out[1], (int32_t)v->kernel[1], (int32_t)v->stride[0],
-                             (int32_t)v->stride[1], (int32_t)v->padding[0], (int32_t)v->padding[1],
-                             (int32_t)v->dilation[0], (int32_t)v->dilation[1], bias != NULL},
-                   .grid = mtl_size_make((size_t)tiles(positions, TILE_N),
-                                         (size_t)tiles(v->o, TILE_M), (size_t)(v->n * v->groups)),
-                   .group = mtl_size_make(32, 1, 1),
-                   .groups = true,
-                   .products = products_of(v)};
-    IgShape shape = {4, {v->n, v->groups * v->o, v->out[0], v->out[1]}};
-    IgTensor *in[3] = {ig_contiguous(x, error),
-                       ig_conv_order_weights(v, w, (int[]){1, 2, 0, 3}, error)};
-    in[2] = bias ? ig_contiguous(bias, error) : in[1]; // something to bind
-    return ig_work("ig_conv2d", &kind, 3, in, &shape, ig_type(x), error);
-}
-
 IgTensor *ig_conv_forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bias,
                           MTLError **error) {
     if (ig_conv_is_window(v, false)) return ig_conv_window(v, false, x, w, bias, error);
@@ -356,12 +338,11 @@ IgTensor *ig_conv_forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *b
     if (ig_conv_is_winograd(v, x)) return ig_conv_winograd(v, false, x, w, bias, error);
     Plan p;
     IgTensor *y = NULL;
-    bool planned = plan_forward(&p, v, error);
-    if (planned && p.merged)
-        y = panels(v, x, w, bias, error);
-    else if (planned)
+    if (plan_forward(&p, v, false, error))
         y = product(v, &p, false, ig_conv_lay_out(&p.layout, x, v->n * v->groups, v->c, error),
-                    ig_conv_order_weights(v, w, (int[]){0, 1, 2, 3}, error), bias, error);
+                    ig_conv_order_weights(
+                        v, w, is_merged(v) ? (int[]){1, 2, 0, 3} : (int[]){0, 1, 2, 3}, error),
+                    bias, error);
     plan_free(&p);
     return y;
 }
@@ -438,7 +419,7 @@ IgTensor *ig_conv_weights(const IgConv *v, IgTensor *x, IgTensor *y, MTLError **
     if (ig_conv_is_gpu(v, x)) return ig_conv_gpu_weights(v, x, y, error);
     Plan p;
     IgTensor *w = NULL;
-    if (plan_forward(&p, v, error))
+    if (plan_forward(&p, v, is_merged(v), error))
         w = ig_conv_has_window_weights(v, x) ? window_weights(v, x, y, error)
                                              : weights_product(v, &p, x, y, error);
     int64_t n_taps = v->kernel[0] * v->kernel[1];
