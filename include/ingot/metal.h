@@ -1013,6 +1013,10 @@ MTL_API void mtl_command_buffer_wait_until_completed(MTLCommandBuffer *buffer);
 // lends a hand where work is known to be short, waits some 30 us awake where there is none, and
 // says whether the command buffer is completed.
 MTL_API bool mtl_command_buffer_wait_briefly(MTLCommandBuffer *buffer);
+// Not Apple's: commits it and waits until it is completed. Where the device leaves it to the host,
+// the calling thread does the work itself, and no other thread hears of it: for short command
+// buffers that somebody waits for.
+MTL_API void mtl_command_buffer_commit_and_wait(MTLCommandBuffer *buffer);
 // Seconds of the host's monotonic clock, 0 before the event. Kernel times are the scheduler's.
 MTL_API double mtl_command_buffer_gpu_start_time(const MTLCommandBuffer *buffer);
 MTL_API double mtl_command_buffer_gpu_end_time(const MTLCommandBuffer *buffer);

@@ -107,7 +107,10 @@ static void watch(uint32_t step_ms) {
 // ---- Runs ----
 
 bool cpu_run_begin(DevRun *run, DevLimits limits) {
-    cpu_signals_install(); // somebody may have put a handler over ours
+    if (run->begun_ns) // somebody may have put a handler over ours
+        cpu_signals_check(run->begun_ns);
+    else
+        cpu_signals_install();
     CpuRunPart *part = cpu_run_part(run);
     part->run = run;
     part->has_deadline = false;

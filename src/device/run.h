@@ -68,6 +68,7 @@ typedef struct DevLimits {
 // {0} plus the context and the receivers is a valid start.
 typedef struct DevRun {
     void *context;              // of the device
+    uint64_t begun_ns;          // os_now_ns; 0: not looked at
     atomic_int fault;           // DevFault; once set, nothing more of the run starts
     atomic_bool described;      // the first fault's details are being, or are, written
     uintptr_t address;          // of a memory fault

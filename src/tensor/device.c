@@ -195,29 +195,58 @@ bool ig_encode(IgDevice *device, IgKernel *kernel, const void *bytes, size_t n_b
     return ig_encode_end(device, groups ? n * each : n, error);
 }
 
-// The encoder has ended.
-static bool commit(IgDevice *device, MTLError **error) {
-    IgFlight *flight = malloc(sizeof *flight);
-    mtl_command_buffer_commit(device->commands);
-    if (!flight) { // no way to remember it: wait for it
-        mtl_command_buffer_wait_until_completed(device->commands);
-        mtl_release(device->commands);
-        device->completed = device->recording;
-    } else {
-        *flight = (IgFlight){device->commands, device->recording, NULL};
-        *(device->last ? &device->last->next : &device->first) = flight;
-        device->last = flight;
-    }
+// The encoder has ended, and the command buffer was committed.
+static void go_on(IgDevice *device) {
     device->commands = NULL;
     device->encoder = NULL;
     device->n_encoded = 0;
     device->work = 0;
     device->recording++;
     device->statistics.command_buffers++;
-    return flight ? true : ig_fail_no_memory(error);
 }
 
-// The end of what is recorded: what the buffer holds then comes to the host's side of it.
+// A command buffer has ended, as all before it.
+static void note_end(IgDevice *device, MTLCommandBuffer *commands, uint64_t number) {
+    if (mtl_command_buffer_status(commands) == MTLCommandBufferStatusError && !device->failed)
+        device->failed = mtl_retain(mtl_command_buffer_error(commands));
+    device->completed = number;
+    mtl_release(commands);
+}
+
+static void land(IgDevice *device, bool wait) {
+    IgFlight *flight = device->first;
+    if (wait) mtl_command_buffer_wait_until_completed(flight->commands);
+    device->first = flight->next;
+    if (!device->first) device->last = NULL;
+    note_end(device, flight->commands, flight->number);
+    free(flight);
+}
+
+// Commits what was recorded and waits for it, and for what is before it.
+static void finish(IgDevice *device) {
+    MTLCommandBuffer *commands = device->commands;
+    uint64_t number = device->recording;
+    mtl_command_buffer_commit_and_wait(commands);
+    while (device->first) land(device, true);
+    go_on(device);
+    note_end(device, commands, number);
+}
+
+static bool commit(IgDevice *device, MTLError **error) {
+    IgFlight *flight = malloc(sizeof *flight);
+    if (!flight) { // no way to remember it: wait for it
+        finish(device);
+        return ig_fail_no_memory(error);
+    }
+    mtl_command_buffer_commit(device->commands);
+    *flight = (IgFlight){device->commands, device->recording, NULL};
+    *(device->last ? &device->last->next : &device->first) = flight;
+    device->last = flight;
+    go_on(device);
+    return true;
+}
+
+// The end of what is recorded: what the buffer holds then comes to the host's side of it. Waits.
 bool ig_synchronize(IgDevice *device, IgBuffer *buffer, MTLError **error) {
     if (!start(device, error)) return false;
     mtl_compute_command_encoder_end_encoding(device->encoder);
@@ -225,25 +254,14 @@ bool ig_synchronize(IgDevice *device, IgBuffer *buffer, MTLError **error) {
     mtl_blit_command_encoder_synchronize_resource(blit, (MTLResource *)buffer->buffer);
     mtl_blit_command_encoder_end_encoding(blit);
     buffer->last_use = device->recording;
-    return commit(device, error);
+    finish(device);
+    return true;
 }
 
 bool ig_commit(IgDevice *device, MTLError **error) {
     if (!device->encoder) return true;
     mtl_compute_command_encoder_end_encoding(device->encoder);
     return commit(device, error);
-}
-static void land(IgDevice *device, bool wait) {
-    IgFlight *flight = device->first;
-    if (wait) mtl_command_buffer_wait_until_completed(flight->commands);
-    if (mtl_command_buffer_status(flight->commands) == MTLCommandBufferStatusError &&
-        !device->failed)
-        device->failed = mtl_retain(mtl_command_buffer_error(flight->commands));
-    device->completed = flight->number;
-    device->first = flight->next;
-    if (!device->first) device->last = NULL;
-    mtl_release(flight->commands);
-    free(flight);
 }
 
 void ig_poll(IgDevice *device) {
@@ -258,7 +276,10 @@ bool ig_under_way(const IgDevice *device, uint64_t number) {
 
 // An error of the work is reported once, to whoever waits first.
 bool ig_wait(IgDevice *device, uint64_t number, MTLError **error) {
-    if (number >= device->recording && !ig_commit(device, error)) return false;
+    if (number >= device->recording && device->encoder) {
+        mtl_compute_command_encoder_end_encoding(device->encoder);
+        finish(device);
+    }
     while (device->first && device->first->number <= number) land(device, true);
     if (!device->failed) return true;
     ig_fail(error, IgErrorExecution, "%s", mtl_error_localized_description(device->failed));

@@ -54,6 +54,67 @@ static void status_follows_the_life(void **state) {
     mtl_release(commands);
 }
 
+typedef struct Committer {
+    MTLComputePipelineState *pipeline;
+    MTLBuffer *x;
+} Committer;
+
+// Commits and waits in turns, so that a worker, another such thread or this one runs the queue.
+static void *commit_many(void *context) {
+    const Committer *c = context;
+    for (int i = 0; i < 200; i++) {
+        MTLCommandBuffer *first = mtl_command_queue_command_buffer(queue),
+                         *second = mtl_command_queue_command_buffer(queue);
+        MTLCommandBuffer *const both[] = {first, second};
+        for (int k = 0; k < 2; k++) {
+            MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(both[k]);
+            mtl_compute_command_encoder_set_compute_pipeline_state(e, c->pipeline);
+            mtl_compute_command_encoder_set_buffer(e, c->x, 0, 0);
+            mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(1, 1, 1),
+                                                         mtl_size_make(1, 1, 1));
+            mtl_compute_command_encoder_end_encoding(e);
+        }
+        if (i % 3) mtl_command_buffer_commit(first);
+        mtl_command_buffer_commit_and_wait(second); // i % 3 == 0: it is the first in the queue
+        if (mtl_command_buffer_status(second) != MTLCommandBufferStatusCompleted) return "second";
+        if (i % 3 == 0) mtl_command_buffer_commit_and_wait(first);
+        mtl_command_buffer_wait_until_completed(first);
+        mtl_release(first);
+        mtl_release(second);
+    }
+    return NULL;
+}
+
+static void committed_and_waited_for(void **state) {
+    (void)state;
+    Committer c = {pipeline_from(HEAD "kernel void one(device atomic_uint *x [[buffer(0)]]) {"
+                                      " atomic_fetch_add_explicit(x, 1, memory_order_relaxed); }\n",
+                                 "one"),
+                   mtl_device_new_buffer(device, 4, 0)};
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, commit_many, &c), 0);
+    const char *wrong = commit_many(&c);
+    for (int i = 0; i < 2; i++) {
+        void *other = NULL;
+        pthread_join(threads[i], &other);
+        if (!wrong) wrong = other;
+    }
+    if (wrong) fail_msg("not completed: %s", wrong);
+    MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
+    mtl_command_buffer_commit_and_wait(commands); // nothing in it
+    assert_completed(commands);
+    clear_messages();
+    mtl_command_buffer_commit_and_wait(commands); // twice
+    assert_string_equal(last_rule, "command_buffer_committed");
+    mtl_command_buffer_commit_and_wait(NULL);
+    assert_string_equal(last_rule, "null_object");
+    mtl_release(commands);
+    if (computes()) assert_int_equal(*(uint32_t *)mtl_buffer_contents(c.x), 3 * 2 * 200);
+    mtl_release(c.x);
+    mtl_release(c.pipeline);
+}
+
 static void every_thread_of_a_grid_runs(void **state) {
     (void)state;
     NEEDS_RESULTS();
@@ -627,6 +688,7 @@ static void debug_marks(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(status_follows_the_life),
+        cmocka_unit_test(committed_and_waited_for),
         cmocka_unit_test(every_thread_of_a_grid_runs),
         cmocka_unit_test(threadgroups_and_indirect_agree),
         cmocka_unit_test(indirect_sizes_come_from_kernels),

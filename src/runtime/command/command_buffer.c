@@ -180,6 +180,15 @@ bool rt_cb_tell(MTLCommandBuffer *buffer, const MTLResource *resource, bool writ
     return true;
 }
 
+// What was bound a moment ago, and is written, as it turns out now: the same note says so.
+static bool now_written(const MTLCommandBuffer *buffer, const MTLResource *resource) {
+    enum { LOOK_AT = 8 };
+    int n = 0;
+    for (RtUse *use = buffer->uses; use && n < LOOK_AT; use = use->next, n++)
+        if (use->resource == resource) return use->write = true;
+    return false;
+}
+
 bool rt_cb_use(MTLCommandBuffer *buffer, MTLResource *resource, bool write) {
     if (resource->device != buffer->device) {
         rt_misuse_encoding(buffer, RT_RULE_resource_device, mtl_class_name(resource), "'%s' of %s",
@@ -196,6 +205,10 @@ bool rt_cb_use(MTLCommandBuffer *buffer, MTLResource *resource, bool write) {
         if (!buffer->device->table->use) return true;
         atomic_store_explicit(&resource->mark, mark, memory_order_relaxed);
         return rt_cb_tell(buffer, resource, write);
+    }
+    if (write && seen == mark - 1 && now_written(buffer, resource)) {
+        atomic_store_explicit(&resource->mark, mark, memory_order_relaxed);
+        return true;
     }
     RtUse *use = rt_cb_alloc(buffer, sizeof *use);
     if (!use) {
@@ -358,25 +371,34 @@ static void check_purgeable(const MTLCommandBuffer *buffer, const char *call) {
     }
 }
 
-void mtl_command_buffer_commit(MTLCommandBuffer *buffer) {
-    if (!rt_cb_recording(buffer, __func__)) return;
+static bool prepare_commit(MTLCommandBuffer *buffer, const char *call) {
+    if (!rt_cb_recording(buffer, call)) return false;
     if (buffer->open_encoder) {
         // Nothing will end it: the commands are incomplete and must not run.
-        rt_misuse_encoding(buffer, RT_RULE_command_buffer_open_encoder, __func__, NULL);
+        rt_misuse_encoding(buffer, RT_RULE_command_buffer_open_encoder, call, NULL);
         buffer->open_encoder->ended = true;
         buffer->open_encoder = NULL;
     }
     rt_residency_commit(buffer);
-    if (buffer->device->debug_layer) check_purgeable(buffer, __func__);
-    rt_cb_commit(buffer);
+    if (buffer->device->debug_layer) check_purgeable(buffer, call);
+    return true;
+}
+
+// In the queue; nobody is told.
+static void commit(MTLCommandBuffer *buffer) {
+    mtl_retain(buffer); // until it is done
+    uint64_t now = os_now_ns();
+    atomic_store_explicit(&buffer->kernel_start_ns, now, memory_order_relaxed);
+    rt_inspector.commit(buffer, now);
+    rt_hazard_commit(buffer);
+}
+
+void mtl_command_buffer_commit(MTLCommandBuffer *buffer) {
+    if (prepare_commit(buffer, __func__)) rt_cb_commit(buffer);
 }
 
 void rt_cb_commit(MTLCommandBuffer *buffer) {
-    mtl_retain(buffer); // until it is done
-    uint64_t now = os_now_ns();
-    atomic_store(&buffer->kernel_start_ns, now);
-    rt_inspector.commit(buffer, now);
-    rt_hazard_commit(buffer);
+    commit(buffer);
     rt_queue_kick(buffer->queue);
 }
 
@@ -479,6 +501,13 @@ bool mtl_command_buffer_wait_briefly(MTLCommandBuffer *buffer) {
     if (waits_for_itself(buffer, MTLCommandBufferStatusCompleted)) return true;
     wait_awake(buffer, OS_HASTY, &buffer->completed);
     return atomic_load_explicit(&buffer->completed, memory_order_acquire);
+}
+
+// Whoever runs the queue finds it there; if nobody does, waiting does.
+void mtl_command_buffer_commit_and_wait(MTLCommandBuffer *buffer) {
+    if (!prepare_commit(buffer, __func__)) return;
+    commit(buffer);
+    mtl_command_buffer_wait_until_completed(buffer);
 }
 
 // ---- Properties ----

@@ -169,6 +169,7 @@ struct MTLCommandBuffer {
 
     bool enqueued;           // under the queue's lock
     MTLCommandBuffer *next;  // in the queue, under its lock
+    bool tracked;            // it uses resources whose hazards are; set at commit
     bool running;            // started, not stopped, not done; under the hazard lock
     atomic_uint n_waits_for; // command buffers of other queues; changed under the hazard lock
     MTLCommandBuffer **waiters_behind; // that wait for this one; under the hazard lock

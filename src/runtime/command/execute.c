@@ -200,12 +200,13 @@ static void call_handlers(MTLCommandBuffer *buffer, const RtHandler *first) {
 // The first time: it is scheduled, and its handlers know.
 static void begin(MTLCommandBuffer *buffer) {
     uint64_t now = os_now_ns();
-    atomic_store(&buffer->kernel_end_ns, now);
-    atomic_store(&buffer->status, MTLCommandBufferStatusScheduled);
+    atomic_store_explicit(&buffer->kernel_end_ns, now, memory_order_relaxed);
+    atomic_store_explicit(&buffer->status, MTLCommandBufferStatusScheduled, memory_order_release);
     call_handlers(buffer, buffer->scheduled_handlers);
     announce(buffer, &buffer->scheduled);
     // The clock is read where it may have gone on: for a small command buffer it counts.
-    atomic_store(&buffer->gpu_start_ns, buffer->scheduled_handlers ? os_now_ns() : now);
+    atomic_store_explicit(&buffer->gpu_start_ns, buffer->scheduled_handlers ? os_now_ns() : now,
+                          memory_order_relaxed);
     if (buffer->trace) rt_inspector.begin(buffer);
     buffer->resume_op = buffer->first_op;
     buffer->resume_encoder = buffer->encoders;
@@ -252,6 +253,7 @@ static bool begin_run(UnderWay *w, MTLCommandBuffer *buffer, UnderWay *before) {
                       .report_context = buffer};
     uint64_t begun = atomic_load(&buffer->gpu_start_ns); // 0: it is given to the device before
     w->start_ns = begun && !buffer->ran_ns ? begun : os_now_ns();
+    w->run.begun_ns = w->start_ns;
     w->limits = (DevLimits){.run_ms = time_left_ms(buffer)};
     if (!w->limits.run_ms) w->limits.step_ms = atomic_load(&buffer->device->step_ms);
     w->watched = table->run_begin(&w->run, w->limits);
@@ -292,12 +294,13 @@ static void complete(MTLCommandBuffer *buffer, MTLError *error) {
         rt_signal_events(op); // others may wait for them
     }
     if (atomic_load_explicit(&rt_n_sparse_buffers, memory_order_relaxed)) rt_sparse_buffers_scrub();
-    atomic_store(&buffer->gpu_end_ns, os_now_ns());
+    atomic_store_explicit(&buffer->gpu_end_ns, os_now_ns(), memory_order_relaxed);
     if (buffer->logs) rt_inspector.deliver_reports(buffer);
 
-    atomic_store(&buffer->error, error);
-    atomic_store(&buffer->status,
-                 error ? MTLCommandBufferStatusError : MTLCommandBufferStatusCompleted);
+    atomic_store_explicit(&buffer->error, error, memory_order_relaxed);
+    atomic_store_explicit(&buffer->status,
+                          error ? MTLCommandBufferStatusError : MTLCommandBufferStatusCompleted,
+                          memory_order_release);
     if (buffer->trace) rt_inspector.end(buffer);
     // Others may go on with the resources before the handlers, which may wait for them.
     rt_hazard_complete(buffer);

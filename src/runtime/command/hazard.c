@@ -58,9 +58,18 @@ static void link_use(RtUse *use) {
     resource->uses = use;
 }
 
+// One that uses nothing that is tracked is found by nobody, and waits for nobody: it needs no lock
+// of the device's.
+static bool uses_tracked(const MTLCommandBuffer *buffer) {
+    for (const RtUse *use = buffer->uses; use; use = use->next)
+        if (rt_resource_is_tracked(use->resource)) return true;
+    return false;
+}
+
 void rt_hazard_commit(MTLCommandBuffer *buffer) {
     MTLCommandQueue *queue = buffer->queue;
-    lock(buffer->device);
+    bool tracked = buffer->tracked = uses_tracked(buffer);
+    if (tracked) lock(buffer->device);
     pthread_mutex_lock(&queue->lock);
     if (!buffer->enqueued) rt_queue_enqueue(buffer);
     bool wait = !overtaken(buffer);
@@ -73,12 +82,14 @@ void rt_hazard_commit(MTLCommandBuffer *buffer) {
     if (!ok) // without its order it must not run
         rt_cb_no_memory(buffer);
     queue->n_committed++;
-    atomic_store(&buffer->status, MTLCommandBufferStatusCommitted);
+    atomic_store_explicit(&buffer->status, MTLCommandBufferStatusCommitted, memory_order_release);
     pthread_mutex_unlock(&queue->lock);
-    unlock(buffer->device);
+    if (tracked) unlock(buffer->device);
 }
 
 bool rt_hazard_start(MTLCommandBuffer *buffer) {
+    // Only who runs the queue, as the caller does, writes `stalled`.
+    if (!buffer->tracked && !buffer->queue->stalled) return true;
     lock(buffer->device);
     bool ok = true;
     for (RtUse *use = buffer->uses; use; use = use->next)
@@ -133,6 +144,7 @@ void rt_hazard_stall(MTLCommandBuffer *buffer) {
 
 void rt_hazard_complete(MTLCommandBuffer *buffer) {
     MTLCommandQueue *queues[AT_ONCE];
+    if (!buffer->tracked) return;
     lock(buffer->device);
     buffer->running = false;
     for (RtUse *use = buffer->uses; use; use = use->next) {

@@ -142,6 +142,11 @@ static bool take_back(MTLCommandQueue *queue) {
 void rt_queue_help(MTLCommandQueue *queue, MTLCommandBuffer *until) {
     pthread_mutex_lock(&queue->lock);
     bool mine = take_back(queue);
+    if (!mine && queue->state == RT_QUEUE_IDLE && ready(queue)) { // nobody was told
+        queue->state = RT_QUEUE_RUNNING;
+        mtl_retain(queue);
+        mine = true;
+    }
     pthread_mutex_unlock(&queue->lock);
     if (mine) drain_here(queue, (Aim){.done = until});
 }
