@@ -107,23 +107,68 @@ bool ig_scope_return_many(IgScope *scope, bool ok, int n, IgTensor **out, MTLErr
 
 // ---- Lifetime ----
 // Released tensors wait in a line before their memory serves again, with no data: who reads one of
-// the last QUARANTINE gets an error, and who reads an older one the values of another tensor; the
-// memory itself stays a tensor's.
+// the last QUARANTINE that a thread released gets an error, and who reads an older one the values
+// of another tensor; the memory itself stays a tensor's.
+//
+// Each thread has a line of its own, which needs no lock. What is too long for it (a thread that
+// only releases), and what is left when it ends, goes to the common line, where threads that only
+// make tensors take it from.
 
 #define QUARANTINE 1024u
-static pthread_mutex_t line = PTHREAD_MUTEX_INITIALIZER;
-static IgTensor *line_first, *line_last;
-static size_t line_length;
+typedef struct Line {
+    IgTensor *first, *last;
+    size_t length;
+    bool told; // the key knows the thread
+} Line;
+static pthread_mutex_t common_lock = PTHREAD_MUTEX_INITIALIZER;
+static Line common;             // under common_lock
+static _Atomic size_t n_common; // its length
+static _Thread_local Line own;
+static pthread_key_t line_key;
+static pthread_once_t line_once = PTHREAD_ONCE_INIT;
+static bool has_line_key;
+
+static void put_last(Line *line, IgTensor *t) {
+    t->next = NULL;
+    if (line->length++)
+        line->last->next = t;
+    else
+        line->first = t;
+    line->last = t;
+}
+
+static IgTensor *take_first(Line *line) {
+    IgTensor *t = line->first;
+    line->first = t->next;
+    line->length--;
+    return t;
+}
+
+// The oldest of a thread's line, until it has `keep`.
+static void to_common(Line *line, size_t keep) {
+    pthread_mutex_lock(&common_lock);
+    while (line->length > keep) put_last(&common, take_first(line));
+    atomic_store_explicit(&n_common, common.length, memory_order_relaxed);
+    pthread_mutex_unlock(&common_lock);
+}
+
+static void thread_ends(void *line) {
+    to_common(line, 0);
+    ((Line *)line)->told = false; // it may release more before it is gone
+}
+static void make_line_key(void) { has_line_key = pthread_key_create(&line_key, thread_ends) == 0; }
 
 static IgTensor *tensor_alloc(void) {
+    Line *line = &own;
     IgTensor *t = NULL;
-    pthread_mutex_lock(&line);
-    if (line_length > QUARANTINE) {
-        t = line_first;
-        line_first = t->next;
-        line_length--;
+    if (line->length > QUARANTINE) {
+        t = take_first(line);
+    } else if (atomic_load_explicit(&n_common, memory_order_relaxed) > QUARANTINE) {
+        pthread_mutex_lock(&common_lock);
+        if (common.length > QUARANTINE) t = take_first(&common);
+        atomic_store_explicit(&n_common, common.length, memory_order_relaxed);
+        pthread_mutex_unlock(&common_lock);
     }
-    pthread_mutex_unlock(&line);
     if (!t) return calloc(1, sizeof *t);
     t->view = (IgView){0};
     t->scope = NULL;
@@ -133,16 +178,15 @@ static IgTensor *tensor_alloc(void) {
 }
 
 static void tensor_free(IgTensor *t) {
+    Line *line = &own;
     t->view.data = NULL;
     t->node = NULL;
-    t->next = NULL;
-    pthread_mutex_lock(&line);
-    if (line_length++)
-        line_last->next = t;
-    else
-        line_first = t;
-    line_last = t;
-    pthread_mutex_unlock(&line);
+    if (!line->told) {
+        pthread_once(&line_once, make_line_key);
+        line->told = has_line_key && pthread_setspecific(line_key, line) == 0;
+    }
+    put_last(line, t);
+    if (line->length > 2 * QUARANTINE || !line->told) to_common(line, line->told ? QUARANTINE : 0);
 }
 
 bool ig_alive(const char *call, const IgTensor *t, MTLError **error) {
