@@ -13,6 +13,8 @@
 
 // Up to here one threadgroup makes the mean or sum too.
 enum { ONE_KERNEL_LOGITS = 65536, THREADS = 256 };
+// On a GPU: a thread for each row up to here, in a threadgroup of so many.
+enum { SHORT_ROW = 64, MOST_THREADS = 1024 };
 
 typedef struct Kinds {
     IgType logits, classes;
@@ -85,17 +87,20 @@ static bool encode(IgTensor *x, IgTensor *k, bool whole, float scale, const Resu
     ig_lock(device);
     bool ok = ig_data_make(x->view.data, error) && ig_data_make(k->view.data, error) &&
               ig_data_allocate(r->loss, error) && ig_data_allocate(r->totals, error);
-    IgKernel *kernel = ok ? kernel_for(device, whole ? "whole" : "rows", kinds, error) : NULL;
+    bool lines = whole && device->gpu && n <= SHORT_ROW;
+    const char *name = lines ? "lines" : whole ? "whole" : "rows";
+    IgKernel *kernel = ok ? kernel_for(device, name, kinds, error) : NULL;
     if (kernel) {
         IgBinding bindings[4] = {
             {x->view.data->memory, (size_t)x->view.offset * ig_type_size(kinds.logits)},
             {k->view.data->memory, (size_t)k->view.offset * ig_type_size(kinds.classes)},
             {r->loss->memory, 0},
             {r->totals->memory, 0}};
-        size_t threads = whole ? THREADS : (size_t)rows * 32;
+        size_t threads = whole ? THREADS : (size_t)rows * 32, most = lines ? MOST_THREADS : THREADS;
+        if (lines) threads = rows < MOST_THREADS ? ((size_t)rows + 31) / 32 * 32 : MOST_THREADS;
         ok = ig_encode(device, kernel, words, sizeof words, bindings, 4,
                        mtl_size_make(threads, 1, 1),
-                       mtl_size_make(threads < THREADS ? threads : THREADS, 1, 1), false, error);
+                       mtl_size_make(threads < most ? threads : most, 1, 1), false, error);
     }
     ig_unlock(device);
     return ok && kernel;

@@ -63,6 +63,38 @@ kernel void whole(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]]
     }
 }
 
+// The same of short rows, each by a thread, on a GPU: there a SIMD-group that waits for row after
+// row takes 20 us for 256 of them.
+kernel void lines(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]],
+                  device const I *k [[buffer(2)]], device T *loss [[buffer(3)]],
+                  device float *totals [[buffer(4)]], uint i [[thread_position_in_threadgroup]],
+                  uint threads [[threads_per_threadgroup]],
+                  uint simdgroup [[simdgroup_index_in_threadgroup]],
+                  uint simdgroups [[simdgroups_per_threadgroup]]) {
+    threadgroup float parts[32];
+    const int n = p[0], rows = p[1];
+    float sum = 0;
+    for (int row = int(i); row < rows; row += int(threads)) {
+        device const T *line = x + row * n;
+        float most = -INFINITY, all = 0;
+        for (int e = 0; e < n; e++) {
+            float v = float(line[e]);
+            most = v > most || v != v ? v : most;
+        }
+        for (int e = 0; e < n; e++) all += exp(float(line[e]) - most);
+        float total = log(all) + most;
+        totals[row] = total;
+        sum += total - float(line[int(k[row])]);
+    }
+    sum = simd_sum(sum);
+    if (i % 32 == 0) parts[simdgroup] = sum;
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (i == 0) {
+        for (uint r = 1; r < simdgroups; r++) sum += parts[r];
+        loss[0] = T(sum * as_type<float>(p[2]));
+    }
+}
+
 // p: length of a row, 0 or 1: how far the gradients of rows are apart; scale
 kernel void slope(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]],
                   device const I *k [[buffer(2)]], device const float *totals [[buffer(3)]],
