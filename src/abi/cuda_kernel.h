@@ -8,7 +8,7 @@
 #include "abi/cpu_kernel.h"
 
 #define CUDA_KERNEL_SYMBOL "ingot_kernel"
-#define CUDA_KERNEL_MAGIC "ingotpt2"
+#define CUDA_KERNEL_MAGIC "ingotpt3"
 #define CUDA_LEAST_TARGET 80 // sm_80: what the device library is written for
 
 enum { // CudaKernelInfo.flags
@@ -19,6 +19,8 @@ enum { // CudaKernelInfo.flags
     // It logs, or checks its accesses: behind the words of the grid it has one more parameter of 64
     // bits, the address of a CudaSurroundings.
     CUDA_KERNEL_SURROUNDINGS = 2,
+    // Of memory that others see it reaches what slots_read and slots_written say, and nothing else.
+    CUDA_KERNEL_KNOWN = 4,
 };
 enum { CUDA_MAX_CONSTANTS = 32, CUDA_CONSTANT_SLOTS = 32, CUDA_CONSTANT_BYTES = 256 };
 typedef struct CudaKernelInfo {
@@ -34,7 +36,8 @@ typedef struct CudaKernelInfo {
     // upper eight bits), and which (of 4 bytes).
     uint32_t n_constants;
     uint16_t constants[CUDA_MAX_CONSTANTS];
-    uint32_t only_constants; // a bit for each slot of which nothing else is read
+    uint32_t only_constants;            // a bit for each slot of which nothing else is read
+    uint64_t slots_read, slots_written; // with CUDA_KERNEL_KNOWN: a bit for each
 } CudaKernelInfo;
 
 // Behind the slots (64 bits each: an address, an offset into the threadgroup memory, a handle) the

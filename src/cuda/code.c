@@ -148,6 +148,8 @@ DevCode *cuda_code_load(void *context, const DevCodeSource *source, char *why, s
     code->n_constants = info.n_constants;
     memcpy(code->constants, info.constants, sizeof code->constants);
     code->only_constants = info.only_constants;
+    code->slots_read = info.slots_read;
+    code->slots_written = info.slots_written;
     code->max_threads = (int)ABI_MAX_THREADS;
     bool ok = make_module(code, source, why, why_bytes);
     if (ok) {

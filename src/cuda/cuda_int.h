@@ -71,6 +71,13 @@ typedef struct CudaBytes { // grows
     size_t n_bytes, capacity;
 } CudaBytes;
 
+// A place for constants on the device, and what it has: who brings the same again needs no copy.
+typedef struct CudaCopies {
+    CUdeviceptr at; // CUDA_CONSTANTS_BYTES
+    size_t n_known; // of them that are
+    char known[CUDA_CONSTANTS_BYTES];
+} CudaCopies;
+
 // A stream and what belongs to the run that has it.
 typedef struct CudaFlow {
     struct CudaFlow *next; // of the spare ones; under the device's lock
@@ -90,14 +97,14 @@ typedef struct CudaFlow {
         CUdeviceptr copy;
     } brought[4];
     unsigned n_brought;
-    CUdeviceptr copies;     // CUDA_CONSTANTS_BYTES for them; 0: none yet
-    size_t n_copied;        // bytes taken
-    bool settled;           // its memory is where it should be
-    bool busy;              // there is work since it was last waited for
-    bool seen_done;         // and it is done, if nothing came since (cuda_is_done)
-    bool wrote_zeros;       // of the device: they may not be zeros any more
-    uint64_t seen_service;  // CudaDevice.n_service that the stream has waited for
-    const char *kernels[8]; // names, of those since it was last waited for
+    struct CudaCopies *copies; // where to; NULL: none yet
+    size_t n_copied;           // bytes taken
+    bool settled;              // its memory is where it should be
+    bool busy;                 // there is work since it was last waited for
+    bool seen_done;            // and it is done, if nothing came since (cuda_is_done)
+    bool wrote_zeros;          // of the device: they may not be zeros any more
+    uint64_t seen_service;     // CudaDevice.n_service that the stream has waited for
+    const char *kernels[8];    // names, of those since it was last waited for
     unsigned n_kernels;
     CudaBytes log;       // commands since then (graph.c)
     CudaBytes constants; // of these
@@ -154,6 +161,7 @@ typedef struct CudaCode {
     uint32_t n_constants;                       // words that are parameters: CudaKernelInfo
     uint16_t constants[CUDA_MAX_CONSTANTS];
     uint32_t only_constants;
+    uint64_t slots_read, slots_written; // with CUDA_KERNEL_KNOWN
 } CudaCode;
 
 // ---- device.c ----
@@ -179,6 +187,8 @@ void cuda_memory_show(void *context, const DevMemory *memory);
 void cuda_memory_modified(void *context, const DevMemory *memory, size_t from, size_t n_bytes);
 // The memory that an address of a device's lies in; NULL: none.
 CudaMemory *cuda_memory_at(const void *address);
+uint64_t cuda_memory_time(void); // raised whenever memory comes or goes
+bool cuda_memory_overlaps(void); // some lies in other memory, or is there twice
 CUdeviceptr cuda_alloc(CudaDevice *device, size_t n_bytes, bool zeroed); // 0: none
 void cuda_release(CudaDevice *device, CUdeviceptr address);
 // Small memory that both sides find at one address; zeroed. NULL: none.
@@ -282,8 +292,10 @@ void cuda_notes_free(CudaFlow *flow);
 
 typedef struct CudaLaunch {
     CUfunction function;
+    const CudaCode *code;
     uint32_t grid[3], block[3], shared_bytes, n_bytes; // of parameters
     uint32_t n_constants;                              // words, the last of the parameters
+    uint32_t copied; // a bit for each of the first slots: constants, copied before
 } CudaLaunch;
 
 CUresult cuda_launch(CudaFlow *flow, const CudaLaunch *launch, const void *parameters);

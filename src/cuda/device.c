@@ -106,7 +106,8 @@ static void close_cuda(void *context) {
         if (d->merge_module) driver->cuModuleUnload(d->merge_module);
         for (CudaFlow *flow = d->flows, *next; flow; flow = next) {
             next = flow->next;
-            cuda_release(d, flow->copies);
+            if (flow->copies) cuda_release(d, flow->copies->at);
+            free(flow->copies);
             driver->cuStreamDestroy_v2(flow->stream);
             if (flow->started) driver->cuEventDestroy_v2(flow->started);
             cuda_notes_free(flow);

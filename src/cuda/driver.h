@@ -175,7 +175,11 @@ enum { // flags and other enumerations
       (CUdeviceptr * address, size_t n_bytes, CUmemoryPool pool, CUstream stream))                 \
     F(cuMemFreeAsync, (CUdeviceptr address, CUstream stream))                                      \
     F(cuMemPoolSetAttribute, (CUmemoryPool pool, int attribute, void *value))                      \
-    F(cuMemPoolTrimTo, (CUmemoryPool pool, size_t n_bytes))
+    F(cuMemPoolTrimTo, (CUmemoryPool pool, size_t n_bytes))                                        \
+    F(cuGraphAddDependencies,                                                                      \
+      (CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t n))                   \
+    F(cuGraphRemoveDependencies,                                                                   \
+      (CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t n))
 
 typedef struct CudaDriver {
 #define CUDA_MEMBER(name, arguments) CUresult(*name) arguments;

@@ -6,7 +6,12 @@
 // then on, a run that begins like a graph is held back while it goes on like it, and is one launch
 // if it ends like it. Constants may be others each time: they are written down apart, and the nodes
 // of the graph whose constants changed are told so.
+//
+// In a graph a command waits only for those whose memory it touches (order.h), as far as kernels
+// say what they reach. Where memory came or went since, whether that order is still right is
+// looked at again.
 #include "cuda/cuda_int.h"
+#include "cuda/order.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +19,7 @@ enum {
     MIN_COMMANDS = 8,        // fewer are not worth it
     MAX_GRAPHS = 16,         // of a device
     MAX_LOG_BYTES = 4 << 20, // of a sequence
+    MAX_ORDERED = 2048,      // commands; of more the order stays as it is
     N_SEEN = sizeof((CudaDevice *)0)->seen / sizeof(uint64_t),
 };
 
@@ -24,6 +30,9 @@ typedef struct CudaGraph {
     CUgraph graph;
     CUgraphExec exec;
     CUgraphNode *nodes; // a command each; NULL: not known
+    bool is_ordered;    // not a chain any more:
+    uint64_t order;     // cuda_order_hash
+    uint64_t time;      // cuda_memory_time when that was seen to be right
 } CudaGraph;
 
 typedef enum Kind { LAUNCH, COPY, FILL } Kind;
@@ -96,6 +105,23 @@ static CudaGraph *find(const CudaDevice *d, const CudaBytes *log) {
     for (CudaGraph *g = d->graphs; g; g = g->next)
         if (g->n_bytes >= log->n_bytes && !memcmp(g->log, log->data, log->n_bytes)) return g;
     return NULL;
+}
+
+static void free_graph(CudaDevice *d, CudaGraph *g) { // graph_lock held
+    d->graph_time++;
+    d->driver->cuGraphExecDestroy(g->exec);
+    d->driver->cuGraphDestroy(g->graph);
+    free(g->nodes);
+    free(g->constants);
+    free(g->log);
+    free(g);
+}
+
+static void drop_graph(CudaDevice *d, CudaGraph *g) { // likewise
+    CudaGraph **at = &d->graphs;
+    while (*at != g) at = &(*at)->next;
+    *at = g->next;
+    free_graph(d, g);
 }
 
 // Room for more bytes; NULL: none.
@@ -183,6 +209,108 @@ CUresult cuda_enqueue_fill(CudaFlow *flow, CUdeviceptr to, uint8_t value, size_t
     return enqueue(flow, FILL, &(Command){.copy = {.to = to, .n_bytes = n_bytes, .value = value}});
 }
 
+// ---- Who waits for whom ----
+
+enum { MAX_TOUCHES = 64 };
+
+// What an address of an argument stands for. False: it may be anything.
+static bool touch(const CudaDevice *d, CUdeviceptr address, bool writes, CudaTouch *touches,
+                  int *n) {
+    const CudaMemory *m = cuda_memory_at((const void *)(uintptr_t)address);
+    bool zeros = d->zeros && address - d->zeros < CUDA_ZEROS_BYTES;
+    if (m || zeros) touches[(*n)++] = (CudaTouch){m ? (uintptr_t)m : d->zeros, writes};
+    // Constants in memory of the command buffer's are there before.
+    return m || zeros || (!writes && cuda_pinned_from(d, address));
+}
+
+static int touches_of(const CudaFlow *flow, const Command *c, CudaTouch touches[MAX_TOUCHES]) {
+    int n = 0;
+    if (c->kind != LAUNCH) {
+        bool known = touch(flow->device, c->copy.to, true, touches, &n) &&
+                     (c->kind == FILL || touch(flow->device, c->copy.from, false, touches, &n));
+        return known ? n : -1;
+    }
+    const CudaCode *code = c->launch.code;
+    const uint64_t *slots = (const uint64_t *)(const void *)(c + 1);
+    if (!(code->flags & CUDA_KERNEL_KNOWN)) return -1;
+    for (uint64_t all = code->slots_read | code->slots_written; all; all &= all - 1) {
+        int i = __builtin_ctzll(all);
+        bool writes = code->slots_written >> i & 1;
+        bool own = !slots[i] || (i < 32 && c->launch.copied >> i & 1); // constants, of its own
+        if (own ? writes : !touch(flow->device, slots[i], writes, touches, &n)) return -1;
+    }
+    return n;
+}
+
+// The order of the flow's commands; cuda_order_end in any case. False: not known.
+static bool find_order(const CudaFlow *flow, CudaOrder *order) {
+    if (!cuda_order_begin(order, flow->n_logged) || cuda_memory_overlaps()) return false;
+    for (size_t at = 0; at < flow->log.n_bytes;) {
+        const Command *c = (const Command *)(const void *)(flow->log.data + at);
+        CudaTouch touches[MAX_TOUCHES];
+        cuda_order_add(order, touches, touches_of(flow, c, touches));
+        at += command_bytes(c);
+    }
+    return !order->failed;
+}
+
+// From the chain of nodes to what must be.
+static CUresult replace_edges(const CudaDriver *driver, const CudaGraph *g, const CudaOrder *o) {
+    size_t n = o->n_commands - 1, most = o->n_edges > n ? o->n_edges : n;
+    CUgraphNode *from = malloc((most + 1) * sizeof *from), *to = malloc((most + 1) * sizeof *to);
+    CUresult result = from && to ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    if (!result) {
+        memcpy(from, g->nodes, n * sizeof *from);
+        memcpy(to, g->nodes + 1, n * sizeof *to);
+        result = driver->cuGraphRemoveDependencies(g->graph, from, to, n);
+    }
+    for (size_t i = 0; i < o->n_edges && !result; i++) {
+        from[i] = g->nodes[o->edges[i].from];
+        to[i] = g->nodes[o->edges[i].to];
+    }
+    if (!result && o->n_edges)
+        result = driver->cuGraphAddDependencies(g->graph, from, to, o->n_edges);
+    free(from);
+    free(to);
+    return result;
+}
+
+static CUresult loosen(const CudaFlow *flow, CudaGraph *g) {
+    const CudaDriver *driver = flow->device->driver;
+    if (!g->nodes || flow->n_logged > MAX_ORDERED || !driver->cuGraphAddDependencies ||
+        !driver->cuGraphRemoveDependencies)
+        return CUDA_SUCCESS;
+    CudaOrder order;
+    uint64_t time = cuda_memory_time();
+    CUresult result = CUDA_SUCCESS;
+    if (find_order(flow, &order)) {
+        bool chain = order.n_edges == order.n_commands - 1;
+        for (size_t i = 0; i < order.n_edges; i++)
+            chain = chain && order.edges[i].from + 1 == order.edges[i].to;
+        if (!chain) {
+            g->is_ordered = true;
+            g->order = cuda_order_hash(&order);
+            g->time = time;
+            result = replace_edges(driver, g, &order);
+        }
+    }
+    cuda_order_end(&order);
+    return result;
+}
+
+// Whether the graph's order is that of the flow's commands, which are the same.
+static bool is_right_order(const CudaFlow *flow, CudaGraph *g) {
+    uint64_t time = cuda_memory_time();
+    if (!g->is_ordered || g->time == time) return true;
+    CudaOrder order;
+    bool right = find_order(flow, &order) && cuda_order_hash(&order) == g->order;
+    cuda_order_end(&order);
+    if (right) g->time = time;
+    return right;
+}
+
+// ---- A graph in their place ----
+
 static bool has_constants(const CudaGraph *g, const CudaFlow *flow) {
     return !g->n_constant_bytes || !memcmp(g->constants, flow->constants.data, g->n_constant_bytes);
 }
@@ -219,6 +347,10 @@ CUresult cuda_flush(CudaFlow *flow) {
     pthread_mutex_lock(&d->graph_lock);
     CudaGraph *g = find(d, &flow->log);
     bool whole = g && g->n_bytes == flow->log.n_bytes && (g->nodes || has_constants(g, flow));
+    if (whole && !is_right_order(flow, g)) {
+        drop_graph(d, g);
+        whole = false;
+    }
     // The lock is held: nobody frees the graph meanwhile.
     CUresult result = whole && !has_constants(g, flow) ? tell_constants(flow, g) : CUDA_SUCCESS;
     if (whole && !result) result = d->driver->cuGraphLaunch(g->exec, flow->stream);
@@ -247,16 +379,6 @@ static bool came_before(CudaDevice *d, uint64_t h) { // graph_lock held
     return false;
 }
 
-static void free_graph(CudaDevice *d, CudaGraph *g) { // graph_lock held
-    d->graph_time++;
-    d->driver->cuGraphExecDestroy(g->exec);
-    d->driver->cuGraphDestroy(g->graph);
-    free(g->nodes);
-    free(g->constants);
-    free(g->log);
-    free(g);
-}
-
 // Commands of a stream are a chain: a node each, if all is as it should be.
 static CUgraphNode *nodes_of(const CudaDriver *driver, CUgraph graph, size_t n) {
     CUgraphNode *nodes = malloc(n * sizeof *nodes);
@@ -283,7 +405,8 @@ static CudaGraph *make(CudaFlow *flow) {
     CUresult result = issue_all(flow);
     CUresult ended = driver->cuStreamEndCapture(flow->stream, &g->graph);
     if (!result) result = ended;
-    if (!result && g->n_constant_bytes) g->nodes = nodes_of(driver, g->graph, flow->n_logged);
+    if (!result) g->nodes = nodes_of(driver, g->graph, flow->n_logged);
+    if (!result) result = loosen(flow, g);
     if (!result) result = driver->cuGraphInstantiateWithFlags(&g->exec, g->graph, 0);
     if (!result) return g;
 fail:

@@ -13,6 +13,7 @@ static pthread_rwlock_t table_lock = PTHREAD_RWLOCK_INITIALIZER;
 static CudaMemory **table; // by address; under table_lock, as all here
 static size_t n_table, table_capacity;
 static size_t n_overlaps; // memory that was adopted may lie in other memory, or be there twice
+static _Atomic uint64_t table_time;
 
 static size_t first_above(CUdeviceptr address) { // the first that begins behind it
     size_t low = 0, high = n_table;
@@ -47,6 +48,7 @@ static bool overlaps(const CudaMemory *m) {
 
 static bool table_add(CudaMemory *m) {
     pthread_rwlock_wrlock(&table_lock);
+    atomic_fetch_add(&table_time, 1);
     if (overlaps(m)) forget_lost();
     bool ok = true;
     if (n_table == table_capacity) {
@@ -68,6 +70,7 @@ static bool table_add(CudaMemory *m) {
 
 static void table_remove(const CudaMemory *m) {
     pthread_rwlock_wrlock(&table_lock);
+    atomic_fetch_add(&table_time, 1);
     for (size_t at = first_above(m->device); at-- > 0;)
         if (table[at] == m) {
             memmove(table + at, table + at + 1, (n_table - at - 1) * sizeof(CudaMemory *));
@@ -88,6 +91,15 @@ CudaMemory *cuda_memory_at(const void *address) {
     }
     pthread_rwlock_unlock(&table_lock);
     return m;
+}
+
+uint64_t cuda_memory_time(void) { return atomic_load(&table_time); }
+
+bool cuda_memory_overlaps(void) {
+    pthread_rwlock_rdlock(&table_lock);
+    bool some = n_overlaps > 0;
+    pthread_rwlock_unlock(&table_lock);
+    return some;
 }
 
 // ---- The device's side ----

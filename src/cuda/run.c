@@ -140,7 +140,7 @@ bool cuda_run_begin(DevRun *run, DevLimits limits) {
     }
     flow->run = run;
     flow->limits = limits;
-    flow->start_ns = os_now_ns();
+    flow->start_ns = run->begun_ns ? run->begun_ns : os_now_ns();
     flow->n_uses = 0;
     flow->settled = flow->busy = flow->seen_done = false;
     flow->follows = NULL;
@@ -426,7 +426,7 @@ static bool take_part_at_once(CudaFlow *flow) {
 // are the same then. The one before has a stream that is done when that one has come so far.
 static void take_over(CudaFlow *flow, CudaFlow *first) {
     CUstream stream = first->stream;
-    CUdeviceptr copies = first->copies;
+    CudaCopies *copies = first->copies;
     uint64_t seen = first->seen_service;
     first->stream = flow->stream, flow->stream = stream;
     first->copies = flow->copies, flow->copies = copies;
@@ -498,20 +498,38 @@ static bool replace_zeros(CudaFlow *flow, const CudaCode *code, uint64_t *slots)
 }
 
 // Constants lie in memory of the host's, which a GPU reads across the bus: a microsecond for every
-// kernel, and again for every block. So what a run needs of it is copied to the device first. The
+// kernel, and again for every block. So what a run needs of it is copied to the device first, if it
+// is not what the run before had (a copy before a graph costs ten microseconds of its time). The
 // copies are not among the commands that may become a graph, but before them, and their places are
 // the flow's, one after the other: so commands are the same when only the host's pieces are others.
+static CudaCopies *new_copies(CudaDevice *d) {
+    CudaCopies *copies = malloc(sizeof *copies);
+    if (!copies) return NULL;
+    copies->n_known = 0;
+    copies->at = cuda_alloc(d, CUDA_CONSTANTS_BYTES, false);
+    if (copies->at) return copies;
+    free(copies);
+    return NULL;
+}
+
 static CUdeviceptr place_for(CudaFlow *flow, const char *piece, size_t n_bytes) {
     enum { MAX = sizeof flow->brought / sizeof *flow->brought };
     for (unsigned k = 0; k < MAX; k++)
         if (flow->brought[k].piece == piece) return flow->brought[k].copy;
-    if (!flow->copies) flow->copies = cuda_alloc(flow->device, CUDA_CONSTANTS_BYTES, false);
-    if (!flow->copies || n_bytes > CUDA_CONSTANTS_BYTES - flow->n_copied) return 0;
-    CUdeviceptr copy = flow->copies + flow->n_copied;
-    if (wait_for_service(flow) ||
-        flow->device->driver->cuMemcpyAsync(copy, (uintptr_t)piece, n_bytes, flow->stream))
-        return 0;
-    flow->busy = true;
+    if (!flow->copies) flow->copies = new_copies(flow->device);
+    CudaCopies *copies = flow->copies;
+    size_t at = flow->n_copied;
+    if (!copies || n_bytes > CUDA_CONSTANTS_BYTES - at) return 0;
+    CUdeviceptr copy = copies->at + at;
+    if (wait_for_service(flow)) return 0;
+    if (at + n_bytes > copies->n_known || memcmp(copies->known + at, piece, n_bytes) != 0) {
+        copies->n_known = copies->n_known < at ? copies->n_known : at;
+        if (flow->device->driver->cuMemcpyAsync(copy, (uintptr_t)piece, n_bytes, flow->stream))
+            return 0;
+        memcpy(copies->known + at, piece, n_bytes);
+        copies->n_known = at + n_bytes;
+        flow->busy = true;
+    }
     flow->n_copied += n_bytes;
     flow->brought[flow->n_brought].piece = piece;
     flow->brought[flow->n_brought].copy = copy;
@@ -519,14 +537,19 @@ static CUdeviceptr place_for(CudaFlow *flow, const char *piece, size_t n_bytes) 
     return copy;
 }
 
-static void bring_constants(CudaFlow *flow, const CudaCode *code, uint64_t *slots) {
+// A bit for each of the first 32 slots that was one.
+static uint32_t bring_constants(CudaFlow *flow, const CudaCode *code, uint64_t *slots) {
+    uint32_t copied = 0;
     for (uint32_t i = 0; i < code->head.n_slots; i++) {
         if (!(code->buffer_slots[i / 64] >> i % 64 & 1)) continue;
         size_t n_bytes;
         const char *piece = cuda_pinned_piece(flow->device, slots[i], &n_bytes);
         CUdeviceptr copy = piece ? place_for(flow, piece, n_bytes) : 0;
-        if (copy) slots[i] = copy + (slots[i] - (uintptr_t)piece);
+        if (!copy) continue;
+        slots[i] = copy + (slots[i] - (uintptr_t)piece);
+        if (i < 32) copied |= 1u << i;
     }
+    return copied;
 }
 
 // The driver takes 2^31 - 1 blocks in x and 65,535 in y and z: larger grids go in pieces.
@@ -585,6 +608,7 @@ static bool dispatch_one(CudaFlow *flow, const DevDispatch *d) {
     uint64_t threads = (uint64_t)d->group_size[0] * d->group_size[1] * d->group_size[2];
     bool line = code->flags & CUDA_KERNEL_LINE;
     CudaLaunch launch = {.function = code->function,
+                         .code = code,
                          .block = {d->group_size[0], d->group_size[1], d->group_size[2]},
                          .shared_bytes = code->library_bytes + d->threadgroup_bytes,
                          .n_bytes = (uint32_t)(n_slots * sizeof *room.slots + sizeof room.grid),
@@ -611,7 +635,7 @@ static bool dispatch_one(CudaFlow *flow, const DevDispatch *d) {
         fail(flow, DEV_FAULT_NO_MEMORY);
         return false;
     }
-    bring_constants(flow, code, room.slots);
+    launch.copied = bring_constants(flow, code, room.slots);
     memcpy(grid.threads, d->threads_per_grid, sizeof grid.threads);
     memcpy(grid.groups, d->groups_per_grid, sizeof grid.groups);
     memcpy(grid.size, d->group_size, sizeof grid.size);

@@ -57,6 +57,46 @@ def test_sample(path, target):
         assemble(f"{path}: {name}", ptx, target)
 
 
+EFFECTS = """
+#include <metal_stdlib>
+using namespace metal;
+struct Table { device float *other; };
+kernel void sum(device const float *a [[buffer(0)]], constant float &k [[buffer(1)]],
+                device float *out [[buffer(2)]], uint i [[thread_position_in_grid]]) { out[i] = a[i] + k; }
+kernel void count(device atomic_uint *n [[buffer(0)]], device const uint *x [[buffer(1)]],
+                  uint i [[thread_position_in_grid]]) { atomic_fetch_add_explicit(n + x[i], 1, memory_order_relaxed); }
+kernel void either(device float *a [[buffer(0)]], device float *b [[buffer(1)]], device const int *which [[buffer(2)]],
+                   uint i [[thread_position_in_grid]]) { device float *p = which[i] ? a : b; p[i] = 1; }
+kernel void walk(device float *a [[buffer(0)]], device const float *b [[buffer(1)]], constant int &n [[buffer(2)]],
+                 uint i [[thread_position_in_grid]]) {
+    threadgroup float t[64];
+    t[i % 64] = b[i];
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    device float *p = a;
+    for (int k = 0; k < n; k++, p += 3) *p = t[63 - i % 64];
+}
+kernel void through(constant Table &t [[buffer(0)]], device float *a [[buffer(1)]],
+                    uint i [[thread_position_in_grid]]) { t.other[i] = a[i]; }
+kernel void number(device const ulong *at [[buffer(0)]], device float *a [[buffer(1)]],
+                   uint i [[thread_position_in_grid]]) { *reinterpret_cast<device float *>(at[i]) = a[i]; }
+kernel void picture(texture2d<float, access::write> t [[texture(0)]], device const float *a [[buffer(0)]],
+                    uint2 i [[thread_position_in_grid]]) { t.write(a[i.x], i); }
+"""
+
+
+def test_effects(tmp_path):
+    """Which arguments a kernel reads and writes; of one that may reach anything nothing is said."""
+    source = tmp_path / "effects.metal"
+    source.write_text(EFFECTS)
+    done = build(str(source), "--emit=ptx", "--target", "sm_90")
+    assert done.returncode == 0, done.stderr
+    found = {name: ptx.strip().splitlines()[-1] for name, ptx in kernels_of(done.stdout)}
+    anything = "// may reach any memory"
+    assert found == {"sum": "// reads 0 1; writes 2", "count": "// reads 0 1; writes 0",
+                     "either": "// reads 2; writes 0 1", "walk": "// reads 1 2; writes 0",
+                     "through": anything, "number": anything, "picture": anything}
+
+
 @pytest.mark.skipif(not LONG, reason="minutes")
 @pytest.mark.parametrize("path", [os.path.relpath(p, ROOT) for g in EVERY for p in sorted(glob.glob(os.path.join(ROOT, g)))])
 def test_every(path):

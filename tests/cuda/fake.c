@@ -53,16 +53,23 @@ typedef struct Node {
     size_t n_parameters;
     CUdeviceptr to, from;
     size_t n_bytes;
-    int value;     // of a fill; -1: a copy
-    CUstream wait; // not NULL: nothing of the above, but what is in another stream first
+    int value;             // of a fill; -1: a copy
+    CUstream wait;         // not NULL: nothing of the above, but what is in another stream first
+    const struct Node *of; // of a graph that was instantiated: the node it was
 } Node;
+typedef struct Edge {
+    struct Edge *next;
+    const Node *from, *to;
+} Edge;
 // Streams are as late as they may be: what is in one is done when somebody waits for it.
 struct CUevent_st {
     CUstream stream; // NULL: not recorded
 };
 struct CUgraph_st {
     Node *first, **last;
+    Edge *edges;
 };
+static size_t n_edges; // of the graph that was instantiated last
 struct CUstream_st {
     struct CUctx_st *context;
     CUgraph capture;
@@ -71,7 +78,6 @@ struct CUstream_st {
 };
 struct CUgraphExec_st {
     Node *first;
-    CUgraph graph;
 };
 struct CUmod_st {
     char name[64];
@@ -611,10 +617,57 @@ EXPORT CUresult cuStreamBeginCapture_v2(CUstream stream, int mode) {
     stream->capture = g;
     return 0;
 }
+static Edge **find_edge(CUgraph graph, const void *from, const void *to) {
+    Edge **at = &graph->edges;
+    while (*at && ((*at)->from != from || (*at)->to != to)) at = &(*at)->next;
+    return at;
+}
+static void add_edge(CUgraph graph, const void *from, const void *to) {
+    Edge *e = malloc(sizeof *e);
+    *e = (Edge){graph->edges, from, to};
+    graph->edges = e;
+}
+// A chain is what a stream records.
 EXPORT CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph) {
     *graph = stream->capture;
+    for (const Node *n = (*graph)->first; n && n->next; n = n->next) add_edge(*graph, n, n->next);
     stream->capture = NULL;
     return 0;
+}
+EXPORT CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from,
+                                       const CUgraphNode *to, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (*find_edge(graph, from[i], to[i]) || from[i] == to[i]) return CUDA_ERROR_INVALID_VALUE;
+        add_edge(graph, from[i], to[i]);
+    }
+    return 0;
+}
+EXPORT CUresult cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from,
+                                          const CUgraphNode *to, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        Edge **at = find_edge(graph, from[i], to[i]), *e = *at;
+        if (!e) return CUDA_ERROR_INVALID_VALUE;
+        *at = e->next;
+        free(e);
+    }
+    return 0;
+}
+// Of those that wait for nobody the last one goes first: who relies on an order that was not asked
+// for is found out.
+static const Node *next_of(CUgraph graph, CUgraphExec exec) {
+    const Node *best = NULL;
+    for (const Node *n = graph->first; n; n = n->next) {
+        bool ready = true;
+        for (const Node *done = exec->first; done; done = done->next) ready &= done->of != n;
+        for (const Edge *e = graph->edges; e && ready; e = e->next) {
+            bool before = e->to != n;
+            for (const Node *done = exec->first; done; done = done->next)
+                before |= done->of == e->from;
+            ready = before;
+        }
+        if (ready) best = n;
+    }
+    return best;
 }
 EXPORT CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph,
                                             unsigned long long flags) {
@@ -622,24 +675,29 @@ EXPORT CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph,
     int result = called(FAKE_INSTANTIATE, 0);
     if (result) return result;
     *exec = calloc(1, sizeof **exec);
-    (*exec)->graph = graph;
     Node **last = &(*exec)->first;
-    for (const Node *n = graph->first; n; n = n->next) {
+    size_t n = 0, done = 0;
+    for (const Node *of = graph->first; of; of = of->next) n++;
+    for (const Node *of; (of = next_of(graph, *exec)); done++) {
         *last = malloc(sizeof **last);
-        **last = *n;
+        **last = *of;
         (*last)->next = NULL;
+        (*last)->of = of;
         last = &(*last)->next;
     }
+    if (done != n) abort(); // a circle
+    n_edges = 0;
+    for (const Edge *e = graph->edges; e; e = e->next) n_edges++;
     return 0;
 }
-// A chain is what a stream records.
+EXPORT size_t fake_edges(void) { return n_edges; }
 EXPORT CUresult cuGraphGetRootNodes(CUgraph graph, CUgraphNode *nodes, size_t *n) {
     *n = graph->first ? 1 : 0;
     if (nodes && *n) nodes[0] = (CUgraphNode)(void *)graph->first;
     return 0;
 }
 EXPORT CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *nodes, size_t *n) {
-    Node *next = ((Node *)(void *)node)->next;
+    Node *next = ((Node *)(void *)node)->next; // asked of chains alone
     *n = next ? 1 : 0;
     if (nodes && next) nodes[0] = (CUgraphNode)(void *)next;
     return 0;
@@ -647,9 +705,7 @@ EXPORT CUresult cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *node
 EXPORT CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode node,
                                                const CUkernelNode *kernel) {
     Node *n = exec->first;
-    for (const Node *of = exec->graph->first; of && (const void *)of != (const void *)node;
-         of = of->next)
-        n = n->next;
+    while (n && (const void *)n->of != (const void *)node) n = n->next;
     pthread_mutex_lock(&lock);
     int result = called(FAKE_SET_PARAMETERS, 0);
     if (!n || n->function != kernel->function || memcmp(n->grid, kernel->grid, sizeof n->grid) != 0)
@@ -666,6 +722,10 @@ static void free_nodes(Node *first) {
 }
 EXPORT CUresult cuGraphDestroy(CUgraph graph) {
     free_nodes(graph->first);
+    for (Edge *e = graph->edges, *next; e; e = next) {
+        next = e->next;
+        free(e);
+    }
     free(graph);
     return 0;
 }

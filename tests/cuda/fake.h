@@ -39,6 +39,7 @@ void fake_break(const char *kernel, int result);
 void fake_hang(const char *kernel); // its stream is never done
 void fake_hold(bool on);            // while it is, no stream is done
 uint64_t fake_live(void);           // bytes of the device's memory
+size_t fake_edges(void);            // of the last graph: which node waits for which
 void fake_set_devices(int n);       // before cuInit
 // FAKE_CUDA_BREAK and FAKE_CUDA_HANG in the environment name such kernels to a driver in another
 // process.

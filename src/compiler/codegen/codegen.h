@@ -60,11 +60,13 @@ typedef struct Cg {
     uint32_t n_constants;       // words of constants that are parameters, likewise
     uint16_t constants[CUDA_MAX_CONSTANTS];
     uint32_t only_constants; // a bit for each slot of which nothing else is read
-    uint32_t textures;       // likewise: MSL_GPU_SAMPLES, MSL_GPU_TEXELS
-    uint64_t private_bytes;  // allocas of one thread
-    uint64_t frame_stride;   // bytes of one suspended SIMD-group
-    char *own_remarks;       // for the code object; NULL: none
-    bool prebuilt_loop;      // the loop over threadgroups is linked to it as an object
+    bool effects_known;      // of code for GPUs: it reaches nothing but these
+    uint64_t slots_read, slots_written;
+    uint32_t textures;      // likewise: MSL_GPU_SAMPLES, MSL_GPU_TEXELS
+    uint64_t private_bytes; // allocas of one thread
+    uint64_t frame_stride;  // bytes of one suspended SIMD-group
+    char *own_remarks;      // for the code object; NULL: none
+    bool prebuilt_loop;     // the loop over threadgroups is linked to it as an object
     CgPart *parts;
     uint32_t n_parts;
     bool *constant_set;            // [of all parts] has a value
@@ -317,7 +319,8 @@ typedef enum MslGpuPart {
 } MslGpuPart;
 MslElf msl_gpu_code(MslGpuPart part);
 void msl_link_gpu_code(Cg *cg, MslGpuPart part);
-void msl_take_constants(Cg *cg); // constants.c
+void msl_take_constants(Cg *cg);                    // constants.c
+void msl_note_effects(Cg *cg, LLVMValueRef kernel); // effects.c
 
 // wrap.c, barrier.c, lanes.c: from the thread function to ingot_kernel
 void msl_wrap(Cg *cg);

@@ -285,6 +285,7 @@ void msl_lower_gpu(Cg *cg) {
                         "function(infer-address-spaces,sroa," INSTCOMBINE ",gvn,simplifycfg)",
                         false);
     scope_atomics(cg, kernel);
+    msl_note_effects(cg, kernel);
     msl_rename_for_textures(cg);
     check_lowered(cg);
     msl_verify(cx, "gpu");
@@ -295,6 +296,23 @@ static void ask_for_maps(char *ptx) {
     static const char old[] = ".version 8.0", new[] = ".version 8.5";
     char *at = strstr(ptx, "tensormap.replace") ? strstr(ptx, old) : NULL;
     if (at) memcpy(at, new, sizeof new - 1);
+}
+
+// For people: the text, and what was found out about it. NULL: no memory.
+static char *with_effects(const Cg *cg, const char *text, size_t *n) {
+    char *all = malloc(*n + 1024);
+    if (!all) return NULL;
+    memcpy(all, text, *n);
+    int at = snprintf(all + *n, 64, cg->effects_known ? "// reads" : "// may reach any memory");
+    for (int written = 0; cg->effects_known && written < 2; written++) {
+        uint64_t slots = written ? cg->slots_written : cg->slots_read;
+        if (written) at += snprintf(all + *n + at, 64, "; writes");
+        for (; slots; slots &= slots - 1)
+            at += snprintf(all + *n + at, 8, " %d", __builtin_ctzll(slots));
+    }
+    at += snprintf(all + *n + at, 8, "\n");
+    *n += (size_t)at;
+    return all;
 }
 
 void msl_emit_gpu(Cg *cg, MslKernel *out) {
@@ -310,18 +328,23 @@ void msl_emit_gpu(Cg *cg, MslKernel *out) {
     CudaKernelInfo info = {.magic = CUDA_KERNEL_MAGIC,
                            .abi = ABI_VERSION,
                            .flags = (is_line(cg) ? CUDA_KERNEL_LINE : 0u) |
-                                    (cg->has_surroundings ? CUDA_KERNEL_SURROUNDINGS : 0u),
+                                    (cg->has_surroundings ? CUDA_KERNEL_SURROUNDINGS : 0u) |
+                                    (cg->effects_known ? CUDA_KERNEL_KNOWN : 0u),
                            .n_slots = cg->fn->n_slots,
                            .threadgroup_bytes = cg->threadgroup_bytes,
                            .library_bytes = cg->library_bytes,
                            .n_constants = cg->n_constants,
-                           .only_constants = cg->only_constants};
+                           .only_constants = cg->only_constants,
+                           .slots_read = cg->slots_read,
+                           .slots_written = cg->slots_written};
     memcpy(info.constants, cg->constants, sizeof info.constants);
     memcpy(info.shape, cg->request->shape, sizeof info.shape);
     bool done = !cg->textures || joined;
     if (!done) {
     } else if (cg->request->emit) {
-        done = msl_take_text(start, n, out);
+        char *told = with_effects(cg, start, &n);
+        done = told && msl_take_text(told, n, out);
+        free(told);
     } else if ((out->code = malloc(sizeof info + n + 1))) {
         memcpy(out->code, &info, sizeof info);
         memcpy(out->code + sizeof info, start, n);
