@@ -233,6 +233,28 @@ def test_checks_and_logs(source):
     assemble("logs", logs.stdout, "sm_90")
 
 
+FUNCTIONS = """#include <metal_stdlib>
+using namespace metal;
+kernel void functions(device float *a, uint i [[thread_position_in_grid]]) {
+    a[i] = FUNCTION(a[i]);
+}
+"""
+
+
+@pytest.mark.parametrize("function, instruction", [("sin", "sin.approx.f32"), ("cos", "cos.approx.f32"), ("exp", "ex2.approx.ftz.f32"),
+                                                   ("exp2", "ex2.approx.ftz.f32")])
+def test_functions(tmp_path, function, instruction):
+    """fast:: functions are the GPU's instruction, precise:: ones are not."""
+    path = tmp_path / "functions.metal"
+    path.write_text(FUNCTIONS)
+    for kind in ("fast", "precise"):
+        done = build(str(path), "--emit=ptx", "--target", "sm_80", "-D", f"FUNCTION={kind}::{function}")
+        assert done.returncode == 0, done.stderr
+        assert (instruction in done.stdout) == (kind == "fast")
+        assert function != "exp" or kind != "fast" or "max.NaN.f32" in done.stdout  # what is not a number stays so
+        assemble("functions", done.stdout, "sm_80")
+
+
 def test_constants(source):
     """Words of a constant that is one object are parameters; arrays are read where they lie."""
     ptx = build(source, "--emit=ptx", "--function", "scaled", "--target", "sm_80").stdout
