@@ -116,7 +116,8 @@ static char *source(void *context) {
     text_printf(out, "#define TILE_M %d\n#define TILE_N %d\n#define SIMD_GROUPS %d\n", s->tile.m,
                 s->tile.n, s->tile.groups);
     text_printf(out, "#define TILE %d\n#define ALIGNED %d\n", s->tile.m, s->aligned);
-    text_printf(out, "#define SHARE %d\n", s->tile.m == 1 ? 8 : 1);
+    text_printf(out, "#define SHARE %d\n#define ROWS %d\n", s->tile.m == 1 ? 8 : 1,
+                s->tile.m > 8 ? s->tile.m / 8 : 1);
     text_printf(out, "#define RANK %d\n", s->product->batch.rank);
     text_printf(out, "#define A_T %s\n#define B_T %s\n#define OTHERS ",
                 boolean[s->product->transposed[0]], boolean[s->product->transposed[1]]);
@@ -163,8 +164,15 @@ static bool is_small(const Product *p) {
     return (double)p->m * (double)p->n * (double)p->k * (double)ig_shape_numel(&p->batch) <= 0x1p31;
 }
 
-// A matrix by a vector: all of it is read once. Where there are few rows a threadgroup shares one.
+// A matrix by a vector: all of it is read once. Where there are few rows a threadgroup shares one;
+// where there are many and short ones a SIMD-group takes eight, so that it has enough to wait for.
 #define MANY_ROWS 2048
+#define SHORT_ROW 512
+static Tile vector_tile(const Product *p) {
+    int64_t rows = p->m * ig_shape_numel(&p->batch);
+    bool eight = rows >= 16 * MANY_ROWS && p->k <= SHORT_ROW && p->m >= 64;
+    return (Tile){rows < MANY_ROWS ? 1 : eight ? 64 : 8, 1, 8, VECTOR};
+}
 static bool is_vector(const IgDevice *device, const Product *p) {
     return device->gpu && p->n == 1 && !p->transposed[0] && p->k >= 64;
 }
@@ -184,8 +192,7 @@ static Tile choose_tile(const IgDevice *device, const Product *p, IgType type) {
                                         {{64, 64, 4, TENSOR}, 64},
                                         {{32, 32, 2, TENSOR}, 0}};
     static const Choice plain[] = {{{64, 64, 8, PLAIN}, 132}, {{32, 32, 8, PLAIN}, 0}};
-    if (is_vector(device, p))
-        return (Tile){p->m * ig_shape_numel(&p->batch) < MANY_ROWS ? 1 : 8, 1, 8, VECTOR};
+    if (is_vector(device, p)) return vector_tile(p);
     bool half = type == IgFloat16 || type == IgBFloat16;
     const Choice *c = device->gpu         ? (half          ? there_half
                                              : is_small(p) ? plain

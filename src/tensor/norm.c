@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // norm.c: layer and RMS normalisation over the last axes, in float (normalize.h), then weight and
-// bias. Without gradients it is one kernel, a SIMD-group per row, which stays in a cache.
+// bias. Without gradients it is one kernel, a SIMD-group per row, which stays in a cache, or on a
+// GPU in registers.
 #include "tensor/normalize.h"
 #include "tensor/work.h"
 #include "ig_texts.h"
@@ -50,6 +51,14 @@ static IgTensor *in_one_kernel(const char *call, IgTensor *x, int64_t n, const N
     for (int i = 1; i < 3; i++) {
         if (in[i]) in[i] = ig_cast(in[i], IgFloat32, error);
         in[i] = in[i] ? ig_contiguous(in[i], error) : in[0]; // something to bind
+    }
+    const char *held = in[0] && in[1] && in[2] ? ig_rows_held(ig_device(x), &in[0]->view, n) : NULL;
+    if (held && (in[1]->view.offset | in[2]->view.offset) % 4 == 0) {
+        w.kernel = (IgKernelFile){ig_text_norm_metal, "norm_held", ig_type_metal(ig_type(x)), held};
+        w.words[2] = v->center | (v->weight != NULL) << 1 | (v->bias != NULL) << 2;
+        threads = ig_rows_held_threads(n, ig_numel(x) / n);
+        w.grid = mtl_size_make(threads, 1, 1);
+        w.group = mtl_size_make(threads < 256 ? threads : 256, 1, 1);
     }
     return ig_work(call, &w, 3, in, &x->view.shape, ig_type(x), error);
 }

@@ -3,31 +3,15 @@
 // stays in a cache, or on a GPU in registers; along others a composition: the largest value, the
 // sum of exponentials of the distance to it (computed on the way), and the result. The gradients
 // need the result only.
-#include "tensor/tensor_int.h"
+#include "tensor/work.h"
 #include "ig_texts.h"
-
-// A GPU reads rows of up to so many elements once: its threads hold them.
-#define HELD_BY_ONE 1024
-#define HELD_BY_EIGHT 8192
-
-// The macros of softmax_held for rows of n elements; NULL: it is not for them.
-static const char *held_by(const IgDevice *device, const IgView *x, int64_t n) {
-    static const char *const one[] = {"WIDE=1 HELD=1", "WIDE=1 HELD=2", "WIDE=1 HELD=4",
-                                      "WIDE=1 HELD=8"};
-    static const char *const eight[] = {"WIDE=8 HELD=1", "WIDE=8 HELD=2", "WIDE=8 HELD=4",
-                                        "WIDE=8 HELD=8"};
-    if (!device->gpu || n % 4 || x->offset % 4 || n > HELD_BY_EIGHT) return NULL;
-    int64_t each = n <= HELD_BY_ONE ? HELD_BY_ONE / 8 : HELD_BY_EIGHT / 8;
-    int k = n <= each ? 0 : n <= 2 * each ? 1 : n <= 4 * each ? 2 : 3;
-    return (n <= HELD_BY_ONE ? one : eight)[k];
-}
 
 static bool run(IgDevice *device, IgData *data, MTLError **error) {
     IgExpr *expr = data->expr;
     const IgView *x = &expr->inputs[0];
     if (!ig_data_make(x->data, error) || !ig_data_allocate(data, error)) return false;
     int64_t n = expr->shape.n[expr->shape.rank - 1];
-    const char *held = held_by(device, x, n);
+    const char *held = ig_rows_held(device, x, n);
     IgKernelFile file = {ig_text_softmax_metal, held ? "softmax_held" : "softmax",
                          ig_type_metal(data->type), held};
     IgKernel *kernel = ig_kernel_of(device, &file, error);
@@ -35,7 +19,7 @@ static bool run(IgDevice *device, IgData *data, MTLError **error) {
     int32_t words[2] = {(int32_t)n, expr->values[0] != 0};
     IgBinding bindings[2] = {{x->data->memory, (size_t)x->offset * ig_type_size(x->data->type)},
                              {data->memory, 0}};
-    size_t threads = (size_t)(data->n / n) * (held && n > HELD_BY_ONE ? 256 : 32);
+    size_t threads = held ? ig_rows_held_threads(n, data->n / n) : (size_t)(data->n / n) * 32;
     return ig_encode(device, kernel, words, sizeof words, bindings, 2, mtl_size_make(threads, 1, 1),
                      mtl_size_make(threads < 256 ? threads : 256, 1, 1), false, error);
 }

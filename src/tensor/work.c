@@ -66,3 +66,20 @@ void ig_work_threads(IgWork *work, int64_t x, int64_t y) {
     work->group = mtl_size_make(width, (size_t)y < most ? (size_t)(y ? y : 1) : most, 1);
     work->groups = false;
 }
+
+enum { HELD_BY_ONE = 1024, HELD_BY_EIGHT = 8192 };
+
+const char *ig_rows_held(const IgDevice *device, const IgView *x, int64_t n) {
+    static const char *const one[] = {"WIDE=1 HELD=1", "WIDE=1 HELD=2", "WIDE=1 HELD=4",
+                                      "WIDE=1 HELD=8"};
+    static const char *const eight[] = {"WIDE=8 HELD=1", "WIDE=8 HELD=2", "WIDE=8 HELD=4",
+                                        "WIDE=8 HELD=8"};
+    if (!device->gpu || n % 4 || x->offset % 4 || n > HELD_BY_EIGHT) return NULL;
+    int64_t each = n <= HELD_BY_ONE ? HELD_BY_ONE / 8 : HELD_BY_EIGHT / 8;
+    int k = n <= each ? 0 : n <= 2 * each ? 1 : n <= 4 * each ? 2 : 3;
+    return (n <= HELD_BY_ONE ? one : eight)[k];
+}
+
+size_t ig_rows_held_threads(int64_t n, int64_t n_rows) {
+    return (size_t)n_rows * (n > HELD_BY_ONE ? 256 : 32);
+}

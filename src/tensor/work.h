@@ -19,6 +19,11 @@ IgTensor *ig_work(const char *call, const IgWork *work, int n, IgTensor *const *
                   const IgShape *shape, IgType type, MTLError **error);
 // Threads in a row, or in rows: groups of at most 256.
 void ig_work_threads(IgWork *work, int64_t x, int64_t y);
+// A GPU reads rows of some thousand elements once: its threads hold them, eight SIMD-groups for a
+// row, or one. The macros WIDE and HELD of such a kernel for rows of n elements, or NULL: it is not
+// for them; and its threads.
+const char *ig_rows_held(const IgDevice *device, const IgView *x, int64_t n);
+size_t ig_rows_held_threads(int64_t n, int64_t n_rows);
 // With device->lock held: the memory of data becomes 0.
 bool ig_work_clear(IgDevice *device, IgData *data, MTLError **error);
 #endif

@@ -162,7 +162,27 @@ def test_softmax_of_rows(n, dtype, rng):
     assert np.isnan(got[2]).all() and np.isfinite(got[1]).all()
 
 
-@pytest.mark.parametrize("shape", [(2048, 64), (2500, 516), (30, 4096), (7, 1001), (3, 3000, 72), (1, 65)])
+@pytest.mark.parametrize("n", [4, 60, 516, 1024, 1028, 3000, 8192, 8196, 33])
+@pytest.mark.parametrize("dtype", ["f4", "f2"])
+def test_norms_of_rows(n, dtype, rng):
+    a = (rng.standard_normal((11, n)) * 3 + 1).astype(dtype)
+    weight, bias = rng.standard_normal(n).astype("f4"), rng.standard_normal(n + 4).astype("f4")
+    x, w, b = ig.tensor(a), ig.tensor(weight), ig.slice_(ig.tensor(bias), 0, 4, n + 4, 1)
+    wide = a.astype("f8")
+    centered = wide - wide.mean(1, keepdims=True)
+    want = centered / np.sqrt((centered ** 2).mean(1, keepdims=True) + 1e-5)
+    error = 1e-5 if dtype == "f4" else 8e-3
+    assert np.allclose(ig.layer_norm(x).numpy(), want, rtol=error, atol=error)
+    got = ig.layer_norm(x, 1, w, b).numpy()
+    assert np.allclose(got, want * weight + bias[4:], rtol=error, atol=error)
+    if n > 4:  # rows that begin elsewhere, parameters too
+        got = ig.layer_norm(x, 1, w, ig.slice_(ig.tensor(bias), 0, 1, n + 1, 1)).numpy()
+        assert np.allclose(got, want * weight + bias[1:n + 1], rtol=error, atol=error)
+    want = wide / np.sqrt((wide ** 2).mean(1, keepdims=True) + 1e-6)
+    assert np.allclose(ig.rms_norm(x, 1, w).numpy(), want * weight, rtol=error, atol=error)
+
+
+@pytest.mark.parametrize("shape", [(33000, 128), (32771, 72), (2048, 64), (2500, 516), (30, 4096), (7, 1001), (3, 3000, 72), (1, 65)])
 @pytest.mark.parametrize("dtype", ["f4", "f2"])
 def test_matrices_by_vectors(shape, dtype, rng):
     a, v = rng.standard_normal(shape).astype(dtype), rng.standard_normal(shape[-1]).astype(dtype)

@@ -67,13 +67,14 @@ kernel void softmax_held(constant int *p [[buffer(0)]], device const Four *all [
         const int k = self + r * 32 * WIDE;
         v[r] = k < n ? float4(x[k]) : float4(-INFINITY);
     }
-    for (int r = 0; r < HELD; r++)
-        for (int e = 0; e < 4; e++) most = v[r][e] > most || v[r][e] != v[r][e] ? v[r][e] : most;
-    most = simd_max(most);
+    // A NaN is not the largest, but makes the sum one.
+    float4 larger = v[0];
+    for (int r = 1; r < HELD; r++) larger = fmax(larger, v[r]);
+    most = simd_max(fmax(fmax(larger.x, larger.y), fmax(larger.z, larger.w)));
     if (WIDE > 1) {
         if (simd_lane == 0) parts[simdgroup] = most;
         threadgroup_barrier(mem_flags::mem_threadgroup);
-        for (int k = 0; k < WIDE; k++) most = parts[k] > most || parts[k] != parts[k] ? parts[k] : most;
+        for (int k = 0; k < WIDE; k++) most = fmax(most, parts[k]);
     }
     for (int r = 0; r < HELD; r++) {
         const float4 e = exp(v[r] - most);
