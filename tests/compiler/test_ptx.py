@@ -255,6 +255,16 @@ def test_functions(tmp_path, function, instruction):
         assemble("functions", done.stdout, "sm_80")
 
 
+def test_threads_have_registers(tmp_path):
+    """So many threads as the program says, or as the shape has, can be started, whatever the code needs."""
+    path = tmp_path / "functions.metal"
+    path.write_text(FUNCTIONS.replace("kernel void", "KIND kernel void"))
+    words = ["--emit=ptx", "--target", "sm_80", "-D", "FUNCTION=sin", "-D"]
+    assert ".maxntid" not in build(str(path), *words, "KIND=").stdout
+    assert ".maxntid 512" in build(str(path), *words, "KIND=", "--group", "32,16").stdout
+    assert ".maxntid 768" in build(str(path), *words, "KIND=[[max_total_threads_per_threadgroup(768)]]").stdout
+
+
 def test_constants(source):
     """Words of a constant that is one object are parameters; arrays are read where they lie."""
     ptx = build(source, "--emit=ptx", "--function", "scaled", "--target", "sm_80").stdout

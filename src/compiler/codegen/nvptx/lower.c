@@ -252,6 +252,20 @@ static void drop_idle_casts(Cg *cg) {
             }
 }
 
+// So many threads must find registers: what the program says that a threadgroup has at most, or the
+// shape that the code is for.
+static void limit_registers(Cg *cg, LLVMValueRef kernel) {
+    const uint32_t *shape = cg->request->shape;
+    uint32_t most = cg->fn->max_total_threads;
+    if (!most) most = shape[0] * shape[1] * shape[2];
+    char number[16];
+    int n = snprintf(number, sizeof number, "%u", most);
+    if (most)
+        LLVMAddAttributeAtIndex(
+            kernel, LLVMAttributeFunctionIndex,
+            LLVMCreateStringAttribute(cg->cx.llvm, "nvvm.maxntid", 12, number, (unsigned)n));
+}
+
 void msl_lower_gpu(Cg *cg) {
     MslContext *cx = &cg->cx;
     drop_idle_casts(cg);
@@ -264,6 +278,7 @@ void msl_lower_gpu(Cg *cg) {
     LLVMValueRef kernel = build_kernel(cg);
     msl_set_target_attributes(cg);
     LLVMSetFunctionCallConv(kernel, PTX_KERNEL);
+    limit_registers(cg, kernel);
     internalise(cg, kernel);
     msl_run_passes(cx, NULL, "always-inline,globaldce");
     answer(cg, kernel, "ingot_grid", grid_word);

@@ -73,7 +73,7 @@ INLINE void sum_tiles(f32 *sum, const Convolution *v, i32 row, i32 column, i32 t
                 fragment_of_pixels(x.x, v, from, k, channels);
                 ready(&x, v->kind, relaxed);
                 UNROLL for (i32 j = 0; j < tiles; j++) {
-                    if (j % 2 == 0) fragment(y.x, &b, v->kind, column + j * 8, k);
+                    if (j % 2 == 0) fragment(y.x, &b, v->kind, column + j * 8, k, 1);
                     if (j % 2 == 0) ready(&y, v->kind, relaxed);
                     multiply(sum + j * 4, &x, &y, (u32)j & 1, v->kind, relaxed);
                 }

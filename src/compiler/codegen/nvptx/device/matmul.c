@@ -41,17 +41,20 @@ INLINE u32 address_across(const Tile *t, Kind kind, u32 index, u32 k) {
     if (!t->mixed) return t->at + k * t->step + byte;
     return t->at + byte / LINE * t->panel + k * t->step + exchanged(t, kind, k, byte % LINE);
 }
-INLINE void fragment_of_tile(u32 *q, const Tile *t, Kind kind, u32 index, u32 k) {
-    u32 l = lane(), i = l / 8;
+INLINE void fragment_of_tile(u32 *q, const Tile *t, Kind kind, u32 index, u32 k, _Bool of_b) {
+    u32 l = lane(), i = l / 8, half = of_b ? i / 2 : i & 1, part = of_b ? i & 1 : i / 2;
     if (t->along) {
-        load_matrices(q, address_along(t, kind, index + (i & 1) * 8 + (l & 7),
-                                       k * bytes_of(kind) + i / 2 * PIECE));
+        load_matrices(q, address_along(t, kind, index + half * 8 + (l & 7),
+                                       k * bytes_of(kind) + part * PIECE));
     } else if (kind <= BFLOATS) {
-        load_matrices_transposed(
-            q, address_across(t, kind, index + (i & 1) * 8, k + i / 2 * 8 + (l & 7)));
+        load_matrices_transposed(q,
+                                 address_across(t, kind, index + half * 8, k + part * 8 + (l & 7)));
     } else {
-        UNROLL for (u32 w = 0; w < 4; w++) q[w] =
-            shared_word(address_across(t, kind, index + l / 4 + w % 2 * 8, k + l % 4 + w / 2 * 4));
+        UNROLL for (u32 w = 0; w < 4; w++) {
+            u32 below = of_b ? w / 2 : w % 2, behind = of_b ? w % 2 : w / 2;
+            q[w] = shared_word(
+                address_across(t, kind, index + l / 4 + below * 8, k + l % 4 + behind * 4));
+        }
     }
 }
 
@@ -77,17 +80,18 @@ typedef struct Panel { // columns that are summed at a time
                      i32 row, i32 column, i32 k) {                                                 \
         Factor y[16], x;                                                                           \
         UNROLL for (i32 j = 0; j < p->col_tiles; j += 2) {                                         \
-            LOAD(y[j / 2].x, b, w->kind, column + j * 8, k);                                       \
+            LOAD(y[j / 2].x, b, w->kind, column + j * 8, k, 1);                                    \
             ready(&y[j / 2], w->kind, w->relaxed);                                                 \
         }                                                                                          \
         UNROLL for (i32 i = 0; i < p->row_tiles; i++) {                                            \
-            LOAD(x.x, a, w->kind, row + i * 16, k);                                                \
+            LOAD(x.x, a, w->kind, row + i * 16, k, 0);                                             \
             ready(&x, w->kind, w->relaxed);                                                        \
             UNROLL for (i32 j = 0; j < p->col_tiles; j++) multiply(                                \
                 sum + (i * p->col_tiles + j) * 4, &x, &y[j / 2], (u32)j & 1, w->kind, w->relaxed); \
         }                                                                                          \
     }
-#define LOAD_TILE(q, t, kind, index, k) fragment_of_tile(q, t, kind, (u32)(index), (u32)(k))
+#define LOAD_TILE(q, t, kind, index, k, of_b)                                                      \
+    fragment_of_tile(q, t, kind, (u32)(index), (u32)(k), of_b)
 STEP(step_any, Operand, fragment)
 STEP(step_shared, Tile, LOAD_TILE)
 
@@ -347,7 +351,7 @@ INLINE void split_rows(Rows *r, const Work *w, const Panel *p, u32 at) {
     Tile x = {at, LINE, is_along(&w->a), 1, 32 * LINE};
     UNROLL for (i32 i = 0; i < p->row_tiles; i++) UNROLL for (u32 k = 0; k < STEPS; k++) {
         u32 q[4];
-        fragment_of_tile(q, &x, FLOATS, (u32)(w->first + i * 16), k * 8);
+        fragment_of_tile(q, &x, FLOATS, (u32)(w->first + i * 16), k * 8, 0);
         split_float(q, r->high[i][k], r->low[i][k], w->relaxed);
     }
 }

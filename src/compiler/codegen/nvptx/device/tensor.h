@@ -3,10 +3,10 @@
 //
 // An operand has an index of its own (rows of A, columns of B) and one along the sum, k. A fragment
 // is 16 x 32 bytes of it, in four words of each lane: word i holds 4 bytes along k at 4 (lane % 4)
-// + 16 (i / 2), of index lane / 4 + 8 (i % 2). Of A that is what an instruction wants; of B words 0
-// and 2 are one of its operands, 1 and 3 the next. So halves are multiplied 16 at a time, floats 8,
-// bytes 32. Results are tiles of 16 x 8: element e of lane l is row l / 4 + 8 (e / 2), column 2 (l
-// % 4) + e % 2.
+// + 16 (i / 2), of index lane / 4 + 8 (i % 2). Of A that is what an instruction wants; of B i / 2
+// and i % 2 change places, so that the first two words are one of its operands, the others the
+// next. So halves are multiplied 16 at a time, floats 8, bytes 32. Results are tiles of 16 x 8:
+// element e of lane l is row l / 4 + 8 (e / 2), column 2 (l % 4) + e % 2.
 //
 // Sizes, types and layouts are constants once a function here is part of a kernel.
 #ifndef INGOT_NVPTX_TENSOR_H
@@ -176,13 +176,14 @@ INLINE u32 element(const Operand *o, Kind kind, i32 index, i32 k, i32 first, i32
         bits = raw(o->data, o->type, o->first + index * o->step + k * o->step_k);
     return inside ? as_kind(kind, o->type, bits) : 0;
 }
-INLINE void fragment(u32 *q, const Operand *o, Kind kind, i32 index, i32 k) {
+INLINE void fragment(u32 *q, const Operand *o, Kind kind, i32 index, i32 k, _Bool of_b) {
     i32 n = 4 / (i32)bytes_of(kind), l = (i32)lane();
     UNROLL for (i32 i = 0; i < 4; i++) {
-        i32 at = k + l % 4 * n + i / 2 * 4 * n;
+        i32 part = of_b ? i % 2 : i / 2, half = of_b ? i / 2 : i % 2;
+        i32 at = k + l % 4 * n + part * 4 * n;
         q[i] = 0;
         UNROLL for (i32 e = 0; e < n; e++) q[i] |=
-            element(o, kind, index + l / 4 + i % 2 * 8, at + e, index, k + i / 2 * 4 * n)
+            element(o, kind, index + l / 4 + half * 8, at + e, index, k + part * 4 * n)
             << e * (32 / n);
     }
 }
@@ -220,7 +221,8 @@ INLINE void multiply_integers(f32 *sum, const u32 *a, const u32 *b, Kind kind) {
 // A tile: A, and the columns `right` (0, 1) of a fragment of B.
 INLINE void multiply(f32 *sum, const Factor *a, const Factor *b, u32 right, Kind kind,
                      _Bool relaxed) {
-    u32 y[2] = {b->x[right], b->x[right + 2]}, low[2] = {b->low[right], b->low[right + 2]};
+    u32 y[2] = {b->x[right * 2], b->x[right * 2 + 1]};
+    u32 low[2] = {b->low[right * 2], b->low[right * 2 + 1]};
     if (kind == HALVES) {
         mma_halves(sum, a->x, y);
     } else if (kind == BFLOATS) {
