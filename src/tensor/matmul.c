@@ -159,9 +159,13 @@ typedef struct Choice {
     int64_t least; // tiles that keep threads busy; 0: the last one
 } Choice;
 
-// Too little work for a GPU's tensor cores: floats are three products there, and wait for operands.
+// Too little work for a GPU's tensor cores: floats are three products there, and wait for operands
+// unless sums are long and there are two tiles for each of its parts.
 static bool is_small(const Product *p) {
-    return (double)p->m * (double)p->n * (double)p->k * (double)ig_shape_numel(&p->batch) <= 0x1p31;
+    enum { TILES = 264, LONG = 256 };
+    int64_t batch = ig_shape_numel(&p->batch);
+    bool many = p->k >= LONG && n_tiles(p, (Tile){64, 64, 4, TENSOR}) * batch >= TILES;
+    return !many && (double)p->m * (double)p->n * (double)p->k * (double)batch <= 0x1p31;
 }
 
 // A matrix by a vector: all of it is read once. Where there are few rows a threadgroup shares one;
@@ -175,6 +179,11 @@ static Tile vector_tile(const Product *p) {
 }
 static bool is_vector(const IgDevice *device, const Product *p) {
     return device->gpu && p->n == 1 && !p->transposed[0] && p->k >= 64;
+}
+
+// Half of a large tile or more would be rows that are not there.
+static bool is_mostly_empty(const Product *p, Tile tile) {
+    return tile.m > 64 && tile.m >= 2 * p->m;
 }
 
 static Tile choose_tile(const IgDevice *device, const Product *p, IgType type) {
@@ -199,7 +208,9 @@ static Tile choose_tile(const IgDevice *device, const Product *p, IgType type) {
                                                            : there)
                       : type == IgFloat16 ? here_half
                                           : here;
-    while (c->least && n_tiles(p, c->tile) * ig_shape_numel(&p->batch) < c->least) c++;
+    while (c->least && (n_tiles(p, c->tile) * ig_shape_numel(&p->batch) < c->least ||
+                        (device->gpu && is_mostly_empty(p, c->tile))))
+        c++;
     return c->tile;
 }
 
