@@ -55,6 +55,20 @@ CASES = {
 }
 
 
+@pytest.mark.parametrize("shape, options", [((2, 40, 14, 14), {"kernel": 3, "stride": 2, "padding": 1}),
+                                            ((1, 2, 150, 121), {"kernel": 2, "stride": 1}),
+                                            ((3, 2, 33, 70), {"kernel": (4, 5), "stride": 2, "padding": (2, 1)}),
+                                            ((1, 1, 6, 400), {"kernel": 7, "stride": 3, "ceil_mode": True}),
+                                            ((1, 1, 4, 2500), {"kernel": 2}),
+                                            ((1, 1, 3, 300), {"kernel": (3, 90), "stride": (1, 2)})])
+def test_averages_of_lines(shape, options):
+    x = picture(*shape)
+    for e in (False, True):
+        got = ig.avg_pool2d(ig.tensor(x), excludes=e, **options).numpy()
+        want = pool(x.astype("f8"), f="avg", excludes=e, **options)
+        assert got.shape == want.shape and np.allclose(got, want, atol=1e-5)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_pools(name):
     shape, options = CASES[name]

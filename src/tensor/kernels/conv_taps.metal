@@ -24,14 +24,24 @@ inline void store_lines(constant int *p, device const int *phase, threadgroup co
                         int lane) {
     const int M = p[0], width = p[6], g = ng % p[2];
     const int n_rows = min(TILE_M, M - row0), stop = min(column0 + TILE_N, phase[2]);
-    for (int y = column0 / width; y * width < stop; y++) {
-        const int begin = max(column0, y * width), end = min(stop, y * width + phase[3]);
-        for (int m = 0; m < n_rows; m++) {
-            const float more = p[11] ? float(bias[g * M + row0 + m]) : 0.0f;
-            device T *to = result + ((ng * M + row0 + m) * p[7] + y * p[9] + phase[4]) * p[8] +
-                           phase[5] - y * width;
-            for (int i = begin; i < end; i += 32)
-                if (i + lane < end) to[i + lane] = T(sums[m * TILE_N + i - column0 + lane] + more);
+    // Where lines follow each other, one is stored with what is behind it, which the next one writes
+    // again (conv_layout.metal).
+    const bool joined = p[9] == 1 && p[8] == phase[3];
+    const int y1 = (stop - 1) / width, last = y1 * p[8] + min(stop - y1 * width, phase[3]);
+    for (int m = 0; m < n_rows; m++) {
+        const float more = p[11] ? float(bias[g * M + row0 + m]) : 0.0f;
+        device T *all = result + ((ng * M + row0 + m) * p[7] + phase[4]) * p[8] + phase[5];
+        for (int y = column0 / width; y <= y1; y++) {
+            const int begin = max(column0, y * width), end = min(stop, y * width + phase[3]);
+            const int line = y * p[9] * p[8] - y * width; // of the result, from positions
+            for (int i = begin; i < end; i += 32) {
+                const T v = T(sums[m * TILE_N + i - column0 + lane] + more);
+                if (i + 32 <= end || (joined && line + i + 32 <= last))
+                    all[line + i + lane] = v;
+                else if (i + lane < end)
+                    all[line + i + lane] = v;
+                simdgroup_barrier(mem_flags::mem_device);
+            }
         }
     }
 }
@@ -67,7 +77,7 @@ kernel void taps(constant int *p [[buffer(0)]], device T *source [[buffer(1)]],
         op.run(a, b, tile);
     }
     if (p[10] == 1) {
-        threadgroup float sums[TILE_M * TILE_N];
+        threadgroup float sums[TILE_M * TILE_N + 32]; // lines are read in pieces of 32
         tensor<threadgroup float, dextents<int, 2>, tensor_inline> all(
             sums, dextents<int, 2>(TILE_N, TILE_M), array<int, 2>{1, TILE_N});
         tile.store(all);

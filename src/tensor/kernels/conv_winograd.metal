@@ -49,13 +49,25 @@ constant float SIGN[4] = {-1, 1, -1, -1};
 // What sum i adds to the first and to the second result.
 constant float TO[2][4] = {{1, 1, 1, 0}, {0, 1, -1, -1}};
 
+// Two results each of sixteen squares in a row.
+inline float two_of(threadgroup const float *at, int lane) {
+    float even = 0, odd = 0;
+    if (lane < 16) {
+        even = at[lane];
+        odd = at[TILE * TILE + lane];
+    }
+    const float first = simd_shuffle(even, ushort(lane / 2));
+    const float second = simd_shuffle(odd, ushort(lane / 2));
+    return lane % 2 ? second : first;
+}
+
 // p: M, K, groups, positions of a plane, its width, rows and columns of squares, of the result,
 // whether there is a bias. A threadgroup is one SIMD-group.
 kernel void winograd(constant int *p [[buffer(0)]], device const float *source [[buffer(1)]],
                      device float *weights [[buffer(2)]], device const float *bias [[buffer(3)]],
                      device float *result [[buffer(4)]],
                      uint3 group [[threadgroup_position_in_grid]],
-                     uint self [[thread_index_in_threadgroup]]) {
+                     uint self [[thread_index_in_simdgroup]]) {
     threadgroup float panel[2 * TILE * TILE];
     const int M = p[0], K = p[1], G = p[2], plane = p[3], width = p[4], tall = p[5], wide = p[6];
     const int rows = p[7], columns = p[8], L = (tall - 1) * width + wide;
@@ -130,26 +142,21 @@ kernel void winograd(constant int *p [[buffer(0)]], device const float *source [
         simdgroup_barrier(mem_flags::mem_threadgroup);
         for (int y = column0 / width; y * width < stop && 2 * y + down < rows; y++) {
             const int begin = max(column0, y * width), end = min(stop, y * width + wide);
+            const int n = min(columns, 2 * (end - y * width)); // an odd one has half a square
             for (int m = 0; m < n_rows; m++) {
                 const float more = p[9] ? bias[g * M + row0 + m] : 0.0f;
-                device float *to =
-                    result + ((ng * M + row0 + m) * rows + 2 * y + down) * columns;
-                for (int i = begin; i < end; i += 32) {
-                    threadgroup const float *at = panel + m * TILE + i - column0 + lane;
-                    float even = 0, odd = 0;
-                    if (i + lane < end) {
-                        even = at[0] + more;
-                        odd = at[TILE * TILE] + more;
-                    }
-                    // Thirty-two pairs in order are two lines.
-                    const ushort low = ushort(lane / 2), high = ushort(16 + lane / 2);
-                    const float low_even = simd_shuffle(even, low), low_odd = simd_shuffle(odd, low);
-                    const float high_even = simd_shuffle(even, high);
-                    const float high_odd = simd_shuffle(odd, high);
-                    const int x = 2 * (i - y * width) + lane;
-                    const int n = min(columns, 2 * (end - y * width));
-                    if (x < n) to[x] = lane % 2 ? low_odd : low_even;
-                    if (x + 32 < n) to[x + 32] = lane % 2 ? high_odd : high_even;
+                device float *to = result + ((ng * M + row0 + m) * rows + 2 * y + down) * columns;
+                threadgroup const float *line = panel + m * TILE - column0;
+                // The last sixteen squares overlap with those before: whole vectors where there are
+                // enough.
+                for (int i = begin; i < end; i += 16) {
+                    const int from = i + 16 <= end || end - begin < 16 ? i : end - 16;
+                    const int x = 2 * (from - y * width);
+                    const float v = two_of(line + from, lane) + more;
+                    if (x + 32 <= n)
+                        to[x + lane] = v;
+                    else if (x + lane < n)
+                        to[x + lane] = v;
                 }
             }
         }

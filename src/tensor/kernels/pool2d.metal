@@ -3,6 +3,7 @@
 // p: in (2), out (2), kernel (2), stride (2), padding (2), dilation (2), how to divide.
 //
 // Macros: ELEMENT=half,float,bfloat
+// Macros: ELEMENT=half,float,bfloat STEP=1,2,p[7]
 #include <metal_stdlib>
 using namespace metal;
 typedef ELEMENT T;
@@ -52,6 +53,66 @@ kernel void average(constant int *p [[buffer(0)]], device const T *all [[buffer(
         for (int j = x0; j < x1; j++) sum += float(x[i * p[1] + j]);
     result[int(at.y) * p[2] * p[3] + int(at.x)] = T(sum / float(rows * columns));
 }
+
+#ifdef STEP
+// The same by lines, a threadgroup of one SIMD-group for some of them: rows are added first, in line,
+// then columns, STEP apart. A line is stored with what is behind it as long as other lines of this
+// threadgroup follow and write that again (conv_layout.metal). p[13]: pictures, p[14]: of a
+// threadgroup, p[15]: rows of the result of a threadgroup.
+enum { LINE = 4096, SLACK = 128 };
+struct Two {
+    float even, odd;
+};
+kernel void average_lines(constant int *p [[buffer(0)]], device const T *all [[buffer(1)]],
+                          device T *result [[buffer(2)]],
+                          uint2 group [[threadgroup_position_in_grid]],
+                          uint self [[thread_index_in_simdgroup]]) {
+    threadgroup float line[LINE + SLACK];
+    const int width = p[1], tall = p[2], wide = p[3], lane = int(self);
+    const int first = int(group.x) * p[15], n = min(p[15], tall - first);
+    const int picture0 = int(group.y) * p[14], n_pictures = min(p[14], p[13] - picture0);
+    const int last = ((n_pictures - 1) * tall + n) * wide;
+    device T *out = result + (picture0 * tall + first) * wide;
+    for (int i = 0; i < LINE + SLACK; i += 32) line[i + lane] = 0;
+    simdgroup_barrier(mem_flags::mem_threadgroup);
+    for (int r = 0; r < n_pictures * n; r++) {
+        const int c = r / n, y = r - c * n;
+        device const T *x = all + (picture0 + c) * p[0] * width;
+        int y0, y1, low, high;
+        const int rows = window(p, 0, first + y, y0, y1);
+        for (int j = 0; j < width; j += 32) {
+            float sum = 0; // what is behind the line stays zero
+            if (j + 32 <= width) {
+                for (int i = y0; i < y1; i++) sum += float(x[i * width + j + lane]);
+            } else if (j + lane < width) {
+                for (int i = y0; i < y1; i++) sum += float(x[i * width + j + lane]);
+            }
+            line[p[9] + j + lane] = sum;
+        }
+        simdgroup_barrier(mem_flags::mem_threadgroup);
+        for (int j = 0; j < wide; j += 32) {
+            const int columns = window(p, 1, j + lane, low, high);
+            float sum = 0;
+            for (int s = 0; s < p[5]; s += STEP == 2 ? 2 : 1) {
+                if (STEP == 2) {
+                    const Two two = *(threadgroup const Two *)(line + 2 * (j + lane) + s);
+                    sum += two.even;
+                    if (s + 1 < p[5]) sum += two.odd;
+                } else {
+                    sum += line[(j + lane) * STEP + s];
+                }
+            }
+            const T v = T(sum / float(rows * columns));
+            const int to = (c * tall + y) * wide + j;
+            if (to + 32 <= last)
+                out[to + lane] = v;
+            else if (j + lane < wide)
+                out[to + lane] = v;
+            simdgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);
+        }
+    }
+}
+#endif
 
 // The windows that have element i of an axis.
 inline void windows(constant int *p, int axis, int i, thread int &low, thread int &high) {
