@@ -96,6 +96,13 @@ static void *open_cuda(unsigned index, DevFacts *facts, char *why, size_t why_by
     return d;
 }
 
+static void give_back(CudaDevice *d, CUcontext context) {
+    if (d->own_context)
+        d->driver->cuCtxDestroy_v2(context);
+    else
+        d->driver->cuDevicePrimaryCtxRelease_v2(d->device);
+}
+
 static void close_cuda(void *context) {
     CudaDevice *d = context;
     // What a lost context has is left to the end of the process: its driver may never answer.
@@ -124,10 +131,7 @@ static void close_cuda(void *context) {
         driver->cuStreamDestroy_v2(d->service);
         if (d->pool) driver->cuMemPoolDestroy(d->pool);
         cuda_leave(d);
-        if (d->own_context)
-            driver->cuCtxDestroy_v2(atomic_load(&d->context));
-        else
-            driver->cuDevicePrimaryCtxRelease_v2(d->device);
+        give_back(d, atomic_load(&d->context));
     }
     cuda_records_free(d);
     cuda_views_free(d);
@@ -168,7 +172,8 @@ static CUresult furnish(CudaDevice *d) {
     return result;
 }
 
-static void start(CudaDevice *d) { // lock held
+// Lock held. Without memory for a context there is none now, and the next who asks tries again.
+static void start(CudaDevice *d) {
     const CudaDriver *driver = d->driver;
     CUcontext context = NULL, popped;
     CUresult result;
@@ -180,12 +185,16 @@ static void start(CudaDevice *d) { // lock held
     }
     if (!result) {
         result = furnish(d);
+        if (result && d->service) driver->cuStreamDestroy_v2(d->service);
         driver->cuCtxPopCurrent_v2(&popped);
     }
-    if (result)
-        cuda_lose(d, result);
-    else
+    if (!result) {
         atomic_store(&d->context, context);
+        return;
+    }
+    d->service = NULL;
+    if (context) give_back(d, context);
+    if (cuda_is_fatal(result)) cuda_lose(d, result);
 }
 
 bool cuda_enter(CudaDevice *d) {
@@ -194,8 +203,9 @@ bool cuda_enter(CudaDevice *d) {
         if (!atomic_load(&d->context) && !atomic_load(&d->is_lost)) start(d);
         pthread_mutex_unlock(&d->lock);
     }
-    return !atomic_load(&d->is_lost) &&
-           d->driver->cuCtxPushCurrent_v2(atomic_load(&d->context)) == CUDA_SUCCESS;
+    CUcontext context = atomic_load(&d->context);
+    return context && !atomic_load(&d->is_lost) &&
+           d->driver->cuCtxPushCurrent_v2(context) == CUDA_SUCCESS;
 }
 
 void cuda_leave(CudaDevice *d) {

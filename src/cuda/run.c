@@ -125,7 +125,8 @@ static CudaFlow *new_flow(CudaDevice *d) {
 
 bool cuda_run_begin(DevRun *run, DevLimits limits) {
     CudaDevice *d = run->context;
-    if (!cuda_enter(d)) { // it is lost, and was begun nevertheless: run_end finds no flow
+    if (!cuda_enter(d)) { // if it is lost it was begun nevertheless: run_end finds no flow
+        if (!atomic_load(&d->is_lost)) return false;
         dev_run_fail(run, DEV_FAULT_LOST, 0);
         return true;
     }

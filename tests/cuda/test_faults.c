@@ -113,7 +113,18 @@ static void a_context_that_does_not_come(void **state) {
     (void)state;
     void *d = rig_open(NULL);
     DevMemory m;
+    DevRun run = {.context = d};
+    // Without memory for it now there may be later.
     fake_fail(FAKE_CONTEXT, 0, CUDA_ERROR_OUT_OF_MEMORY);
+    assert_false(cuda_device.memory_make(d, 4096, DEV_SHARED, &m));
+    assert_false(cuda_device.is_lost(d));
+    fake_fail(FAKE_CONTEXT, 0, CUDA_ERROR_OUT_OF_MEMORY);
+    assert_false(cuda_device.run_begin(&run, (DevLimits){0}));
+    works(d);
+    cuda_device.close(d);
+    // Any other reason is one for good.
+    d = rig_open(NULL);
+    fake_fail(FAKE_CONTEXT, 0, CUDA_ERROR_NO_DEVICE);
     assert_false(cuda_device.memory_make(d, 4096, DEV_SHARED, &m));
     assert_true(cuda_device.is_lost(d));
     cuda_device.close(d);
