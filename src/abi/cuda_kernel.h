@@ -38,6 +38,10 @@ typedef struct CudaKernelInfo {
     uint16_t constants[CUDA_MAX_CONSTANTS];
     uint32_t only_constants;            // a bit for each slot of which nothing else is read
     uint64_t slots_read, slots_written; // with CUDA_KERNEL_KNOWN: a bit for each
+    // Two more texts, each with a zero behind it, if the kernel reads textures: PTX that decodes
+    // compressed blocks, and PTX that stands in its place while a device has no such textures. The
+    // kernel is linked with one of them. 0: none.
+    uint32_t blocks_bytes, no_blocks_bytes;
 } CudaKernelInfo;
 
 // Behind the slots (64 bits each: an address, an offset into the threadgroup memory, a handle) the

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // code.c: PTX -> machine code of the GPU, by the driver's own compiler. That takes 10 ms and more,
 // so the result (a cubin) is kept in the cache of compiled code, by the PTX, the GPU and the
-// version of the driver.
+// version of the driver. Most of what kernels with textures are linked with decodes compressed
+// blocks, and takes seconds: it is left out until the device has a texture of them.
 #include "cuda/cuda_int.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,14 @@ static bool check_info(const DevCodeSource *source, CudaKernelInfo *info, char *
         snprintf(why, why_bytes, "it has %u words of constants", info->n_constants);
         return false;
     }
+    size_t more = (size_t)info->blocks_bytes + info->no_blocks_bytes,
+           n_texts = source->n_bytes - sizeof *info;
+    if (more &&
+        (!info->blocks_bytes || !info->no_blocks_bytes || more >= n_texts ||
+         bytes[source->n_bytes - more - 1] || bytes[source->n_bytes - info->no_blocks_bytes - 1])) {
+        snprintf(why, why_bytes, "it is not whole");
+        return false;
+    }
     if (info->n_slots > CUDA_MAX_SLOTS) {
         snprintf(why, why_bytes, "it has %u arguments", info->n_slots);
         return false;
@@ -40,14 +49,19 @@ static bool check_info(const DevCodeSource *source, CudaKernelInfo *info, char *
 
 // ---- The driver's compiler ----
 
-static void cubin_key(const CudaDevice *d, const void *ptx, size_t n_bytes,
-                      unsigned char key[SHA256_BYTES]) {
+// A kernel's text, and what it is linked with; NULL: nothing.
+typedef struct Texts {
+    const char *kernel, *other;
+} Texts;
+
+static void cubin_key(const CudaDevice *d, const Texts *texts, unsigned char key[SHA256_BYTES]) {
     char head[80];
-    int n = snprintf(head, sizeof head, "cubin 1 sm_%d driver %d", d->sm, d->driver->version);
+    int n = snprintf(head, sizeof head, "cubin 2 sm_%d driver %d", d->sm, d->driver->version);
     Sha256 s;
     sha256_begin(&s);
     sha256_add(&s, head, (size_t)n + 1);
-    sha256_add(&s, ptx, n_bytes);
+    sha256_add(&s, texts->kernel, strlen(texts->kernel) + 1);
+    if (texts->other) sha256_add(&s, texts->other, strlen(texts->other) + 1);
     sha256_end(&s, key);
 }
 
@@ -59,22 +73,26 @@ static void one_line(char *text) {
 }
 
 // A copy of the cubin, malloc'ed; NULL and a sentence in `why`.
-static void *compile(CudaDevice *d, const char *ptx, size_t n_ptx, size_t *n_bytes, char *why,
+static void *compile(CudaDevice *d, const Texts *texts, size_t *n_bytes, char *why,
                      size_t why_bytes) {
     const CudaDriver *driver = d->driver;
     enum { LOG = 1024, LONG_PTX = 200000 };
     char log[LOG] = "";
     // The code of textures is long, and no faster for more care.
-    unsigned level = n_ptx > LONG_PTX ? 1 : 4;
+    unsigned level = texts->other || strlen(texts->kernel) > LONG_PTX ? 1 : 4;
     int options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
                      CU_JIT_OPTIMIZATION_LEVEL};
     void *values[] = {log, (void *)(uintptr_t)LOG, (void *)(uintptr_t)level};
     CUlinkState state = NULL;
     void *made = NULL, *copy = NULL;
     CUresult result = driver->cuLinkCreate_v2(3, options, values, &state);
-    if (!result)
-        result = driver->cuLinkAddData_v2(state, CU_JIT_INPUT_PTX, (void *)(uintptr_t)ptx, n_ptx,
-                                          "kernel", 0, NULL, NULL);
+    for (int i = 0; i < 2 && !result; i++) {
+        const char *text = i ? texts->other : texts->kernel;
+        if (text)
+            result =
+                driver->cuLinkAddData_v2(state, CU_JIT_INPUT_PTX, (void *)(uintptr_t)text,
+                                         strlen(text) + 1, i ? "blocks" : "kernel", 0, NULL, NULL);
+    }
     if (!result) result = driver->cuLinkComplete(state, &made, n_bytes);
     if (!result && (copy = malloc(*n_bytes)))
         memcpy(copy, made, *n_bytes);
@@ -90,31 +108,37 @@ static void *compile(CudaDevice *d, const char *ptx, size_t n_ptx, size_t *n_byt
     return copy;
 }
 
-static bool load_module(CudaCode *code, const void *cubin) {
-    const CudaDriver *driver = code->device->driver;
-    if (driver->cuModuleLoadData(&code->module, cubin)) return false;
-    if (!driver->cuModuleGetFunction(&code->function, code->module, CUDA_KERNEL_SYMBOL))
-        return true;
-    driver->cuModuleUnload(code->module);
-    code->module = NULL;
-    return false;
+static bool load_module(const CudaDevice *d, const void *cubin, CudaMade *made) {
+    const CudaDriver *driver = d->driver;
+    if (driver->cuModuleLoadData(&made->module, cubin)) return false;
+    if (driver->cuModuleGetFunction(&made->function, made->module, CUDA_KERNEL_SYMBOL)) {
+        driver->cuModuleUnload(made->module);
+        made->module = NULL;
+        return false;
+    }
+    made->max_threads = (int)ABI_MAX_THREADS;
+    driver->cuFuncGetAttribute(&made->max_threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+                               made->function);
+    driver->cuFuncSetAttribute(made->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                               (int)d->max_shared);
+    return true;
 }
 
 // From the cache, or made and kept there. What the cache has may be of a driver with the same
 // number that does not take it: then it is made again.
-static bool make_module(CudaCode *code, const DevCodeSource *source, char *why, size_t why_bytes) {
-    const char *ptx = (const char *)source->bytes + sizeof(CudaKernelInfo);
-    size_t n_ptx = source->n_bytes - sizeof(CudaKernelInfo), n_bytes = 0;
+static bool make_module(CudaDevice *d, const Texts *texts, const DevCache *cache, CudaMade *made,
+                        char *why, size_t why_bytes) {
+    size_t n_bytes = 0;
     unsigned char key[SHA256_BYTES];
-    cubin_key(code->device, ptx, n_ptx, key);
-    void *cubin = source->cache ? source->cache->find(key, &n_bytes) : NULL;
-    bool ok = cubin && load_module(code, cubin);
+    cubin_key(d, texts, key);
+    void *cubin = cache ? cache->find(key, &n_bytes) : NULL;
+    bool ok = cubin && load_module(d, cubin, made);
     free(cubin);
     if (ok) return true;
-    cubin = compile(code->device, ptx, n_ptx, &n_bytes, why, why_bytes);
-    ok = cubin && load_module(code, cubin);
+    cubin = compile(d, texts, &n_bytes, why, why_bytes);
+    ok = cubin && load_module(d, cubin, made);
     if (cubin && !ok) snprintf(why, why_bytes, "the driver does not take what it made itself");
-    if (ok && source->cache) source->cache->store(key, cubin, n_bytes);
+    if (ok && cache) cache->store(key, cubin, n_bytes);
     free(cubin);
     return ok;
 }
@@ -130,13 +154,60 @@ static void note_slots(CudaCode *code, const RfFunction *f) {
     }
 }
 
+// What the kernel is launched with now. Its texts are kept as long as they may be needed.
+static bool make_first(CudaCode *code, const DevCodeSource *source, const CudaKernelInfo *info,
+                       char *why, size_t why_bytes) {
+    CudaDevice *d = code->device;
+    const char *kernel = (const char *)source->bytes + sizeof *info,
+               *none = (const char *)source->bytes + source->n_bytes - info->no_blocks_bytes,
+               *blocks = none - info->blocks_bytes;
+    bool reads = info->blocks_bytes != 0, whole = !reads || atomic_load(&d->has_blocks);
+    const Texts texts = {kernel, !reads ? NULL : whole ? blocks : none};
+    if (!whole) {
+        size_t n_bytes = (size_t)(none - kernel);
+        code->ptx = malloc(n_bytes);
+        if (!code->ptx) {
+            snprintf(why, why_bytes, "no memory for it");
+            return false;
+        }
+        memcpy(code->ptx, kernel, n_bytes);
+        if (source->cache && !source->cache->only_while_loading) code->cache = source->cache;
+    }
+    atomic_store(&code->is_whole, whole);
+    return make_module(d, &texts, source->cache, whole ? &code->whole : &code->without_blocks, why,
+                       why_bytes);
+}
+
+const CudaMade *cuda_code_made(CudaCode *code) {
+    CudaDevice *d = code->device;
+    char why[256];
+    if (atomic_load(&code->is_whole)) return &code->whole;
+    if (!atomic_load(&d->has_blocks)) return &code->without_blocks;
+    pthread_mutex_lock(&d->code_lock);
+    bool ok = atomic_load(&code->is_whole);
+    if (!ok) {
+        const Texts texts = {code->ptx, code->ptx + strlen(code->ptx) + 1};
+        ok = make_module(d, &texts, code->cache, &code->whole, why, sizeof why);
+        if (ok) {
+            free(code->ptx);
+            code->ptx = NULL;
+            atomic_store(&code->is_whole, true);
+        }
+    }
+    pthread_mutex_unlock(&d->code_lock);
+    return ok ? &code->whole : NULL;
+}
+
 DevCode *cuda_code_load(void *context, const DevCodeSource *source, char *why, size_t why_bytes) {
     CudaDevice *d = context;
     CudaKernelInfo info;
     if (!check_info(source, &info, why, why_bytes)) return NULL;
     CudaCode *code = calloc(1, sizeof *code);
-    snprintf(why, why_bytes, "%s", code ? cuda_lost_for_good() : "no memory for it");
+    snprintf(why, why_bytes, "no memory for it");
     if (!code || !cuda_enter(d)) {
+        int by = atomic_load(&d->lost_by);
+        if (code && atomic_load(&d->is_lost))
+            snprintf(why, why_bytes, "%s (%s)", cuda_lost_for_good(), cuda_error_name(by));
         free(code);
         return NULL;
     }
@@ -150,18 +221,11 @@ DevCode *cuda_code_load(void *context, const DevCodeSource *source, char *why, s
     code->only_constants = info.only_constants;
     code->slots_read = info.slots_read;
     code->slots_written = info.slots_written;
-    code->max_threads = (int)ABI_MAX_THREADS;
-    bool ok = make_module(code, source, why, why_bytes);
-    if (ok) {
-        const CudaDriver *driver = d->driver;
-        note_slots(code, source->function);
-        driver->cuFuncGetAttribute(&code->max_threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
-                                   code->function);
-        driver->cuFuncSetAttribute(code->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                   (int)d->max_shared);
-    }
+    bool ok = make_first(code, source, &info, why, why_bytes);
+    if (ok) note_slots(code, source->function);
     cuda_leave(d);
     if (ok) return &code->head;
+    free(code->ptx);
     free(code);
     return NULL;
 }
@@ -170,9 +234,14 @@ void cuda_code_free(DevCode *head) {
     CudaCode *code = (CudaCode *)head;
     CudaDevice *d = code->device;
     if (cuda_enter(d)) {
-        cuda_graphs_forget(d, code->function);
-        d->driver->cuModuleUnload(code->module);
+        const CudaMade *const both[] = {&code->whole, &code->without_blocks};
+        for (int i = 0; i < 2; i++) {
+            if (!both[i]->module) continue;
+            cuda_graphs_forget(d, both[i]->function);
+            d->driver->cuModuleUnload(both[i]->module);
+        }
         cuda_leave(d);
     }
+    free(code->ptx);
     free(code);
 }

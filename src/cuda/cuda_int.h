@@ -147,16 +147,27 @@ struct CudaDevice {
     uint64_t seen[64];        // hashes of sequences that came once; likewise
     unsigned n_seen;
     pthread_mutex_t graph_lock;
+    atomic_bool has_blocks; // there was a texture of compressed blocks
+    pthread_mutex_t code_lock;
 };
 
+typedef struct CudaMade { // code as the driver has it; module NULL: it has not
+    CUmodule module;
+    CUfunction function;
+    int max_threads; // of a block: registers may not suffice for more
+} CudaMade;
+
+// A kernel that reads textures is made without what decodes compressed blocks, and again with it
+// when it runs after the device had a texture of them.
 typedef struct CudaCode {
     DevCode head; // first
     CudaDevice *device;
-    CUmodule module;
-    CUfunction function;
+    CudaMade whole, without_blocks;
+    atomic_bool is_whole; // `whole` is there, and counts
+    char *ptx;            // until then, to make it of: two texts; under the device's code_lock
+    const DevCache *cache;
     uint32_t flags;
     uint32_t library_bytes;                     // of shared memory, in front of the threadgroup's
-    int max_threads;                            // of a block: registers may not suffice for more
     uint64_t buffer_slots[CUDA_MAX_SLOTS / 64]; // bits: slots that hold addresses of buffers
     uint32_t n_constants;                       // words that are parameters: CudaKernelInfo
     uint16_t constants[CUDA_MAX_CONSTANTS];
@@ -254,6 +265,8 @@ bool cuda_watched(char *memory, size_t n_bytes, CudaWritten *written, void *cont
 
 DevCode *cuda_code_load(void *context, const DevCodeSource *source, char *why, size_t why_bytes);
 void cuda_code_free(DevCode *code);
+// What is to be launched now, in the context; NULL: it cannot be made.
+const CudaMade *cuda_code_made(CudaCode *code);
 
 // ---- run.c ----
 

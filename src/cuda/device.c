@@ -93,6 +93,7 @@ static void *open_cuda(unsigned index, DevFacts *facts, char *why, size_t why_by
     pthread_cond_init(&d->changed, NULL);
     pthread_mutex_init(&d->service_lock, NULL);
     pthread_mutex_init(&d->graph_lock, NULL);
+    pthread_mutex_init(&d->code_lock, NULL);
     return d;
 }
 
@@ -139,6 +140,7 @@ static void close_cuda(void *context) {
     pthread_cond_destroy(&d->changed);
     pthread_mutex_destroy(&d->service_lock);
     pthread_mutex_destroy(&d->graph_lock);
+    pthread_mutex_destroy(&d->code_lock);
     free(d);
 }
 

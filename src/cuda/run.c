@@ -598,7 +598,12 @@ static void give_constants(const CudaDevice *d, const CudaCode *code, uint64_t *
 static bool dispatch_one(CudaFlow *flow, const DevDispatch *d) {
     DevCode *better = d->better ? atomic_load(d->better) : NULL;
     bool fits = better && better->threadgroup_bytes == d->code->threadgroup_bytes;
-    const CudaCode *code = (const CudaCode *)(fits ? better : d->code);
+    CudaCode *code = (CudaCode *)(fits ? better : d->code);
+    const CudaMade *made = cuda_code_made(code);
+    if (!made) {
+        fail(flow, atomic_load(&flow->device->is_lost) ? DEV_FAULT_LOST : DEV_FAULT_NO_MEMORY);
+        return false;
+    }
     struct {
         uint64_t slots[CUDA_MAX_SLOTS];
         CudaGrid grid;
@@ -608,7 +613,7 @@ static bool dispatch_one(CudaFlow *flow, const DevDispatch *d) {
     uint32_t n_slots = code->head.n_slots;
     uint64_t threads = (uint64_t)d->group_size[0] * d->group_size[1] * d->group_size[2];
     bool line = code->flags & CUDA_KERNEL_LINE;
-    CudaLaunch launch = {.function = code->function,
+    CudaLaunch launch = {.function = made->function,
                          .code = code,
                          .block = {d->group_size[0], d->group_size[1], d->group_size[2]},
                          .shared_bytes = code->library_bytes + d->threadgroup_bytes,
@@ -617,7 +622,7 @@ static bool dispatch_one(CudaFlow *flow, const DevDispatch *d) {
     if (line) launch.block[0] = (uint32_t)threads, launch.block[1] = launch.block[2] = 1;
     note_kernel(flow, atomic_load_explicit(&flow->run->kernel, memory_order_relaxed));
     // A block has at most 64 threads in z, and a kernel with many registers fewer in all.
-    if (launch.block[2] > 64 || threads > (uint64_t)code->max_threads ||
+    if (launch.block[2] > 64 || threads > (uint64_t)made->max_threads ||
         launch.shared_bytes > flow->device->max_shared) {
         fail(flow,
              launch.shared_bytes > flow->device->max_shared ? DEV_FAULT_NO_MEMORY : DEV_FAULT_SIZE);

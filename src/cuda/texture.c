@@ -78,9 +78,10 @@ bool cuda_record_make(CudaDevice *d, unsigned class, const void *record, size_t 
     return true;
 }
 
-static TextureRecord texture_at(const AbiTexture *record, CUdeviceptr place) {
+static TextureRecord texture_at(CudaDevice *d, const AbiTexture *record, CUdeviceptr place) {
     TextureRecord here = {.texture = *record};
     if (record->format) here.format = *record->format;
+    if (record->format && abi_format_is_blocked(record->format)) atomic_store(&d->has_blocks, true);
     here.format.name = NULL;
     here.texture.format =
         (const AbiPixelFormat *)(uintptr_t)(place + offsetof(TextureRecord, format));
@@ -89,7 +90,7 @@ static TextureRecord texture_at(const AbiTexture *record, CUdeviceptr place) {
 }
 
 bool cuda_texture_put(CudaDevice *d, const AbiTexture *record, CUdeviceptr place) {
-    const TextureRecord here = texture_at(record, place);
+    const TextureRecord here = texture_at(d, record, place);
     return cuda_record_put(d, place, &here, sizeof here);
 }
 
@@ -97,7 +98,7 @@ bool cuda_texture_make(void *context, const AbiTexture *record, DevHandle *handl
     CudaDevice *d = context;
     if (!cuda_enter(d)) return false;
     CUdeviceptr place = cuda_record_take(d, 0);
-    const TextureRecord here = texture_at(record, place);
+    const TextureRecord here = texture_at(d, record, place);
     bool ok = place && cuda_record_make(d, 0, &here, sizeof here, place, handle);
     cuda_leave(d);
     return ok;

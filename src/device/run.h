@@ -17,6 +17,7 @@ typedef struct DevCache {
     // What was stored with the key, malloc'ed; NULL: nothing.
     void *(*find)(const unsigned char key[32], size_t *n_bytes);
     void (*store)(const unsigned char key[32], const void *bytes, size_t n_bytes);
+    bool only_while_loading; // nobody answers when code_load has returned
 } DevCache;
 
 typedef struct DevCodeSource {

@@ -111,7 +111,7 @@ static void keep(const unsigned char key[32], const void *bytes, size_t n_bytes)
 }
 
 const DevCache *iso_cache(IsoChannel *channel) {
-    static const DevCache cache = {.find = find, .store = keep};
+    static const DevCache cache = {.find = find, .store = keep, .only_while_loading = true};
     asking = channel;
     return &cache;
 }

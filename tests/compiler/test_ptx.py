@@ -176,6 +176,17 @@ def test_textures(source):
         assemble(name, ptx, "sm_90")
 
 
+def test_blocks():
+    """What decodes compressed blocks, and what stands in its place, need nothing else, and are one function each."""
+    folder = os.path.join(os.path.dirname(MSLC), "../src/compiler/device/nvptx")
+    for name in ("blocks", "no_blocks"):
+        with open(os.path.join(folder, name + ".ptx"), encoding="utf-8") as file:
+            ptx = file.read()
+        assert re.findall(r"\.visible \.func\s+(?:\(.*?\)\s+)?(\w+)\(", ptx) == ["texel_decode_block_in"]
+        assert ".extern .func" not in ptx
+        assemble(name, ptx, "sm_90")
+
+
 PRODUCT = """#include <metal_stdlib>
 #include <metal_tensor>
 #include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>

@@ -491,7 +491,7 @@ EXPORT CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned gr
     return result;
 }
 
-// ---- Code: a cubin is "CUBIN " and the name ----
+// ---- Code: a cubin is "CUBIN ", the name, and the parts it was linked with ----
 
 struct CUlinkState_st {
     char text[128];
@@ -519,6 +519,12 @@ EXPORT CUresult cuLinkAddData_v2(CUlinkState state, int type, void *data, size_t
     int result = called(FAKE_LINK, 0);
     if (!result && name_of(data, kernel)) {
         snprintf(state->text, sizeof state->text, "CUBIN %s", kernel);
+        return 0;
+    }
+    if (!result && *state->text && (strstr(data, "// part: ") || strstr(data, ".func"))) {
+        if (sscanf(data, "// part: %63s", kernel) != 1) strcpy(kernel, "functions");
+        size_t at = strlen(state->text);
+        snprintf(state->text + at, sizeof state->text - at, " %s", kernel);
         return 0;
     }
     strcpy(state->log, "line 1: this is\nnot PTX\n");

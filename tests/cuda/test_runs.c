@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // test_runs.c: commands in streams, sequences that become graphs, and cubins that are kept.
 #include "rig.h"
+#include "abi/pixel_format.h"
 #include "os/zeros.h"
 
 enum { COMMANDS = 20 };
@@ -240,7 +241,7 @@ static void store(const unsigned char key[32], const void *bytes, size_t n_bytes
 
 static void cubins_are_kept(void **state) {
     (void)state;
-    static const DevCache cache = {find, store};
+    static const DevCache cache = {.find = find, .store = store};
     char why[256];
     void *d = rig_open(NULL);
     uint64_t n = fake_calls(FAKE_LINK);
@@ -260,6 +261,92 @@ static void cubins_are_kept(void **state) {
     assert_int_equal(fake_calls(FAKE_LINK), n + 3);
     assert_memory_equal(kept, "CUBIN", 5);
     cuda_device.code_free(code);
+    cuda_device.close(d);
+}
+
+// A kernel that reads textures, in three texts; `cut`: so many bytes of them are missing.
+static DevCode *textured_code(void *d, const DevCache *cache, size_t cut, char why[256]) {
+    static const char kernel[] = "// fake: add_one\n", blocks[] = "// part: blocks\n",
+                      none[] = "// part: none\n";
+    static RfArg args[1] = {{.kind = RF_ARG_BUFFER, .count = 1, .slot = 0}};
+    static RfFunction function = {.n_slots = 2, .args = args, .n_args = 1};
+    char bytes[sizeof(CudaKernelInfo) + sizeof kernel + sizeof blocks + sizeof none];
+    CudaKernelInfo info = {.magic = CUDA_KERNEL_MAGIC,
+                           .abi = ABI_VERSION,
+                           .n_slots = 2,
+                           .blocks_bytes = sizeof blocks,
+                           .no_blocks_bytes = sizeof none};
+    memcpy(bytes, &info, sizeof info);
+    memcpy(bytes + sizeof info, kernel, sizeof kernel);
+    memcpy(bytes + sizeof info + sizeof kernel, blocks, sizeof blocks);
+    memcpy(bytes + sizeof info + sizeof kernel + sizeof blocks, none, sizeof none);
+    DevCodeSource source = {
+        .bytes = bytes, .n_bytes = sizeof bytes - cut, .function = &function, .cache = cache};
+    return cuda_device.code_load(d, &source, why, 256);
+}
+
+// What decodes compressed blocks is linked when the device has a texture of them, not before.
+static void blocks_are_linked_when_there_are_some(void **state) {
+    (void)state;
+    static const AbiPixelFormat plain = {.name = "R8"}, bc = {.name = "BC", .coding = 1};
+    const DevCache cache = {.find = find, .store = store};
+    const AbiTexture flat = {.width = 4, .format = &plain}, packed = {.width = 4, .format = &bc};
+    char why[256] = "";
+    void *d = rig_open(NULL);
+    DevMemory m = rig_memory(d, 4096, DEV_PRIVATE);
+    DevHandle one, two;
+    n_kept = 0;
+    DevCode *code = textured_code(d, &cache, 0, why);
+    if (!code) fail_msg("%s", why);
+    assert_string_equal(kept, "CUBIN add_one none");
+    assert_true(cuda_device.texture_make(d, &flat, &one));
+    uint64_t linked = fake_calls(FAKE_LINK);
+    for (int i = 0; i < 3; i++) step(d, code, &m, 4);
+    assert_int_equal(fake_calls(FAKE_LINK), linked);
+    assert_true(cuda_device.texture_make(d, &packed, &two));
+    for (int i = 0; i < 3; i++) step(d, code, &m, 4); // the first of them links it
+    assert_int_equal(fake_calls(FAKE_LINK), linked + 2);
+    assert_string_equal(kept, "CUBIN add_one blocks");
+    assert_int_equal(first_of(&m), 6 * COMMANDS);
+    // The next has it from the start, of the cache.
+    DevCode *next = textured_code(d, &cache, 0, why);
+    step(d, next, &m, 4);
+    assert_int_equal(fake_calls(FAKE_LINK), linked + 2);
+    cuda_device.code_free(code);
+    cuda_device.code_free(next);
+    cuda_device.handle_free(d, &one);
+    cuda_device.handle_free(d, &two);
+    // A cache that answers only while code is loaded is not asked again.
+    const DevCache brief = {.find = find, .store = store, .only_while_loading = true};
+    for (size_t cut = 1; cut < 40; cut++) {
+        assert_null(textured_code(d, &brief, cut, why));
+        assert_string_equal(why, "it is not whole");
+    }
+    cuda_device.memory_free(d, &m);
+    cuda_device.close(d);
+    d = rig_open(NULL);
+    m = rig_memory(d, 4096, DEV_PRIVATE);
+    code = textured_code(d, &brief, 0, why);
+    assert_string_equal(kept, "CUBIN add_one none");
+    assert_true(cuda_device.texture_make(d, &packed, &two));
+    step(d, code, &m, 4);
+    assert_string_equal(kept, "CUBIN add_one none");
+    cuda_device.code_free(code);
+    cuda_device.handle_free(d, &two);
+    cuda_device.memory_free(d, &m);
+    cuda_device.close(d);
+    // What cannot be made is the run's fault; the next tries again.
+    d = rig_open(NULL);
+    m = rig_memory(d, 4096, DEV_PRIVATE);
+    code = textured_code(d, NULL, 0, why);
+    assert_true(cuda_device.texture_make(d, &packed, &two));
+    fake_fail(FAKE_LINK, 1, CUDA_ERROR_OUT_OF_MEMORY);
+    assert_int_equal(rig_add_one(d, code, &m, 4), DEV_FAULT_NO_MEMORY);
+    assert_int_equal(rig_add_one(d, code, &m, 4), DEV_FAULT_NONE);
+    assert_int_equal(first_of(&m), 1);
+    cuda_device.code_free(code);
+    cuda_device.handle_free(d, &two);
+    cuda_device.memory_free(d, &m);
     cuda_device.close(d);
 }
 
@@ -292,6 +379,7 @@ int main(void) {
         cmocka_unit_test(a_grid_goes_in_pieces),
         cmocka_unit_test(constants_are_brought_once),
         cmocka_unit_test(cubins_are_kept),
+        cmocka_unit_test(blocks_are_linked_when_there_are_some),
         cmocka_unit_test(code_that_is_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

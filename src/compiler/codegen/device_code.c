@@ -24,8 +24,12 @@ EMBED(gpu_matrix, "nvptx/matrix.bc")
 EMBED(gpu_matmul, "nvptx/matmul.bc")
 EMBED(gpu_convolution, "nvptx/convolution.bc")
 EMBED(gpu_notes, "nvptx/notes.bc")
-EMBED(gpu_texture, "nvptx/texture.ptx")
-EMBED(gpu_texel, "nvptx/texel.ptx")
+EMBED(gpu_stores, "nvptx/stores.ptx")
+EMBED(gpu_texels, "nvptx/texels.ptx")
+EMBED(gpu_samples, "nvptx/samples.ptx")
+EMBED(gpu_textures, "nvptx/textures.ptx")
+EMBED(gpu_blocks, "nvptx/blocks.ptx")
+EMBED(gpu_no_blocks, "nvptx/no_blocks.ptx")
 
 #define PART(name, architecture)                                                                   \
     {device_##name##_##architecture, device_##name##_##architecture##_end}
@@ -55,7 +59,11 @@ MslElf msl_gpu_code(MslGpuPart part) {
                                  [MSL_GPU_MATMUL] = {gpu_matmul, gpu_matmul_end},
                                  [MSL_GPU_CONVOLUTION] = {gpu_convolution, gpu_convolution_end},
                                  [MSL_GPU_NOTES] = {gpu_notes, gpu_notes_end},
-                                 [MSL_GPU_TEXTURE] = {gpu_texture, gpu_texture_end},
-                                 [MSL_GPU_TEXEL] = {gpu_texel, gpu_texel_end}};
+                                 [MSL_GPU_STORES] = {gpu_stores, gpu_stores_end},
+                                 [MSL_GPU_TEXELS] = {gpu_texels, gpu_texels_end},
+                                 [MSL_GPU_SAMPLES] = {gpu_samples, gpu_samples_end},
+                                 [MSL_GPU_TEXTURES] = {gpu_textures, gpu_textures_end},
+                                 [MSL_GPU_BLOCKS] = {gpu_blocks, gpu_blocks_end},
+                                 [MSL_GPU_NO_BLOCKS] = {gpu_no_blocks, gpu_no_blocks_end}};
     return (MslElf){parts[part].start, (size_t)(parts[part].end - parts[part].start)};
 }

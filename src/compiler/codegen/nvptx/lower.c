@@ -330,15 +330,40 @@ static char *with_effects(const Cg *cg, const char *text, size_t *n) {
     return all;
 }
 
+static char *put_text(char *to, const void *text, size_t n_bytes) { // and a zero
+    memcpy(to, text, n_bytes);
+    to[n_bytes] = 0;
+    return to + n_bytes + 1;
+}
+
+static bool take_code(MslKernel *out, CudaKernelInfo *info, const char *ptx, size_t n,
+                      bool reads_textures) {
+    MslElf blocks = msl_gpu_code(MSL_GPU_BLOCKS), none = msl_gpu_code(MSL_GPU_NO_BLOCKS);
+    if (reads_textures) {
+        info->blocks_bytes = (uint32_t)blocks.n_bytes + 1;
+        info->no_blocks_bytes = (uint32_t)none.n_bytes + 1;
+    }
+    out->code_bytes = sizeof *info + n + 1 + info->blocks_bytes + info->no_blocks_bytes;
+    out->code = malloc(out->code_bytes);
+    if (!out->code) return false;
+    memcpy(out->code, info, sizeof *info);
+    char *to = put_text((char *)out->code + sizeof *info, ptx, n);
+    if (!reads_textures) return true;
+    to = put_text(to, blocks.bytes, blocks.n_bytes);
+    put_text(to, none.bytes, none.n_bytes);
+    return true;
+}
+
 void msl_emit_gpu(Cg *cg, MslKernel *out) {
     LLVMMemoryBufferRef text = msl_emit(cg);
     ask_for_maps((char *)(uintptr_t)LLVMGetBufferStart(text));
     const char *start = LLVMGetBufferStart(text);
     size_t n = LLVMGetBufferSize(text);
     char *joined = NULL;
+    bool whole = cg->request->emit != NULL; // one text for who wants to read it
     if (cg->textures) {
-        joined = msl_join_texture_code(cg, start, n, &n);
-        start = joined ? joined : "";
+        joined = msl_join_texture_code(cg, start, n, whole, &n);
+        start = joined;
     }
     CudaKernelInfo info = {.magic = CUDA_KERNEL_MAGIC,
                            .abi = ABI_VERSION,
@@ -354,19 +379,15 @@ void msl_emit_gpu(Cg *cg, MslKernel *out) {
                            .slots_written = cg->slots_written};
     memcpy(info.constants, cg->constants, sizeof info.constants);
     memcpy(info.shape, cg->request->shape, sizeof info.shape);
-    bool done = !cg->textures || joined;
-    if (!done) {
-    } else if (cg->request->emit) {
+    bool done = start != NULL;
+    if (done && whole) {
         char *told = with_effects(cg, start, &n);
         done = told && msl_take_text(told, n, out);
         free(told);
-    } else if ((out->code = malloc(sizeof info + n + 1))) {
-        memcpy(out->code, &info, sizeof info);
-        memcpy(out->code + sizeof info, start, n);
-        out->code[sizeof info + n] = 0;
-        out->code_bytes = sizeof info + n + 1;
+    } else if (done) {
+        done = take_code(out, &info, start, n, (cg->textures & ~(uint32_t)MSL_TEXTURE_STORE) != 0);
     }
     LLVMDisposeMemoryBuffer(text);
     free(joined);
-    if (!done || !out->code) msl_fail(&cg->cx, "out of memory");
+    if (!done) msl_fail(&cg->cx, "out of memory");
 }

@@ -117,7 +117,9 @@ bool msl_lower_gpu_texture(Cg *cg, LLVMValueRef call) {
     LLVMValueRef f = LLVMGetNamedFunction(cx->module, name);
     if (!f) f = LLVMAddFunction(cx->module, name, type);
     LLVMBuildCall2(cx->builder, type, f, args, n, "");
-    cg->textures |= what == 's' ? MSL_GPU_SAMPLES : MSL_GPU_TEXELS;
+    cg->textures |= what == 's'                  ? MSL_TEXTURE_SAMPLE
+                    : what == 'w' || what == 'a' ? MSL_TEXTURE_STORE
+                                                 : MSL_TEXTURE_READ;
     if (what != 'w') {
         LLVMValueRef results = LLVMBuildLoad2(cx->builder, LLVMTypeOf(call), out, "");
         LLVMSetAlignment(results, 16);
@@ -143,38 +145,59 @@ void msl_rename_for_textures(Cg *cg) {
     }
 }
 
-static const char *behind_head(const char *text) { // ".version", ".target", ".address_size"
-    const char *at = strstr(text, ".address_size");
-    at = at ? strchr(at, '\n') : NULL;
-    return at ? at + 1 : text;
+// A text and where it ends: what is in mslc has no zero behind it.
+typedef struct Ptx {
+    const char *at, *end;
+} Ptx;
+
+static Ptx ptx_of(MslGpuPart part) {
+    MslElf code = msl_gpu_code(part);
+    return (Ptx){(const char *)code.bytes, (const char *)code.bytes + code.n_bytes};
 }
 
-// The kernel's text with the library's in it; declarations of what is now there go. NULL: no
-// memory.
-char *msl_join_texture_code(Cg *cg, const char *kernel, size_t n, size_t *n_out) {
-    static const char extern_function[] = ".extern .func";
-    MslElf library = msl_gpu_code(cg->textures & MSL_GPU_SAMPLES ? MSL_GPU_TEXTURE : MSL_GPU_TEXEL);
-    char *text = malloc(n + 1), *out = malloc(n + library.n_bytes + 2);
-    if (!text || !out) goto fail;
-    memcpy(text, kernel, n);
-    text[n] = 0;
-    const char *rest = behind_head(text), *code = behind_head((const char *)library.bytes);
-    size_t head = (size_t)(rest - text),
-           body = library.n_bytes - (size_t)(code - (const char *)library.bytes), at = head + body;
-    memcpy(out, text, head);
-    memcpy(out + head, code, body);
-    while (*rest) {
-        const char *cut = strstr(rest, extern_function), *end = cut ? strchr(cut, ';') : NULL;
-        size_t part = end ? (size_t)(cut - rest) : strlen(rest);
-        memcpy(out + at, rest, part);
-        at += part;
-        rest = end ? end + 1 : rest + part;
+static const char *find(Ptx text, const char *what) {
+    return memmem(text.at, (size_t)(text.end - text.at), what, strlen(what));
+}
+
+static Ptx behind_head(Ptx text) { // ".version", ".target", ".address_size"
+    const char *at = find(text, ".address_size");
+    at = at ? memchr(at, '\n', (size_t)(text.end - at)) : NULL;
+    return (Ptx){at ? at + 1 : text.at, text.end};
+}
+
+static char *put(char *to, const char *from, const char *end) {
+    memcpy(to, from, (size_t)(end - from));
+    return to + (end - from);
+}
+
+// Without declarations of functions that are elsewhere.
+static char *put_cut(char *to, Ptx text) {
+    for (;;) {
+        const char *cut = find(text, ".extern .func"),
+                   *end = cut ? memchr(cut, ';', (size_t)(text.end - cut)) : NULL;
+        to = put(to, text.at, end ? cut : text.end);
+        if (!end) return to;
+        text.at = end + 1;
     }
-    free(text);
-    *n_out = at;
+}
+
+static MslGpuPart library_of(uint32_t uses) {
+    if (uses == MSL_TEXTURE_SAMPLE) return MSL_GPU_SAMPLES;
+    if (uses & MSL_TEXTURE_SAMPLE) return MSL_GPU_TEXTURES;
+    return uses & MSL_TEXTURE_READ ? MSL_GPU_TEXELS : MSL_GPU_STORES;
+}
+
+char *msl_join_texture_code(Cg *cg, const char *kernel, size_t n, bool whole, size_t *n_out) {
+    Ptx all = {kernel, kernel + n}, rest = behind_head(all),
+        library = behind_head(ptx_of(library_of(cg->textures))), blocks = {NULL, NULL};
+    if (whole && cg->textures & ~MSL_TEXTURE_STORE) blocks = behind_head(ptx_of(MSL_GPU_NO_BLOCKS));
+    char *out =
+        malloc(n + (size_t)(library.end - library.at) + (size_t)(blocks.end - blocks.at) + 1);
+    if (!out) return NULL;
+    char *to = put(out, all.at, rest.at);
+    if (blocks.at) to = put(to, blocks.at, blocks.end);
+    to = whole ? put_cut(to, library) : put(to, library.at, library.end);
+    to = put_cut(to, rest);
+    *n_out = (size_t)(to - out);
     return out;
-fail:
-    free(text);
-    free(out);
-    return NULL;
 }

@@ -4,7 +4,6 @@
 // (src/cuda/texture.c); an implicit level of detail is asked for with the coordinates of the quad.
 #include "compiler/codegen/nvptx/device/instructions.h"
 #include "abi/sparse.h"
-#include "base/numbers.h"
 #include "cpu/texture/sampling.h"
 
 #define CALLED __attribute__((noinline))
@@ -82,20 +81,4 @@ CALLED void ingot_texture_atomic(uint64_t texture, uint32_t op, const uint32_t *
     const uint32_t one = 1;
     zero(out);
     if (t && (!t->sparse || is_mapped(t, rows, 0))) cpu_atomic_general(t, op, 1, &one, rows, out);
-}
-
-// base/numbers.h, whose file has more than a GPU can
-float float_from_half(uint16_t h) {
-    union {
-        uint16_t bits;
-        _Float16 x;
-    } both = {h};
-    return (float)both.x;
-}
-uint16_t half_from_float(float x) {
-    union {
-        _Float16 x;
-        uint16_t bits;
-    } both = {(_Float16)x};
-    return both.bits;
 }
