@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The installed tree that every kind of package is made of, and the facts that all of them state."""
-import os
 import pathlib
 import platform
 import re
@@ -27,14 +26,13 @@ def machine():
 
 
 def install(build, folder, component=None):
-    """Installs a build into an empty folder, stripped; without images of the headers, which belong to one place."""
+    """Installs a build into an empty folder, stripped."""
     folder = pathlib.Path(folder)
     shutil.rmtree(folder, ignore_errors=True)
     command = ["cmake", "--install", build, "--strip", "--prefix", folder]
     if component:
         command += ["--component", component]
-    subprocess.run([str(c) for c in command], check=True, stdout=subprocess.DEVNULL,
-                   env={**os.environ, "INGOT_NO_PRECOMPILE": "1"})
+    subprocess.run([str(c) for c in command], check=True, stdout=subprocess.DEVNULL)
     return folder
 
 

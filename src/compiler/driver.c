@@ -63,7 +63,7 @@ char *driver_shipped_pch_dir(void) {
 }
 
 int precompile_main(void) {
-    static const MslMathMode modes[] = {MSL_MATH_FAST, MSL_MATH_RELAXED, MSL_MATH_SAFE};
+    static const MslMathMode modes[] = {MSL_MATH_FAST, MSL_MATH_SAFE}; // relaxed: as fast
     char *stdlib = driver_stdlib_dir(), *folder = shipped_pch_path();
     bool ok = stdlib && folder && make_dirs(folder, 0755);
     static const char *const texts[] = {"#include <metal_stdlib>\n", "\n"};

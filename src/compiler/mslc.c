@@ -11,7 +11,7 @@ static const char usage[] =
     "\n"
     "  mslc build FILE.metal [options]   compile a file; `mslc build --help` lists the options\n"
     "  mslc serve                        answer libingot's requests (it starts this by itself)\n"
-    "  mslc precompile                   precompile the Metal headers (installing does this)\n"
+    "  mslc precompile                   precompile the Metal headers (building does this)\n"
     "  mslc lines CODE.so                source lines of the hexadecimal offsets in standard "
     "input\n"
     "  mslc confinement                  what keeps it from the rest of this machine\n"

@@ -63,6 +63,28 @@ def test_uninstall(tmp_path):
     assert sorted(p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*")) == ["p", "p/lib", "p/lib/another.so"]
 
 
+def test_images_of_headers(prefix, env, tmp_path):
+    """Those that were built serve elsewhere, whatever the headers' times; not when a header has changed."""
+    place = tmp_path / "place"
+    shutil.copytree(prefix, place, symlinks=True, copy_function=shutil.copy)  # times are new
+    for path in (place / "share/ingot/stdlib").rglob("*"):
+        os.utime(path, (1000000000, 1000000000))
+    source = tmp_path / "x.metal"
+    for text in (ADD, "kernel void f(device int *x) { x[0] = 41; }\n"):
+        source.write_text(text)
+        for mode in ("fast", "relaxed", "safe"):
+            cache = tmp_path / f"cache-{mode}"
+            sh(place / "bin/mslc", "build", f"-fmetal-math-mode={mode}", source, "-o", tmp_path / "x.metallib",
+               env={**env, "INGOT_CACHE_DIR": str(cache)})
+            assert not list(cache.rglob("*.pch")), mode
+    with open(place / "share/ingot/stdlib/detail/types.h", "a") as header:
+        header.write("#define INGOT_TEST_CHANGED 1\n")
+    source.write_text("kernel void f(device int *x) { x[0] = INGOT_TEST_CHANGED; }\n")
+    cache = tmp_path / "cache-changed"
+    sh(place / "bin/mslc", "build", source, "-o", tmp_path / "x.metallib", env={**env, "INGOT_CACHE_DIR": str(cache)})
+    assert list(cache.rglob("*.pch"))
+
+
 def test_needs(prefix):
     """What is installed runs elsewhere: glibc 2.35 and what came along is all that it needs."""
     if not list(prefix.rglob("bundled")) or "libLLVM" in sh("readelf", "-d", prefix / "bin" / "mslc"):

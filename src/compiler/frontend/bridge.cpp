@@ -120,6 +120,22 @@ struct BridgeJob : DiagnosticConsumer {
     void HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnostic &d) override;
 };
 
+// Our headers by the paths that they have here, where a line of text names one: as its first word,
+// behind "from ", or in a mark of the preprocessor's.
+static std::string whereItLies(const BridgeClient *client, std::string text) {
+    static const char name[] = BRIDGE_STDLIB "/";
+    const size_t n = sizeof name - 1;
+    if (!client->stdlib) return text;
+    for (size_t at = 0; (at = text.find(name, at)) != std::string::npos; at++) {
+        size_t line = text.rfind('\n', at);
+        StringRef before = StringRef(text).slice(line == std::string::npos ? 0 : line + 1, at);
+        if (before.empty() || before.ends_with(" from ") ||
+            (before.starts_with("#") && before.ends_with("\"")))
+            text.replace(at, n - 1, client->stdlib);
+    }
+    return text;
+}
+
 static BridgeDiagKind diagKind(unsigned id) {
     switch (id) {
     case diag::err_typecheck_cond_incompatible_operands:
@@ -161,7 +177,9 @@ void BridgeJob::HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnosti
         PresumedLoc p = sm.getPresumedLoc(sm.getFileLoc(d.getLocation()));
         b.location = d.getLocation().getRawEncoding();
         b.in_system = bridge_in_system(this, b.location);
-        if (p.isValid()) file = p.getFilename(), b.line = p.getLine(), b.column = p.getColumn();
+        if (p.isValid())
+            file = whereItLies(client, p.getFilename()), b.line = p.getLine(),
+            b.column = p.getColumn();
         b.file = file.c_str();
         for (const CharSourceRange &r : d.getRanges())
             ranges.push_back({r.getBegin().getRawEncoding(), r.getEnd().getRawEncoding()});
@@ -186,7 +204,7 @@ char *bridge_render(BridgeJob *job, const BridgeDiagnostic *b, int severity, con
     FullSourceLoc at =
         b->location ? FullSourceLoc(d.getLocation(), d.getSourceManager()) : FullSourceLoc();
     printer.emitDiagnostic(at, levels[severity], message, d.getRanges(), d.getFixItHints());
-    return strdup(out.c_str());
+    return strdup(whereItLies(job->client, out).c_str());
 }
 
 void bridge_report(BridgeJob *job, int severity, uint32_t location, const char *message) {
@@ -213,7 +231,7 @@ static bool isOurs(BridgeJob *job, FileID id) {
     auto known = job->ours.find(id);
     if (known != job->ours.end()) return known->second;
     OptionalFileEntryRef file = sm.getFileEntryRefForID(id);
-    return job->ours[id] = file && isUnder(job->client->stdlib, file->getName());
+    return job->ours[id] = file && isUnder(BRIDGE_STDLIB, file->getName());
 }
 
 bool bridge_in_system(BridgeJob *job, uint32_t location) {
@@ -1179,7 +1197,8 @@ struct Preprocess : PreprocessorFrontendAction {
         DoPrintPreprocessedInput(ci.getPreprocessor(), &os, ci.getPreprocessorOutputOpts());
         size_t at = os.str().find(mark),
                from = at == std::string::npos ? 0 : out.find('\n', at) + 1;
-        job.client->text(job.client->context, out.data() + from, out.size() - from);
+        std::string text = whereItLies(job.client, out.substr(from));
+        job.client->text(job.client->context, text.data(), text.size());
     }
 };
 
@@ -1214,9 +1233,17 @@ struct LentFiles : llvm::vfs::ProxyFileSystem {
     LentFiles(llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> real, const BridgeClient *c)
         : ProxyFileSystem(std::move(real)), client(c) {}
     bool isOpen(const std::string &path) const {
-        StringRef image = client->image ? client->image : "", stdlib = client->stdlib;
-        return path == stdlib || isUnder(client->stdlib, path) || path == image ||
+        StringRef image = client->image ? client->image : "";
+        return path == image ||
                path == llvm::sys::path::parent_path(image); // Clang looks for folders first
+    }
+    // The path of a header of ours; empty: of something else.
+    std::string header(StringRef path) const {
+        if (!client->stdlib || !path.starts_with(BRIDGE_STDLIB)) return "";
+        llvm::SmallString<256> plain(path);
+        llvm::sys::path::remove_dots(plain, /*remove_dot_dot=*/true);
+        if (plain != BRIDGE_STDLIB && !isUnder(BRIDGE_STDLIB, plain)) return "";
+        return client->stdlib + plain.str().drop_front(sizeof BRIDGE_STDLIB - 1).str();
     }
     llvm::ErrorOr<std::unique_ptr<LentFile>> find(const std::string &path) {
         BridgeLent lent = {};
@@ -1233,7 +1260,12 @@ struct LentFiles : llvm::vfs::ProxyFileSystem {
         return std::make_unique<LentFile>(about, StringRef(lent.text, lent.n_bytes));
     }
     llvm::ErrorOr<llvm::vfs::Status> status(const llvm::Twine &name) override {
-        std::string path = name.str();
+        std::string path = name.str(), ours = header(path);
+        if (!ours.empty()) {
+            auto about = ProxyFileSystem::status(ours);
+            if (!about) return about.getError();
+            return llvm::vfs::Status::copyWithNewName(*about, name);
+        }
         if (isOpen(path)) return ProxyFileSystem::status(name);
         auto file = find(path);
         if (!file) return file.getError();
@@ -1241,7 +1273,9 @@ struct LentFiles : llvm::vfs::ProxyFileSystem {
     }
     llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>> openFileForRead(
         const llvm::Twine &name) override {
-        std::string path = name.str();
+        std::string path = name.str(), ours = header(path);
+        if (!ours.empty())
+            return llvm::vfs::File::getWithPath(ProxyFileSystem::openFileForRead(ours), name);
         if (isOpen(path)) return ProxyFileSystem::openFileForRead(name);
         auto file = find(path);
         if (!file) return file.getError();
@@ -1254,6 +1288,7 @@ struct LentFiles : llvm::vfs::ProxyFileSystem {
     }
     std::error_code getRealPath(const llvm::Twine &name,
                                 llvm::SmallVectorImpl<char> &out) override {
+        if (!header(name.str()).empty()) return name.toVector(out), std::error_code();
         if (isOpen(name.str())) return ProxyFileSystem::getRealPath(name, out);
         return std::make_error_code(std::errc::operation_not_permitted);
     }
@@ -1391,11 +1426,11 @@ struct LLVMOpaqueBasicBlock *bridge_split_before(struct LLVMOpaqueValue *first) 
     return llvm::wrap(rest);
 }
 
-void bridge_forget_headers(struct LLVMOpaqueModule *module, const char *folder) {
+void bridge_forget_headers(struct LLVMOpaqueModule *module) {
     for (llvm::Function &f : *llvm::unwrap(module)) {
         llvm::DISubprogram *at = f.getSubprogram();
         if (!at) continue;
-        if (at->getFilename().starts_with(folder) || at->isArtificial())
+        if (at->getFilename().starts_with(BRIDGE_STDLIB) || at->isArtificial())
             llvm::stripDebugInfo(f);
         else
             at->replaceLinkageName(nullptr); // debuggers would show all of it, address spaces too

@@ -149,11 +149,14 @@ typedef struct BridgeLent { // a file of the client's
     size_t n_bytes;
 } BridgeLent;
 
+// Our headers have the same name wherever they lie, so that an image of them is good anywhere.
+#define BRIDGE_STDLIB "/ingot-headers"
+
 typedef struct BridgeClient {
     void *context;
     unsigned version;   // of the language, 10 * major + minor
-    const char *stdlib; // folder of our own headers, and their image (NULL: none): all that is read
-    const char *image;  // without asking
+    const char *stdlib; // folder of our own headers, which Clang knows as BRIDGE_STDLIB, and their
+    const char *image;  // image (NULL: none): all that is read without asking
     // Any other file that Clang looks for, by the path that it tries. NULL: there are none.
     BridgeLent (*find)(void *context, const char *path);
     // Edits the tokens of the translation unit. The result must live until the job ends; NULL
@@ -218,7 +221,7 @@ bool bridge_function_is_extern(BridgeJob *job, const char *symbol);
 
 // Functions of our headers lose what they say about their source: for debuggers and profiles their
 // code is then that of the line which calls them.
-void bridge_forget_headers(struct LLVMOpaqueModule *module, const char *folder);
+void bridge_forget_headers(struct LLVMOpaqueModule *module);
 
 void bridge_drop_variables(
     struct LLVMOpaqueModule *module); // of its notes for debuggers: lines stay

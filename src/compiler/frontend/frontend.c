@@ -71,8 +71,8 @@ static BridgeShare on_divide(void *context, size_t n) {
 static void on_file(void *context, const char *path, bool system) {
     Round *r = context;
     if (system) {
-        size_t n = strlen(r->source->stdlib_dir);
-        r->library |= strncmp(path, r->source->stdlib_dir, n) == 0 && !strstr(path + n, "/detail/");
+        const size_t n = strlen(BRIDGE_STDLIB);
+        r->library |= strncmp(path, BRIDGE_STDLIB, n) == 0 && !strstr(path + n, "/detail/");
         return;
     }
     if (strcmp(path, r->source->name) == 0 || strncmp(path, "/memory/", 8) == 0 ||
@@ -122,7 +122,7 @@ static void on_function(void *context, BridgeJob *job, const BridgeFunction *f) 
 static void on_module(void *context, BridgeJob *job, struct LLVMOpaqueModule *module) {
     Round *r = context;
     if (!r->source->enable_logging) module_mute(module);
-    if (r->source->debug) bridge_forget_headers(module, r->source->stdlib_dir);
+    if (r->source->debug) bridge_forget_headers(module);
     const bool part = r->shares.number;
     if (part && r->failed) shares_give_up();
     bool ok = module_finish(module, job, r->reflection.lib, part ? r->shares.made : NULL,

@@ -48,6 +48,7 @@ void options_dialect(Options *o, const MslSource *source) {
         "-fno-threadsafe-statics",
         "-fno-validate-pch",
         "-fpch-instantiate-templates",
+        "-fno-pch-timestamp",
         // Bounds for hostile input: nesting, instantiation depth, constant evaluation, errors.
         "-fbracket-depth",
         "256",
@@ -71,7 +72,7 @@ void options_dialect(Options *o, const MslSource *source) {
         options_push(o, "-D__METAL_FAST_MATH__=1");
     }
     options_push(o, "-isystem");
-    options_push(o, source->stdlib_dir);
+    options_push(o, BRIDGE_STDLIB);
 }
 
 void options_source(Options *o, const MslSource *source) {

@@ -2,9 +2,10 @@
 // pch.c: the precompiled prelude, and the types alone for sources without a header. Parsing the
 // Metal headers takes a hundred times longer than a small kernel, so Clang's images of them are
 // kept in a folder, one file per set of options, named by a hash of the compiler, the options and
-// the headers. Beside each image lies its checksum: an image is read only if it matches (Clang
-// trusts what it maps). Built under another name and renamed, so any number of processes may do it
-// at once.
+// what is in the headers: for Clang these lie in a folder of ours (BRIDGE_STDLIB), so that an image
+// is good wherever they lie, whatever their times. Beside each image lies its checksum: an image is
+// read only if it matches (Clang trusts what it maps). Built under another name and renamed, so any
+// number of processes may do it at once.
 #include "abi/compiler_id.h"
 #include "base/files.h"
 #include "base/sha256.h"
@@ -27,76 +28,12 @@ const BridgeFile pch_sources[PCH_SOURCES] = {
     {"/memory/ingot_bare.h", bare_text, sizeof bare_text - 1}};
 static const char *const prefixes[PCH_SOURCES] = {"prelude-", "bare-"};
 
-static int by_name(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-// Adds name, size and time of every header below the folder, in order of name.
-static bool hash_folder(Sha256 *h, const char *folder, int depth) {
-    DIR *d = opendir(folder);
-    char **names = NULL;
-    size_t n = 0, capacity = 0;
-    bool ok = d != NULL;
-    for (struct dirent *e; ok && (e = readdir(d));) {
-        if (e->d_name[0] == '.') continue;
-        if (n == capacity) {
-            capacity = capacity ? capacity * 2 : 64;
-            char **more = realloc(names, capacity * sizeof *more);
-            ok = more != NULL;
-            names = more ? more : names;
-        }
-        if (ok) ok = (names[n++] = path_join(folder, e->d_name)) != NULL;
-    }
-    if (d) closedir(d);
-    if (ok && n) qsort(names, n, sizeof *names, by_name);
-    for (size_t i = 0; ok && i < n; i++) {
-        struct stat st;
-        if (stat(names[i], &st) != 0) continue;
-        if (S_ISDIR(st.st_mode)) {
-            ok = depth < 4 && hash_folder(h, names[i], depth + 1);
-            continue;
-        }
-        uint64_t facts[3] = {(uint64_t)st.st_size, (uint64_t)st.st_mtim.tv_sec,
-                             (uint64_t)st.st_mtim.tv_nsec};
-        sha256_add(h, names[i], strlen(names[i]) + 1);
-        sha256_add(h, facts, sizeof facts);
-    }
-    for (size_t i = 0; i < n; i++) free(names[i]);
-    free(names);
-    return ok;
-}
-
-static const char *image_path(const MslSource *source, const Options *dialect, bool bare,
-                              const char *folder, BaseArena *arena) {
-    Sha256 h;
-    unsigned char hash[SHA256_BYTES];
-    char hex[SHA256_HEX];
-    sha256_begin(&h);
-    sha256_add(&h, compiler_id(), strlen(compiler_id()));
-    for (size_t i = 0; i < dialect->n; i++)
-        sha256_add(&h, dialect->at[i], strlen(dialect->at[i]) + 1);
-    sha256_add(&h, &source->math_mode, sizeof source->math_mode);
-    if (!hash_folder(&h, source->stdlib_dir, 0)) return NULL;
-    sha256_end(&h, hash);
-    sha256_hex(hash, hex);
-    return arena_format(arena, "%s/%s%.24s.pch", folder, prefixes[bare], hex);
-}
-
-// The checksum is to find damage, in a file that every program reads before its first source
+// A checksum to find damage and changes, in files that every program reads before its first source
 // compiles: four sums side by side, of every fourth word. Each step can be undone, so that one word
 // that differs always shows.
 enum { SUM_WORDS = 4, SUM_BYTES = SUM_WORDS * sizeof(uint64_t) };
 
-static bool image_sum(const char *path, uint64_t sum[SUM_WORDS]) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat st;
-    void *map = MAP_FAILED;
-    if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0)
-        map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
-    if (fd >= 0) close(fd);
-    if (map == MAP_FAILED) return false;
-    size_t n = (size_t)st.st_size;
-    const unsigned char *bytes = map;
+static void sum_bytes(const unsigned char *bytes, size_t n, uint64_t sum[SUM_WORDS]) {
     for (size_t k = 0; k < SUM_WORDS; k++) sum[k] = n + k;
     for (size_t i = 0; i < n; i += SUM_BYTES) {
         uint64_t words[SUM_WORDS] = {0};
@@ -106,7 +43,142 @@ static bool image_sum(const char *path, uint64_t sum[SUM_WORDS]) {
             sum[k] = x ^ x >> 32;
         }
     }
-    munmap(map, n);
+}
+
+// ---- The headers ----
+
+typedef struct Header {
+    char *path;
+    uint64_t facts[3]; // size, and time
+} Header;
+
+typedef struct Headers {
+    Header *at;
+    size_t n, capacity;
+} Headers;
+
+static int by_path(const void *a, const void *b) {
+    return strcmp(((const Header *)a)->path, ((const Header *)b)->path);
+}
+
+static void free_headers(Headers *h) {
+    for (size_t i = 0; i < h->n; i++) free(h->at[i].path);
+    free(h->at);
+}
+
+static bool add_header(Headers *h, char *path, const struct stat *st) {
+    if (h->n == h->capacity) {
+        size_t capacity = h->capacity ? h->capacity * 2 : 256;
+        Header *more = realloc(h->at, capacity * sizeof *more);
+        if (!more) return false;
+        h->at = more, h->capacity = capacity;
+    }
+    h->at[h->n++] = (Header){
+        path, {(uint64_t)st->st_size, (uint64_t)st->st_mtim.tv_sec, (uint64_t)st->st_mtim.tv_nsec}};
+    return true;
+}
+
+// Every header below the folder; what makes some of them (.py) is not installed.
+static bool list_headers(Headers *h, const char *folder, int depth) {
+    DIR *d = opendir(folder);
+    bool ok = d != NULL;
+    for (struct dirent *e; ok && (e = readdir(d));) {
+        const char *dot = strrchr(e->d_name, '.');
+        if (e->d_name[0] == '.' || (dot && strcmp(dot, ".py") == 0)) continue;
+        char *path = path_join(folder, e->d_name);
+        struct stat st;
+        ok = path != NULL;
+        if (ok && stat(path, &st) == 0) {
+            if (S_ISDIR(st.st_mode)) {
+                ok = depth < 4 && list_headers(h, path, depth + 1);
+            } else {
+                ok = add_header(h, path, &st);
+                path = ok ? NULL : path;
+            }
+        }
+        free(path);
+    }
+    if (d) closedir(d);
+    return ok;
+}
+
+// Of names below the folder, and of contents: the same headers elsewhere have the same hash.
+static bool hash_contents(const Headers *h, size_t skip, unsigned char hash[SHA256_BYTES]) {
+    Sha256 sha;
+    bool ok = true;
+    sha256_begin(&sha);
+    for (size_t i = 0; ok && i < h->n; i++) {
+        size_t n = 0;
+        uint64_t sum[SUM_WORDS];
+        unsigned char *bytes = file_read(h->at[i].path, &n);
+        ok = bytes != NULL;
+        if (!ok) continue;
+        sum_bytes(bytes, n, sum);
+        sha256_add(&sha, h->at[i].path + skip, strlen(h->at[i].path + skip) + 1);
+        sha256_add(&sha, sum, sizeof sum);
+        free(bytes);
+    }
+    sha256_end(&sha, hash);
+    return ok;
+}
+
+// They are read once in a process, and again when one of them has another time or size.
+static bool hash_headers(const char *folder, unsigned char hash[SHA256_BYTES]) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static unsigned char known_facts[SHA256_BYTES], known[SHA256_BYTES]; // under lock
+    static bool is_known;                                                // under lock
+    unsigned char facts[SHA256_BYTES];
+    Headers h = {0};
+    Sha256 sha;
+    bool ok = list_headers(&h, folder, 0);
+    if (ok && h.n) qsort(h.at, h.n, sizeof *h.at, by_path);
+    sha256_begin(&sha);
+    for (size_t i = 0; ok && i < h.n; i++) {
+        sha256_add(&sha, h.at[i].path, strlen(h.at[i].path) + 1);
+        sha256_add(&sha, h.at[i].facts, sizeof h.at[i].facts);
+    }
+    sha256_end(&sha, facts);
+    pthread_mutex_lock(&lock);
+    if (ok && !(is_known && memcmp(facts, known_facts, sizeof facts) == 0)) {
+        ok = is_known = hash_contents(&h, strlen(folder), known);
+        memcpy(known_facts, facts, sizeof facts);
+    }
+    memcpy(hash, known, sizeof known);
+    pthread_mutex_unlock(&lock);
+    free_headers(&h);
+    return ok;
+}
+
+// ---- Images ----
+
+static const char *image_path(const MslSource *source, const Options *dialect, bool bare,
+                              const char *folder, BaseArena *arena) {
+    Sha256 h;
+    unsigned char hash[SHA256_BYTES], headers[SHA256_BYTES];
+    char hex[SHA256_HEX];
+    bool fast = source->math_mode != MSL_MATH_SAFE;
+    if (!hash_headers(source->stdlib_dir, headers)) return NULL;
+    sha256_begin(&h);
+    sha256_add(&h, compiler_id(), strlen(compiler_id()));
+    for (size_t i = 0; i < dialect->n; i++)
+        sha256_add(&h, dialect->at[i], strlen(dialect->at[i]) + 1);
+    sha256_add(&h, &fast, sizeof fast);
+    sha256_add(&h, headers, sizeof headers);
+    sha256_end(&h, hash);
+    sha256_hex(hash, hex);
+    return arena_format(arena, "%s/%s%.24s.pch", folder, prefixes[bare], hex);
+}
+
+static bool image_sum(const char *path, uint64_t sum[SUM_WORDS]) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    void *map = MAP_FAILED;
+    if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0)
+        map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+    if (fd >= 0) close(fd);
+    if (map == MAP_FAILED) return false;
+    sum_bytes(map, (size_t)st.st_size, sum);
+    munmap(map, (size_t)st.st_size);
     return true;
 }
 
