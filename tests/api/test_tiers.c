@@ -3,8 +3,9 @@
 // the same to the last bit, also where fast mathematics leaves a choice: sums of products inside
 // and across iterations of loops that one of them unrolls, divisions by one number, arrays that one
 // of them keeps in memory, a threadgroup size of the kernel's own. Each kernel runs on a small
-// grid, which finds quick code, then on a large one, which waits for the other, and on the small
-// one again.
+// grid, which finds quick code, then on a huge one, which waits for the other, and on the small
+// one again. A large one with another pipeline goes on with fast code as soon as it is there: any
+// mixture is the same.
 #include "api_test.h"
 
 static const char source[] =
@@ -48,13 +49,13 @@ static const char source[] =
     "  for (uint k = 0; k < n; k += 9) x[i] += shared[k] * x[i] / (shared[t] + 64.7f);\n"
     "}\n";
 
-enum { SMALL = 250, LARGE = 1 << 15, GROUP = 64 }; // the last threadgroup is cut
+enum { SMALL = 250, LARGE = 1 << 15, HUGE = 1 << 22, GROUP = 64 }; // the last threadgroup is cut
 
 static void run(MTLCommandQueue *queue, MTLComputePipelineState *p, float *out, size_t n) {
-    MTLBuffer *x = mtl_device_new_buffer(device, LARGE * sizeof(float), 0);
+    MTLBuffer *x = mtl_device_new_buffer(device, n * sizeof(float), 0);
     assert_non_null(x);
     float *data = mtl_buffer_contents(x);
-    for (size_t i = 0; i < LARGE; i++) data[i] = (float)(i % 977) * 0.0021f - 1.0f;
+    for (size_t i = 0; i < n; i++) data[i] = (float)(i % 977) * 0.0021f - 1.0f;
     MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
     encode_threads(commands, p, x, n, GROUP);
     run_to_end(commands);
@@ -64,15 +65,19 @@ static void run(MTLCommandQueue *queue, MTLComputePipelineState *p, float *out, 
 
 static void both_compute_the_same(void **state) {
     static const char *const names[] = {"sums", "divisions", "arrays", "meets", "leaves", "own"};
-    static float quick[SMALL], large[LARGE], fast[SMALL];
+    static float quick[SMALL], large[LARGE], huge[HUGE], fast[SMALL];
     (void)state;
     MTLLibrary *library = compile(source);
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         MTLComputePipelineState *p = pipeline_of(library, names[i]);
         run(queue, p, quick, SMALL);
-        run(queue, p, large, LARGE);
+        run(queue, p, huge, HUGE);
         run(queue, p, fast, SMALL);
+        MTLComputePipelineState *other = pipeline_of(library, names[i]);
+        run(queue, other, large, LARGE);
+        mtl_release(other);
+        assert_memory_equal(large, huge, sizeof large);
         for (size_t k = 0; k < SMALL; k++)
             if (memcmp(&quick[k], &fast[k], sizeof *quick))
                 fail_msg("%s: thread %zu: %a in quick code, %a in fast", names[i], k,

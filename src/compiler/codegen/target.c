@@ -125,44 +125,55 @@ static char *features_of_llvm(Cg *cg, const char *features) {
 }
 
 // A machine's description takes as long to make as a small kernel's code, and kernels come one
-// after the other for the same one: the last is kept.
-static struct {
-    pthread_mutex_t lock;
+// after the other for the same one: the last is kept, of quick code and of others.
+typedef struct Kept {
     LLVMTargetMachineRef machine;
     char *target, *cpu, *features; // as asked for; "?": not at all
-    MslDebug debug;
-} kept = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    LLVMCodeGenOptLevel level;
+} Kept;
+static pthread_mutex_t kept_lock = PTHREAD_MUTEX_INITIALIZER;
+static Kept kept[2]; // under kept_lock
 
 static const char *or_none(const char *text) { return text ? text : "?"; }
 
-static LLVMTargetMachineRef take_kept(const MslKernelRequest *r) {
+// Quick code: what takes most of the time, allocating registers and putting instructions in order,
+// is done block by block and not at all. Results are the same: which products fuse into sums was
+// decided long before.
+static LLVMCodeGenOptLevel level_of(const Cg *cg) {
+    const MslKernelRequest *r = cg->request;
+    if (cg->cx.nvptx) return LLVMCodeGenLevelAggressive;
+    if (msl_is_debugged(cg) || (r->quick && !cg->cx.aarch64)) return LLVMCodeGenLevelNone;
+    return LLVMCodeGenLevelDefault;
+}
+
+static LLVMTargetMachineRef take_kept(const Cg *cg) {
+    const MslKernelRequest *r = cg->request;
     LLVMTargetMachineRef machine = NULL;
-    pthread_mutex_lock(&kept.lock);
-    if (kept.machine && kept.debug == r->debug && is_target(r, kept.target) &&
-        !strcmp(kept.cpu, or_none(r->cpu)) && !strcmp(kept.features, or_none(r->features))) {
-        machine = kept.machine;
-        kept.machine = NULL;
+    pthread_mutex_lock(&kept_lock);
+    Kept *k = &kept[r->quick];
+    if (k->machine && k->level == level_of(cg) && is_target(r, k->target) &&
+        !strcmp(k->cpu, or_none(r->cpu)) && !strcmp(k->features, or_none(r->features))) {
+        machine = k->machine;
+        k->machine = NULL;
     }
-    pthread_mutex_unlock(&kept.lock);
+    pthread_mutex_unlock(&kept_lock);
     return machine;
 }
 
 void msl_close_target(Cg *cg) {
-    LLVMTargetMachineRef machine = cg->cx.machine;
-    if (!machine) return;
-    char *target = strdup(target_of(cg->request)), *cpu = strdup(or_none(cg->request->cpu)),
-         *features = strdup(or_none(cg->request->features));
-    pthread_mutex_lock(&kept.lock);
-    if (target && cpu && features) {
-        LLVMTargetMachineRef old = kept.machine;
-        char *old_target = kept.target, *old_cpu = kept.cpu, *old_features = kept.features;
-        kept.machine = machine, kept.target = target, kept.cpu = cpu, kept.features = features;
-        kept.debug = cg->request->debug;
-        machine = old, target = old_target, cpu = old_cpu, features = old_features;
+    const MslKernelRequest *r = cg->request;
+    if (!cg->cx.machine) return;
+    Kept old = {cg->cx.machine, strdup(target_of(r)), strdup(or_none(r->cpu)),
+                strdup(or_none(r->features)), level_of(cg)};
+    pthread_mutex_lock(&kept_lock);
+    if (old.target && old.cpu && old.features) {
+        Kept own = old;
+        old = kept[r->quick];
+        kept[r->quick] = own;
     }
-    pthread_mutex_unlock(&kept.lock);
-    if (machine) LLVMDisposeTargetMachine(machine);
-    free(target), free(cpu), free(features);
+    pthread_mutex_unlock(&kept_lock);
+    if (old.machine) LLVMDisposeTargetMachine(old.machine);
+    free(old.target), free(old.cpu), free(old.features);
 }
 
 static LLVMTargetRef find_target(Cg *cg, const char *triple, const char *what) {
@@ -177,8 +188,8 @@ static LLVMTargetMachineRef make_gpu_machine(Cg *cg) {
     static const char triple[] = "nvptx64-nvidia-cuda";
     const MslKernelRequest *r = cg->request;
     return LLVMCreateTargetMachine(find_target(cg, triple, r->target), triple, r->target,
-                                   msl_ptx_version(r->target), LLVMCodeGenLevelAggressive,
-                                   LLVMRelocDefault, LLVMCodeModelDefault);
+                                   msl_ptx_version(r->target), level_of(cg), LLVMRelocDefault,
+                                   LLVMCodeModelDefault);
 }
 
 static LLVMTargetMachineRef make_machine(Cg *cg) {
@@ -197,10 +208,8 @@ static LLVMTargetMachineRef make_machine(Cg *cg) {
     if (!features) features = cpu || !self ? "" : host_features;
     if (!cpu) cpu = self ? host_cpu : cg->cx.aarch64 ? "generic" : "x86-64";
     char *known = features_of_llvm(cg, features);
-    LLVMTargetMachineRef machine = LLVMCreateTargetMachine(
-        target, triple, cpu, known,
-        msl_is_debugged(cg) ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault, LLVMRelocPIC,
-        LLVMCodeModelSmall);
+    LLVMTargetMachineRef machine = LLVMCreateTargetMachine(target, triple, cpu, known, level_of(cg),
+                                                           LLVMRelocPIC, LLVMCodeModelSmall);
     free(known);
     LLVMDisposeMessage(host_cpu);
     LLVMDisposeMessage(host_features);
@@ -216,7 +225,7 @@ void msl_open_target(Cg *cg) {
     cx->nvptx = msl_ptx_version(cg->request->target) != NULL;
     const char *cpu = cg->request->cpu;
     if (cpu && !plausible_cpu(cpu)) msl_fail(cx, "unknown CPU '%s'", cpu);
-    cx->machine = take_kept(cg->request);
+    cx->machine = take_kept(cg);
     if (!cx->machine) cx->machine = make_machine(cg);
     if (!cx->machine) msl_fail(cx, "no code generator for CPU '%s'", cpu ? cpu : "host");
     cx->layout = LLVMCreateTargetDataLayout(cx->machine);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // pipeline.c: MTLComputePipelineState. Creation compiles the kernel for any threadgroup shape, and
 // quickly: unless code that is made to be fast is in an archive or the cache. The first dispatch
-// with a shape asks the cache for code made for it. Else it comes from the compiler: for a large
-// grid before it runs, for small ones in the background while the general code runs, once there
-// were a few or they took long: programs run many kernels only once or twice
-// (INGOT_SYNC_SPECIALISE=1: always before). Code that takes long to compile is asked for at the
-// second large grid, and a dispatch goes on with it when it comes. Binary archives, if the
-// descriptor names any, come before cache and compiler.
+// with a shape asks the cache for code made for it. Else it comes from the compiler, in the
+// background while the general code runs: for a large grid at once, and the dispatch goes on with
+// it when it comes; for small ones once there were a few or they took long: programs run many
+// kernels only once or twice. Code that takes long to compile is asked for at the second large
+// grid. Only a huge grid waits (INGOT_SYNC_SPECIALISE=1: every one), and a large one of a pipeline
+// whose code for any shape was not made in a hurry. Binary archives, if the descriptor names any,
+// come before cache and compiler.
 #include "runtime/program/pipeline.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -219,12 +220,12 @@ static void note_shape(const MTLComputePipelineState *state, const uint32_t shap
 // General code can take ten times as long, and a compile takes as long as a few such grids; that of
 // a kernel whose code is heavy takes seconds, as much as much larger ones. Of 475 kernels and
 // shapes in the tests of an array library, 411 are dispatched at most 8 times.
-// Quick code of a kernel that takes half a second to compile well has 24 KB and more.
+// Quick code of a kernel that takes half a second to compile well has 42 KB and more.
 enum {
     LARGE_GRID = 1 << 14,
     HUGE_GRID = 1 << 22,
     HEAVY_BYTES = 1 << 17,
-    HEAVY_QUICK_BYTES = 24 << 10,
+    HEAVY_QUICK_BYTES = 42 << 10,
     FEW_DISPATCHES = 8,
     LONG_NS = 20000000, // in quick code, all dispatches together
 };
@@ -269,10 +270,10 @@ static void count_dispatch(MTLComputePipelineState *state, RtVariant *variant, b
 void rt_pipeline_prepare(MTLComputePipelineState *state, const uint32_t shape[3],
                          uint64_t n_threads) {
     RtVariant *variant;
-    // Of large grids that do not wait, because the code is heavy, the second asks.
+    // Of large grids that do not wait the first asks, the second if the code is heavy.
     bool large = state->quick && n_threads >= LARGE_GRID,
          wait = state->device->sync_specialise ||
-                n_threads >= (is_heavy(state) ? HUGE_GRID : LARGE_GRID);
+                n_threads >= (state->quick || is_heavy(state) ? HUGE_GRID : LARGE_GRID);
     unsigned reach = rt_device_reach(state->device);
     if (state->required[0] && !state->quick) return; // the general code is for this shape
     if ((variant = find_variant(state, shape, reach))) {
@@ -286,8 +287,9 @@ void rt_pipeline_prepare(MTLComputePipelineState *state, const uint32_t shape[3]
     if (!state->required[0]) note_shape(state, shape);
     DevCode *code = make_code(state, shape, reach, wait ? TO_BE_FAST : IF_CACHED, NULL);
     atomic_store(&variant->code, code);
-    bool later = !code && !wait && !state->archives_only;
-    atomic_store_explicit(&variant->counting, later, memory_order_release);
+    bool ask = !code && !wait && !state->archives_only, now = large && !is_heavy(state);
+    atomic_store_explicit(&variant->counting, ask && !now, memory_order_release);
+    if (ask && now) make_in_background(state, variant);
 }
 
 // The general code, for buffers longer than there were when the pipeline was made.
