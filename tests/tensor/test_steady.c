@@ -3,6 +3,7 @@
 // first steps: tensors, the pool, the heap of the process, kernels. And what the planner promises:
 // results do not depend on where work was cut into command buffers.
 #include <malloc.h>
+#include <pthread.h>
 #include <stdio.h>
 #include "tensor_test.h"
 
@@ -207,11 +208,42 @@ static void test_step_in_place(void **state) {
     }
 }
 
+// ---- Threads ----
+
+enum { HANDED = 4000, HANDS = 12 };
+static IgTensor *handed[HANDED];
+
+static void *release_all(void *context) {
+    (void)context;
+    for (int i = 0; i < HANDED; i++) ig_release(handed[i]);
+    // What this thread released last is known to be gone, here as anywhere.
+    double value;
+    return ig_item(handed[HANDED - 1], &value, NULL) ? "read" : NULL;
+}
+
+// One thread makes tensors and others, which end, release them: the memory serves again.
+static void test_threads_that_only_release(void **state) {
+    (void)state;
+    IgTensor *one = ig_full(device, IgFloat32, 1, (int64_t[]){1}, 1, NULL);
+    size_t settled = 0;
+    for (int hand = 0; hand < HANDS; hand++) {
+        for (int i = 0; i < HANDED; i++) assert_non_null(handed[i] = ig_detach(one, NULL));
+        pthread_t thread;
+        void *wrong = NULL;
+        assert_int_equal(pthread_create(&thread, NULL, release_all, NULL), 0);
+        pthread_join(thread, &wrong);
+        assert_null(wrong);
+        if (hand == 2) settled = mallinfo2().uordblks;
+    }
+    size_t now = mallinfo2().uordblks;
+    if (now > settled + 100000) fail_msg("%zu bytes, before %zu", now, settled);
+    ig_release(one);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_growth),
-        cmocka_unit_test(test_cuts_do_not_show),
-        cmocka_unit_test(test_step_in_the_product),
+        cmocka_unit_test(test_no_growth),        cmocka_unit_test(test_threads_that_only_release),
+        cmocka_unit_test(test_cuts_do_not_show), cmocka_unit_test(test_step_in_the_product),
         cmocka_unit_test(test_step_in_place),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
