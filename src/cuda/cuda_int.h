@@ -109,8 +109,11 @@ typedef struct CudaFlow {
     CudaBytes log;       // commands since then (graph.c)
     CudaBytes constants; // of these
     size_t n_logged;
-    bool holding;            // they are not with the driver yet
-    struct CudaNotes *notes; // of kernels that log or check (surroundings.c)
+    bool holding;                // they are not with the driver yet
+    size_t n_given;              // bytes of the log that are; with n_left commands behind them
+    size_t n_left;               // that are not, and will go together
+    struct CudaTrain *trains[2]; // rings of them, by size (train.c); NULL: none yet
+    struct CudaNotes *notes;     // of kernels that log or check (surroundings.c)
     struct CudaPiece *pieces;
     struct CudaGraph *match; // what they begin like, if its time is still the device's
     uint64_t match_time;
@@ -142,9 +145,12 @@ struct CudaDevice {
     CUdeviceptr zeros;          // what arguments that are not bound point to
     CUmodule merge_module;
     CUfunction merge;
-    struct CudaGraph *graphs; // newest first; under graph_lock
-    uint64_t graph_time;      // raised when one is freed; likewise
-    uint64_t seen[64];        // hashes of sequences that came once; likewise
+    _Atomic uint64_t n_single; // commands that went to the driver one by one
+    atomic_bool no_trains;     // it does not take them
+    struct CudaTrain *trains;  // of all flows; under graph_lock
+    struct CudaGraph *graphs;  // newest first; under graph_lock
+    uint64_t graph_time;       // raised when one is freed; likewise
+    uint64_t seen[64];         // hashes of sequences that came once; likewise
     unsigned n_seen;
     pthread_mutex_t graph_lock;
     atomic_bool has_blocks; // there was a texture of compressed blocks
@@ -301,7 +307,7 @@ uint64_t cuda_surroundings(CudaFlow *flow, const DevDispatch *dispatch, const ui
 void cuda_read_notes(CudaFlow *flow); // of kernels that are done, for the run
 void cuda_notes_free(CudaFlow *flow);
 
-// ---- graph.c: commands of a run, on their way to the driver ----
+// ---- graph.c, train.c: commands of a run, on their way to the driver ----
 
 typedef struct CudaLaunch {
     CUfunction function;
@@ -319,4 +325,10 @@ CUresult cuda_flush(CudaFlow *flow);
 // A sequence ends here: one that came again becomes a graph. cuda_flush was before it.
 void cuda_remember(CudaFlow *flow);
 void cuda_graphs_forget(CudaDevice *device, CUfunction function); // NULL: all
+
+// Several launches in one, a chain (train.c). CUDA_TRAIN_SHORT or CUDA_TRAIN_LONG of them, as the
+// driver wants them. False: they are to go one by one; nothing was done.
+enum { CUDA_TRAIN_SHORT = 8, CUDA_TRAIN_LONG = 32 };
+bool cuda_train(CudaFlow *flow, const CUkernelNode *kernels, size_t n);
+void cuda_trains_forget(CudaDevice *device, CUfunction function); // NULL: all; graph_lock held
 #endif

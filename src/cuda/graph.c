@@ -20,6 +20,9 @@ enum {
     MAX_GRAPHS = 16,         // of a device
     MAX_LOG_BYTES = 4 << 20, // of a sequence
     MAX_ORDERED = 2048,      // commands; of more the order stays as it is
+    AT_ONCE = 4,             // of a sequence: these go by themselves, so that the device begins
+    MANY = 64,               // from here on, more go together
+    BEFORE_TRAINS = 256,     // a device that got so many one by one is worth the preparation
     N_SEEN = sizeof((CudaDevice *)0)->seen / sizeof(uint64_t),
 };
 
@@ -87,13 +90,61 @@ static CUresult issue(const CudaFlow *flow, const Command *c) {
                                   extra);
 }
 
-static CUresult issue_all(const CudaFlow *flow) {
+static bool give_train(CudaFlow *flow, size_t n, size_t *at) {
+    CUkernelNode kernels[CUDA_TRAIN_LONG];
+    void *extra[CUDA_TRAIN_LONG][5];
+    size_t n_bytes[CUDA_TRAIN_LONG], next = *at, n_room = 0;
+    char *room = NULL, *rooms = NULL;
+    for (size_t i = 0; i < n; i++) { // all of them launches
+        const Command *c = (const Command *)(const void *)(flow->log.data + next);
+        if (next >= flow->log.n_bytes || c->kind != LAUNCH) return false;
+        n_room += command_bytes(c);
+        next += command_bytes(c);
+    }
+    if (!(rooms = malloc(n_room))) return false;
+    next = *at, room = rooms;
+    for (size_t i = 0; i < n; i++) {
+        const Command *c = (const Command *)(const void *)(flow->log.data + next);
+        const CudaLaunch *l = &c->launch;
+        n_bytes[i] = l->n_bytes;
+        void *of[] = {(void *)1, with_constants(c, flow->constants.data, room), (void *)2,
+                      &n_bytes[i], NULL};
+        memcpy(extra[i], of, sizeof of);
+        kernels[i] = (CUkernelNode){.function = l->function,
+                                    .grid = {l->grid[0], l->grid[1], l->grid[2]},
+                                    .block = {l->block[0], l->block[1], l->block[2]},
+                                    .shared_bytes = l->shared_bytes,
+                                    .extra = extra[i]};
+        room += command_bytes(c);
+        next += command_bytes(c);
+    }
+    bool ok = cuda_train(flow, kernels, n);
+    free(rooms);
+    if (ok) *at = next;
+    return ok;
+}
+
+// All that is in the log and not with the driver.
+static CUresult give_rest(CudaFlow *flow) {
+    CudaDevice *d = flow->device;
     CUresult result = CUDA_SUCCESS;
-    for (size_t at = 0; at < flow->log.n_bytes && !result;) {
+    size_t at = flow->n_given, left = flow->n_left;
+    while (left && !result) {
+        size_t n = left >= CUDA_TRAIN_LONG ? CUDA_TRAIN_LONG : CUDA_TRAIN_SHORT;
+        bool may = left >= n && !atomic_load_explicit(&d->no_trains, memory_order_relaxed) &&
+                   atomic_load_explicit(&d->n_single, memory_order_relaxed) >= BEFORE_TRAINS;
+        if (may && give_train(flow, n, &at)) {
+            left -= n;
+            continue;
+        }
         const Command *c = (const Command *)(const void *)(flow->log.data + at);
         result = issue(flow, c);
+        atomic_fetch_add_explicit(&d->n_single, 1, memory_order_relaxed);
         at += command_bytes(c);
+        left--;
     }
+    flow->n_given = flow->log.n_bytes;
+    flow->n_left = 0;
     return result;
 }
 
@@ -147,7 +198,7 @@ static Command *append(CudaFlow *flow, size_t n_bytes) {
 
 static void start_over(CudaFlow *flow) {
     flow->log.n_bytes = flow->constants.n_bytes = 0;
-    flow->n_logged = 0;
+    flow->n_logged = flow->n_given = flow->n_left = 0;
     flow->holding = false;
     flow->match = NULL;
 }
@@ -168,15 +219,18 @@ static bool begins_a_graph(CudaFlow *flow, const Command *c) {
     return match != NULL;
 }
 
-// The last command of the log is new: held back, or issued.
+// The last command of the log is new: held back, issued, or left until there are more.
 static CUresult go_on(CudaFlow *flow, const Command *c) {
     flow->busy = true;
     flow->seen_done = false;
-    if (flow->n_logged > 1 && !flow->holding) return issue(flow, c);
-    bool held = flow->holding;
-    flow->holding = begins_a_graph(flow, c);
+    flow->n_left++;
+    bool decided = flow->n_logged > 1 && !flow->holding;
+    flow->holding = !decided && begins_a_graph(flow, c);
     if (flow->holding) return CUDA_SUCCESS;
-    return held ? issue_all(flow) : issue(flow, c);
+    size_t wait_for = flow->n_logged <= AT_ONCE ? 1
+                      : flow->n_logged <= MANY  ? CUDA_TRAIN_SHORT
+                                                : CUDA_TRAIN_LONG;
+    return c->kind == LAUNCH && flow->n_left < wait_for ? CUDA_SUCCESS : give_rest(flow);
 }
 
 CUresult cuda_launch(CudaFlow *flow, const CudaLaunch *launch, const void *parameters) {
@@ -342,7 +396,7 @@ static CUresult tell_constants(const CudaFlow *flow, CudaGraph *g) {
 
 CUresult cuda_flush(CudaFlow *flow) {
     CudaDevice *d = flow->device;
-    if (!flow->holding) return CUDA_SUCCESS;
+    if (!flow->holding) return give_rest(flow);
     flow->holding = false;
     pthread_mutex_lock(&d->graph_lock);
     CudaGraph *g = find(d, &flow->log);
@@ -355,7 +409,7 @@ CUresult cuda_flush(CudaFlow *flow) {
     CUresult result = whole && !has_constants(g, flow) ? tell_constants(flow, g) : CUDA_SUCCESS;
     if (whole && !result) result = d->driver->cuGraphLaunch(g->exec, flow->stream);
     pthread_mutex_unlock(&d->graph_lock);
-    if (!whole) return issue_all(flow);
+    if (!whole) return give_rest(flow);
     start_over(flow);
     return result;
 }
@@ -402,7 +456,12 @@ static CudaGraph *make(CudaFlow *flow) {
     g->n_constant_bytes = flow->constants.n_bytes;
     if (g->n_constant_bytes) memcpy(g->constants, flow->constants.data, g->n_constant_bytes);
     if (driver->cuStreamBeginCapture_v2(flow->stream, CU_STREAM_CAPTURE_MODE_RELAXED)) goto fail;
-    CUresult result = issue_all(flow);
+    CUresult result = CUDA_SUCCESS;
+    for (size_t at = 0; at < flow->log.n_bytes && !result;) {
+        const Command *c = (const Command *)(const void *)(flow->log.data + at);
+        result = issue(flow, c);
+        at += command_bytes(c);
+    }
     CUresult ended = driver->cuStreamEndCapture(flow->stream, &g->graph);
     if (!result) result = ended;
     if (!result) g->nodes = nodes_of(driver, g->graph, flow->n_logged);
@@ -463,6 +522,7 @@ void cuda_graphs_forget(CudaDevice *d, CUfunction function) {
         *at = g->next;
         free_graph(d, g);
     }
+    cuda_trains_forget(d, function);
     memset(d->seen, 0, sizeof d->seen); // another function may get its place
     pthread_mutex_unlock(&d->graph_lock);
 }

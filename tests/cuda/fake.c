@@ -714,9 +714,14 @@ EXPORT CUresult cuGraphExecKernelNodeSetParams(CUgraphExec exec, CUgraphNode nod
     while (n && (const void *)n->of != (const void *)node) n = n->next;
     pthread_mutex_lock(&lock);
     int result = called(FAKE_SET_PARAMETERS, 0);
-    if (!n || n->function != kernel->function || memcmp(n->grid, kernel->grid, sizeof n->grid) != 0)
-        result = CUDA_ERROR_INVALID_VALUE;
-    if (!result) memcpy(n->parameters, kernel->extra[1], n->n_parameters);
+    if (!n || !n->function || !kernel->function) result = CUDA_ERROR_INVALID_VALUE;
+    if (!result) {
+        n->function = kernel->function;
+        memcpy(n->grid, kernel->grid, sizeof n->grid);
+        memcpy(n->block, kernel->block, sizeof n->block);
+        n->n_parameters = *(const size_t *)kernel->extra[3];
+        memcpy(n->parameters, kernel->extra[1], n->n_parameters);
+    }
     pthread_mutex_unlock(&lock);
     return result;
 }

@@ -61,6 +61,68 @@ static void what_comes_again_is_a_graph(void **state) {
     cuda_device.close(d);
 }
 
+// Commands that are new each time go in trains, in their order, and copies between them too.
+static void new_commands_go_together(void **state) {
+    (void)state;
+    enum { N = 301, ROUNDS = 6 };
+    void *d = rig_open(NULL);
+    DevCode *codes[2] = {rig_code(d, "add_one"), rig_code(d, "add_from")};
+    DevMemory m = rig_memory(d, 4096, DEV_PRIVATE), other = rig_memory(d, 4096, DEV_PRIVATE);
+    int32_t x = 0, y = 0, saved = 0, seen[3];
+    uint64_t calls = 0, trains = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        calls = fake_calls(FAKE_LAUNCH), trains = fake_calls(FAKE_GRAPH_LAUNCH);
+        DevRun run;
+        rig_begin(&run, d, (DevLimits){0});
+        for (int i = 0; i < N; i++) {
+            if (i == 150 + round) { // y so far, to the third int
+                assert_true(
+                    cuda_device.copy(&run, other.address + 8, other.address, sizeof(int32_t)));
+                saved = y;
+            } else if ((i * 7 + round) % 3) {
+                assert_true(rig_dispatch(&run, codes[0], "add_one", m.address, 1));
+                x++;
+            } else {
+                assert_true(
+                    rig_dispatch(&run, codes[1], "add_from", m.address, (uintptr_t)other.address));
+                y += x;
+            }
+        }
+        cuda_device.run_end(&run);
+        assert_int_equal(atomic_load(&run.fault), DEV_FAULT_NONE);
+        assert_int_equal(first_of(&m), x);
+        assert_true(cuda_device.copy(NULL, seen, other.address, sizeof seen));
+        assert_int_equal(seen[0], y);
+        assert_int_equal(seen[2], saved);
+        if (round == 3) { // what its nodes had is gone
+            cuda_device.code_free(codes[1]);
+            codes[1] = rig_code(d, "add_from");
+        }
+    }
+    assert_true(fake_calls(FAKE_GRAPH_LAUNCH) - trains >= (N - 20) / 32);
+    assert_true(fake_calls(FAKE_LAUNCH) - calls < 40);            // and not N
+    fake_fail(FAKE_SET_PARAMETERS, 40, CUDA_ERROR_INVALID_VALUE); // then they go one by one
+    for (int round = 0; round < 2; round++) {
+        DevRun run;
+        rig_begin(&run, d, (DevLimits){0});
+        for (int i = 0; i < N; i++) {
+            assert_true(rig_dispatch(&run, codes[(i + round) & 1], "add_one", m.address,
+                                     (i + round) & 1 ? (uintptr_t)other.address : 1));
+            if ((i + round) & 1)
+                y += x;
+            else
+                x++;
+        }
+        cuda_device.run_end(&run);
+        assert_int_equal(first_of(&m), x);
+        assert_int_equal(first_of(&other), y);
+    }
+    for (int i = 0; i < 2; i++) cuda_device.code_free(codes[i]);
+    cuda_device.memory_free(d, &m);
+    cuda_device.memory_free(d, &other);
+    cuda_device.close(d);
+}
+
 // Constants of commands are parameters, and others each time; the graph stays the same.
 static void constants_of_a_graph(void **state) {
     (void)state;
@@ -372,6 +434,7 @@ static void code_that_is_none(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_comes_again_is_a_graph),
+        cmocka_unit_test(new_commands_go_together),
         cmocka_unit_test(constants_of_a_graph),
         cmocka_unit_test(the_host_looks_in_between),
         cmocka_unit_test(copies_and_fills_are_ordered),
