@@ -125,9 +125,27 @@ static void write_loops(Text *out, const IgReduce *p, int extra) {
     for (int a = outer; a >= last; a--) text_printf(out, "    }\n");
 }
 
+// The first place of the best value of a SIMD-group's threads, of which at least one has some;
+// values of 32 bits.
+static void write_best_place(Text *out, const IgReduce *p) {
+    bool least = p->kind == IG_ARGMIN, is_float = ig_is_float(p->value);
+    text_printf(out,
+                "    const %s best = simd_%s(none || acc != acc ? %s : acc);\n"
+                "    const bool nan = !none && acc != acc, any = simd_any(nan);\n"
+                "    where = simd_min((any ? nan : !none && acc == best) ? where : INT_MAX);\n"
+                "    acc = any ? %s : best;\n    if (lane != 0) return;\n",
+                ig_reduce_accumulator(p), least ? "min" : "max",
+                is_float ? (least ? "INFINITY" : "-INFINITY") : (least ? "INT_MAX" : "INT_MIN"),
+                is_float ? "NAN" : "best");
+}
+
 // The results of the threads of a SIMD-group become one.
 static void write_meeting(Text *out, const IgReduce *p) {
     bool place = ig_reduce_has_place(p);
+    if (place && *ig_reduce_accumulator(p) != 'l') {
+        write_best_place(out, p);
+        return;
+    }
     text_printf(out, "    for (ushort step = 16; step > 0; step /= 2) {\n"
                      "    const auto v = simd_shuffle_down(acc, step);\n");
     if (place)
