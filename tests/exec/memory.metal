@@ -185,3 +185,22 @@ kernel void kept_pointers(device float *out [[buffer(0)]], constant int &n [[buf
     for (int k = 0; k < n; k++) s += p[k][(l + k) % 32];
     out[l] = s + q[n - 3][n - 2];
 }
+
+// More sums than registers: a step of few threads.
+// run: four_by_four grid=32,8 group=32,4
+// arg 0 = ints(32 * 128, -9, 9).astype(f32)
+// arg 1 = ints(128 * 128, -9, 9).astype(f32)
+// arg 2 = np.zeros(32 * 128, f32)
+// expect 2 = a0.reshape(32, 128) @ a1.reshape(128, 128)
+// run: four_by_four grid=32,8 group=4,4
+// arg 0 = ints(32 * 128, -9, 9).astype(f32)
+// arg 1 = ints(128 * 128, -9, 9).astype(f32)
+// arg 2 = np.zeros(32 * 128, f32)
+// expect 2 = a0.reshape(32, 128) @ a1.reshape(128, 128)
+kernel void four_by_four(device const float *a [[buffer(0)]], device const float4 *b [[buffer(1)]], device float4 *c [[buffer(2)]],
+                         uint2 p [[thread_position_in_grid]]) {
+    float4 s[4] = {0, 0, 0, 0};
+    for (int k = 0; k < 128; k++)
+        for (int i = 0; i < 4; i++) s[i] += a[(4 * p.y + i) * 128 + k] * b[k * 32 + p.x];
+    for (int i = 0; i < 4; i++) c[(4 * p.y + i) * 32 + p.x] = s[i];
+}

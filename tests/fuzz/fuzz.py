@@ -28,7 +28,7 @@ def plan(seed):
     r = random.Random(seed * 7919)
     together = r.random() < .4
     parts = 1 if together else r.choice([1, 1, 1, 2, 2, 4, 8])
-    return {'together': together, 'width': 32 if together else r.choice([32, 32, 32, 16, 8]), 'parts': parts, 'shape': r.choice(SHAPES),
+    return {'together': together, 'width': 32 if together else r.choice([32, 32, 32, 16, 8, 4]), 'parts': parts, 'shape': r.choice(SHAPES),
             'target': r.choice(TARGETS), 'opt': r.choice(['-O1', '-O2', '-O2']), 'quick': r.random() < .75}
 
 

@@ -180,10 +180,11 @@ static void look_at(const Cg *cg, LLVMValueRef f, Carried *c) {
     }
 }
 
-// Where a loop carries more than the registers hold, a step of half or a quarter of a SIMD-group
-// spills less (512 x 512 product, 4 x 4 results a thread: AVX2 1.6x, AVX-512 1.1x). 32 lanes else.
+// Where a loop carries more than the registers hold, a step of a part of a SIMD-group spills less
+// (512 x 512 product, 4 x 4 results a thread: AVX-512 1.1x with 16 lanes; AVX2 1.6x with 8, where
+// the sums alone take all registers, 3.7x with 4). 32 lanes else.
 static unsigned narrow_step(const MslContext *cx, const Carried *c, uint32_t n_threads) {
-    unsigned room = cx->avx512 ? 24 : 8, least = cx->avx512 ? 16 : 8, lanes = cx->width;
+    unsigned room = cx->avx512 ? 24 : 6, least = cx->avx512 ? 16 : 4, lanes = cx->width;
     for (unsigned held = c->registers; held > room && lanes > least; held /= 2) lanes /= 2;
     return c->calls || c->divergent || n_threads % lanes ? cx->width : lanes;
 }

@@ -189,7 +189,7 @@ LLVMValueRef msl_vectorise(MslContext *cx, LLVMValueRef thread, bool full_shape)
 
 LLVMValueRef msl_vectorise_step(MslContext *cx, LLVMValueRef thread, bool full_shape,
                                 unsigned parts) {
-    if (cx->width != 8 && cx->width != 16 && cx->width != 32)
+    if (cx->width != 4 && cx->width != 8 && cx->width != 16 && cx->width != 32)
         msl_fail(cx, "internal error: %u lanes", cx->width);
     if (!parts || parts > MAX_PARTS || (parts & (parts - 1)))
         msl_fail(cx, "internal error: %u vectors", parts);
