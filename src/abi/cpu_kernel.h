@@ -60,8 +60,12 @@ _Static_assert(offsetof(CpuLaunch, log) == 56 && offsetof(CpuLaunch, textures) =
                    offsetof(CpuLaunch, schedule) == 152 && offsetof(CpuLaunch, count) == 160,
                "codegen knows this layout");
 
+#define CPU_THREADGROUP_MARGIN 128u
+
 // Runs threadgroups first .. end-1 (x fastest, then y, then z) one after the other.
-//   threadgroup_memory  static bytes + dynamic lengths, 128-byte aligned; contents undefined
+//   threadgroup_memory  static bytes + dynamic lengths, 128-byte aligned; contents undefined.
+//                       CPU_THREADGROUP_MARGIN bytes before and behind it are the caller's too:
+//                       code reads them, and writes what it read
 //   frames              frame_stride bytes for each SIMD-group of a threadgroup, 128-byte aligned;
 //                       NULL if frame_stride is 0
 typedef void CpuKernelFn(const CpuLaunch *launch, uint64_t first, uint64_t end,

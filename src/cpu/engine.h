@@ -80,7 +80,7 @@ typedef struct CpuThread {
     unsigned n_untimed;       // runs of short code since one was timed (dispatch.c)
     void *stack;              // the mapping that compiled code's stack lies in, guards included
     size_t guard_bytes;       // below it, and as many above
-    void *threadgroup_memory; // 128-byte aligned
+    void *threadgroup_memory; // 128-byte aligned, with CPU_THREADGROUP_MARGIN around it
     size_t threadgroup_capacity;
     void *frames;
     size_t frames_capacity;

@@ -37,9 +37,14 @@ CpuThread *cpu_threads;
 
 // ---- Records ----
 
+// What was allocated, the margin first.
+static void *threadgroup_block(const CpuThread *t) {
+    return t->threadgroup_memory ? (char *)t->threadgroup_memory - CPU_THREADGROUP_MARGIN : NULL;
+}
+
 void cpu_thread_free_memory(CpuThread *t) {
     if (t->stack) munmap(t->stack, CPU_KERNEL_STACK + 2 * t->guard_bytes);
-    free(t->threadgroup_memory);
+    free(threadgroup_block(t));
     free(t->frames);
 }
 
@@ -155,8 +160,11 @@ static bool reserve(void **memory, size_t *capacity, size_t need) {
 }
 
 bool cpu_thread_reserve(CpuThread *t, size_t threadgroup_bytes, size_t frame_bytes) {
-    return reserve(&t->threadgroup_memory, &t->threadgroup_capacity, threadgroup_bytes + 128) &&
-           reserve(&t->frames, &t->frames_capacity, frame_bytes);
+    void *block = threadgroup_block(t);
+    if (!reserve(&block, &t->threadgroup_capacity, threadgroup_bytes + 2 * CPU_THREADGROUP_MARGIN))
+        return false;
+    t->threadgroup_memory = (char *)block + CPU_THREADGROUP_MARGIN;
+    return reserve(&t->frames, &t->frames_capacity, frame_bytes);
 }
 
 // ---- Running kernel code ----

@@ -165,3 +165,64 @@ kernel void versions_of_a_step_wait_together(device const uint *a [[buffer(0)]],
 #pragma unroll
     for (uint k = 0; k < 16; k++) out[k * grid + i] = v + a[16 * i + k];
 }
+
+// Lanes that are off beside memory that others write: their places lie before it, or behind.
+// run: shifted grid=512 group=128
+// arg 0 = ints(512, 0, 200).astype(u32)
+// arg 1 = np.zeros(512, u32)
+// expect 1 = (lambda a: np.concatenate([a[:, 5:14] * 3, a[:, :119] * 7], 1))(a0.reshape(4, 128)) * 3
+// run: shifted grid=384 group=32
+// arg 0 = ints(384, 0, 30).astype(u32)
+// arg 1 = np.zeros(384, u32)
+// expect 1 = (lambda a: np.concatenate([a[:, 5:14] * 3, a[:, :23] * 7], 1))(a0.reshape(12, 32)) * 3
+// run: shifted grid=200 group=50
+// arg 0 = ints(200, 0, 30).astype(u32)
+// arg 1 = np.zeros(200, u32)
+// expect 1 = (lambda a: np.concatenate([a[:, 5:14] * 3, a[:, :41] * 7], 1))(a0.reshape(4, 50)) * 3
+kernel void shifted(device const uint *a [[buffer(0)]], device uint *out [[buffer(1)]], uint i [[thread_position_in_grid]],
+                    uint l [[thread_position_in_threadgroup]], uint n [[threads_per_threadgroup]]) {
+    threadgroup ushort h[128];
+    threadgroup uint t[128];
+    threadgroup uchar b[128];
+    t[l] = h[l] = b[l] = 1;
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (l >= 5) {
+        h[l - 5] = ushort(a[i] * 3);
+        t[l - 5] = a[i] * 3;
+        b[l - 5] = uchar(a[i] * 3);
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    if (l + 9 < n) {
+        h[l + 9] = ushort(a[i] * 7);
+        t[l + 9] = a[i] * 7;
+        b[l + 9] = uchar(a[i] * 7);
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    out[i] = t[l] + h[l] + (uchar(t[l]) == b[l] ? t[l] : 12345);
+}
+
+// Whole SIMD-groups on or off, then a part of one; what they find is used behind.
+// run: found_on_the_way grid=1024 group=256
+// arg 0 = ints(1024, 0, 1000).astype(u32)
+// arg 1 = np.zeros(1024, u32)
+// expect 1 = np.array([[r[l::1 << l.bit_length()].sum() - r[l] for l in range(256)] for r in a0.reshape(4, 256)])
+// run: found_on_the_way grid=256 group=64
+// arg 0 = ints(256, 0, 1000).astype(u32)
+// arg 1 = np.zeros(256, u32)
+// expect 1 = np.array([[r[l::1 << l.bit_length()].sum() - r[l] for l in range(64)] for r in a0.reshape(4, 64)])
+kernel void found_on_the_way(device const uint *a [[buffer(0)]], device uint *out [[buffer(1)]], uint i [[thread_position_in_grid]],
+                             uint l [[thread_position_in_threadgroup]], uint n [[threads_per_threadgroup]]) {
+    threadgroup uint t[256];
+    uint found = 0;
+    t[l] = a[i];
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    for (uint s = n / 2; s > 0; s /= 2) {
+        if (l < s) {
+            uint more = t[l + s];
+            t[l] += more;
+            found += more;
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+    }
+    out[i] = found;
+}

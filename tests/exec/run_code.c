@@ -65,14 +65,16 @@ static void run(const char *path, const Request *r, void **slots, uint64_t *leng
         groups *= launch.groups_per_grid[d];
         threads *= r->group[d];
     }
-    size_t local = (info->threadgroup_bytes + dynamic + ALIGN - 1) / ALIGN * ALIGN,
+    size_t local = (info->threadgroup_bytes + dynamic + ALIGN - 1) / ALIGN * ALIGN +
+                   2 * CPU_THREADGROUP_MARGIN,
            frames = info->frame_stride * ((threads + 31) / 32);
     size_t n_bytes = local + (frames + ALIGN) / ALIGN * ALIGN;
     char *memory = aligned_alloc(ALIGN, n_bytes);
     if (!memory) die("out of memory");
     memset(memory, 0xa5, n_bytes);
-    kernel(&launch, 0, groups / 2, memory, frames ? memory + local : NULL);
-    kernel(&launch, groups / 2, groups, memory, frames ? memory + local : NULL);
+    char *own = memory + CPU_THREADGROUP_MARGIN;
+    kernel(&launch, 0, groups / 2, own, frames ? memory + local : NULL);
+    kernel(&launch, groups / 2, groups, own, frames ? memory + local : NULL);
     free(memory);
 }
 

@@ -220,10 +220,11 @@ def execute(run, so, arrays, tensors={}):
         launch.groups_per_grid[d] = -(-run.grid[d] // run.group[d])
         groups *= launch.groups_per_grid[d]
     frames = info.frame_stride * -(-run.group[0] * run.group[1] * run.group[2] // 32)
-    block = ctypes.create_string_buffer(info.threadgroup_bytes + dynamic + frames + 512)
+    margin = 128  # CPU_THREADGROUP_MARGIN, before and behind
+    block = ctypes.create_string_buffer(info.threadgroup_bytes + dynamic + frames + 512 + 2 * margin)
     ctypes.memset(block, 0xA5, len(block))
-    memory = -(-ctypes.addressof(block) // 128) * 128
-    frame = -(-(memory + info.threadgroup_bytes + dynamic) // 128) * 128
+    memory = -(-ctypes.addressof(block) // 128) * 128 + margin
+    frame = -(-(memory + info.threadgroup_bytes + dynamic + margin) // 128) * 128
     kernel = code.ingot_kernel
     kernel.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_void_p]
     kernel.restype = None

@@ -80,10 +80,10 @@ def launch(so, slots, grid, group, ops):
         n.groups_per_grid[d] = -(-grid[d] // group[d])
         groups *= n.groups_per_grid[d]
     frames = info.frame_stride * -(-group[0] * group[1] * group[2] // 32)
-    block = ctypes.create_string_buffer(info.threadgroup_bytes + frames + 512)
+    block = ctypes.create_string_buffer(info.threadgroup_bytes + frames + 768)
     ctypes.memset(block, 0xA5, len(block))
-    memory = -(-ctypes.addressof(block) // 128) * 128
-    frame = -(-(memory + info.threadgroup_bytes) // 128) * 128
+    memory = -(-ctypes.addressof(block) // 128) * 128 + 128  # with margins
+    frame = -(-(memory + info.threadgroup_bytes + 128) // 128) * 128
     kernel = code.ingot_kernel
     kernel.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_void_p]
     kernel.restype = None

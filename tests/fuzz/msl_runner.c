@@ -49,9 +49,9 @@ static int run(const char *path, const uint32_t *shape, Memory *m, uint32_t *fla
         launch.threads_per_grid[d] = launch.groups_per_grid[d] * shape[d] - shape[d] / 3;
         n *= launch.groups_per_grid[d];
     }
-    void *memory = aligned_alloc(4096, 65536), *frames = aligned_alloc(4096, STACKS);
+    char *memory = aligned_alloc(4096, 65536), *frames = aligned_alloc(4096, STACKS);
     memset(memory, 0, 65536);
-    kernel(&launch, 0, n, memory, frames);
+    kernel(&launch, 0, n, memory + CPU_THREADGROUP_MARGIN, frames);
     *flags = info->flags;
     free(memory);
     free(frames);

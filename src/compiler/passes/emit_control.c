@@ -135,8 +135,11 @@ static Value ask_lines(Vec *x, Blk *k, int to) {
     if (!whole || !condition_test(x, k, to, &t)) return NULL;
     Value first = msl_scalar(x, t.line), bound = msl_scalar(x, t.bound);
     unsigned last = x->lanes - 1;
-    for (unsigned p = 0; x->parts > 1 && p < x->parts; p++)
-        k->any[p] = msl_ask_line(x, &t, first, bound, p * x->width + (t.rising ? 0 : x->width - 1));
+    for (unsigned p = 0; x->parts > 1 && p < x->parts; p++) {
+        unsigned low = p * x->width, high = low + x->width - 1;
+        k->any[p] = msl_ask_line(x, &t, first, bound, t.rising ? low : high);
+        k->every[p] = msl_ask_line(x, &t, first, bound, t.rising ? high : low);
+    }
     k->all = msl_ask_line(x, &t, first, bound, t.rising ? last : 0);
     return msl_ask_line(x, &t, first, bound, t.rising ? 0 : last);
 }
@@ -414,6 +417,13 @@ static Value fresh_mask(Vec *x, const Blk *d, int to, unsigned p) {
                          "");
 }
 
+static void remember_part(Vec *x, PartRun run) {
+    PartRun *kept = vec_alloc(x, 1, sizeof *kept);
+    *kept = run;
+    kept->following = x->part_runs;
+    x->part_runs = kept;
+}
+
 static void emit_part_by_part(Vec *x, Blk *k) {
     Value end = LLVMGetBasicBlockTerminator(k->old), begin = LLVMGetFirstInstruction(k->old);
     for (Value i = begin; i != end; i = LLVMGetNextInstruction(i)) {
@@ -430,8 +440,11 @@ static void emit_part_by_part(Vec *x, Blk *k) {
         LLVMPositionBuilderAtEnd(x->b, on);
         Value mask = k->mask[p], fresh = any ? fresh_mask(x, d, (int)(k - x->blocks), p) : NULL;
         if (fresh) k->mask[p] = fresh;
+        if (fresh) remember_part(x, (PartRun){before, on, next, fresh, d->every[p], NULL});
+        x->part_on = true;
         for (Value i = begin; i != end; i = LLVMGetNextInstruction(i))
             if (!LLVMIsAPHINode(i) && is_varying(x, i)) msl_emit_part(x, i, p);
+        x->part_on = false;
         k->mask[p] = mask;
         Block last = LLVMGetInsertBlock(x->b);
         LLVMBuildBr(x->b, next);

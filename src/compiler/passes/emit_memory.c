@@ -6,6 +6,7 @@
 //   segment) stride = 2..4 elements    records: one wide access for each run and shuffles anything
 //   else             gather and scatter
 #include "compiler/passes/passes_int.h"
+#include "abi/cpu_kernel.h"
 
 Value msl_set_align(Vec *x, Value call, unsigned parameter, unsigned align) {
     unsigned kind =
@@ -73,15 +74,27 @@ typedef struct Access {
     Val *to;                     // load: gets v[0..n-1]
     Value from;                  // store: the value
     bool soa;
-    bool own;     // by no other thread of the machine seen, for all lanes (cx->rows)
+    bool own;     // by no other thread of the machine seen, for all lanes (cx->rows, cx->local)
     int64_t step; // bytes from one element to the next
     Value array;  // private: stay inside (private.c); NULL: anywhere
 } Access;
+
+// A row is there for all lanes. Threadgroup memory is there where a lane is active, and as far
+// around it as other lanes may reach: that much lies before and behind it (abi/cpu_kernel.h).
+static Value own_place(Vec *x, Value p, Value mask) {
+    unsigned n = LLVMGetVectorSize(LLVMTypeOf(mask));
+    if (x->cx->rows || ((x->parts == 1 || x->part_on) && n == x->width)) return p;
+    Type bits = LLVMIntTypeInContext(x->llvm, n);
+    Value any = LLVMBuildICmp(x->b, LLVMIntNE, LLVMBuildBitCast(x->b, mask, bits, ""),
+                              LLVMConstNull(bits), "");
+    return LLVMBuildSelect(x->b, any, p, msl_scalar_of(x, LLVMGetLastParam(x->thread), 0), "");
+}
 
 // Of memory that is the step's own. Without AVX-512 a masked store is slow (sixteen of a fragment
 // function's on Zen 4: a third of the time of a picture), or a branch for each lane.
 static void store_own(Vec *x, Value v, Value p, Value mask, unsigned align) {
     if (!x->cx->avx512 && !LLVMIsConstant(mask)) {
+        p = own_place(x, p, mask);
         Value old = LLVMBuildLoad2(x->b, LLVMTypeOf(v), p, "");
         LLVMSetAlignment(old, align);
         LLVMSetVolatile(old, 1); // else LLVM makes a masked store of it again
@@ -157,6 +170,10 @@ static void access_consecutive(Vec *x, const Access *a, unsigned runs, bool back
             if (narrow && !a->own) {
                 msl_store_narrow(x, whole, p, 1, a->align);
                 continue;
+            }
+            if (a->to && a->own && !x->cx->avx512 && !x->cx->rows && !LLVMIsConstant(m)) {
+                p = own_place(x, p, m);
+                m = LLVMConstAllOnes(LLVMTypeOf(m));
             }
             if (backwards) m = reversed(x, m);
             if (a->to) {
@@ -404,6 +421,12 @@ static bool is_row(const Vec *x, Value p) {
            root_of(operand(from, 0)) == LLVMGetLastParam(x->thread);
 }
 
+// In elements of which a vector of all lanes reaches no further than CPU_THREADGROUP_MARGIN.
+static bool is_near(const Vec *x, Value p, int bytes) {
+    return x->cx->local && root_of(p) == LLVMGetLastParam(x->thread) &&
+           (unsigned)bytes * x->width <= CPU_THREADGROUP_MARGIN;
+}
+
 static Access access_of(Vec *x, Value p, Type t, unsigned align) {
     Access a = {.p = p,
                 .element = is_vector(t) ? LLVMGetElementType(t) : t,
@@ -413,7 +436,7 @@ static Access access_of(Vec *x, Value p, Type t, unsigned align) {
     a.whole_align = align;
     a.align = align > (unsigned)a.bytes ? (unsigned)a.bytes : align;
     a.step = a.soa ? (int64_t)a.bytes * x->lanes : a.bytes;
-    a.own = is_row(x, p);
+    a.own = is_row(x, p) || is_near(x, p, a.bytes);
     return a;
 }
 

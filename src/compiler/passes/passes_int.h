@@ -75,6 +75,7 @@ typedef struct Blk {
     Value mask[MAX_PARTS], taken[MAX_PARTS],
         again[MAX_PARTS];      // execution mask; of the taken side; of the lanes that loop on
     Value any[MAX_PARTS], all; // i1: whether `taken` has a lane, and all; NULL: ask it
+    Value every[MAX_PARTS];    // where it has one there: whether it has all
 } Blk;
 typedef struct Loop {
     int header, latch, preheader, exit, parent;
@@ -101,6 +102,13 @@ typedef struct Sums {
     struct Sums *next;
 } Sums;
 
+// What one part of a block does, where lanes of it are active (emit_control.c).
+typedef struct PartRun {
+    Block before, on, next;
+    Value mask, every;
+    struct PartRun *following;
+} PartRun;
+
 typedef struct Vec {
     MslContext *cx;
     Arena arena;
@@ -117,10 +125,11 @@ typedef struct Vec {
     uint32_t shape[3];
     bool full; // actual threadgroup size = shape
     enum { POSITIONS_VARY, POSITIONS_LINEAR, POSITIONS_SEGMENTED } positions;
-    int fast;    // the dimension that runs with the lanes
-    bool whole;  // the mask it begins with is full
-    bool lead;   // lane 0 is active in the block being emitted
-    bool assume; // this copy may count checked clamps as linear (version.c)
+    int fast;     // the dimension that runs with the lanes
+    bool whole;   // the mask it begins with is full
+    bool lead;    // lane 0 is active in the block being emitted
+    bool part_on; // some lane of the part being emitted is: else of some part
+    bool assume;  // this copy may count checked clamps as linear (version.c)
     Type i1, i8, i16, i32, i64, f32, f64, ptr, none, mask_type, bits_type;
     Value thread, f;
 
@@ -145,6 +154,7 @@ typedef struct Vec {
     struct Shape *shapes;
     Value slots[MAX_SLOTS]; // memory for loops over lanes, one after the other
     Map full_tests;         // questions for a full mask that split.c answers
+    PartRun *part_runs;     // of which it makes copies for full masks
 
     Value covered, lengths;                 // emit_helper.c: lanes that count; NULL: all that run
     Value mask;                             // execution mask of the part of the block being emitted

@@ -112,9 +112,9 @@ static void assume(Region *r, Value from, Value to) {
         r->to[k] = to;
 }
 
-// Copies the region; `masks`, one for each part, are full in the copy, and no lane has left the
-// loop l, if any, so that nothing is kept for those that have.
-static void copy_region(Region *r, const Value *masks, const Loop *l) {
+// Copies the region; `masks` are full in the copy, and no lane has left the loop l, if any, so that
+// nothing is kept for those that have.
+static void copy_region(Region *r, const Value *masks, unsigned n_masks, const Loop *l) {
     Vec *x = r->x;
     r->to = vec_alloc(x, (size_t)r->n_values + MAX_PARTS, sizeof *r->to);
     for (int k = 0; k < r->n; k++) {
@@ -123,7 +123,9 @@ static void copy_region(Region *r, const Value *masks, const Loop *l) {
         for (Value i = LLVMGetFirstInstruction(r->old[k]); i; i = LLVMGetNextInstruction(i))
             add_value(r, i, copy_instruction(r, i));
     }
-    for (unsigned p = 0; p < x->parts; p++) assume(r, masks[p], msl_full_mask(x));
+    for (unsigned p = 0; p < n_masks; p++) assume(r, masks[p], msl_full_mask(x));
+    for (const PartRun *part = x->part_runs; n_masks == x->parts && part; part = part->following)
+        if (inside(r, part->on)) assume(r, part->mask, msl_full_mask(x));
     for (int k = l ? l->first_out : 0; l && k < l->first_out + l->n_out; k++)
         for (int c = 0; c < x->outs[k].n * (int)x->parts; c++) {
             Value acc = x->outs[k].acc[c];
@@ -179,7 +181,7 @@ static bool split_loop(Vec *x, const Loop *l) {
     if (x->blocks[l->exit].n_pred != 1 || !find_region(x, &r, head->first, end)) return false;
     if (LLVMGetNumSuccessors(LLVMGetBasicBlockTerminator(pre)) != 1) return false;
     const Value *entering = l->divergent ? x->blocks[l->preheader].mask : head->mask;
-    copy_region(&r, head->mask, l);
+    copy_region(&r, head->mask, x->parts, l);
     Block copy = copy_of_block(&r, head->first), from = copy_of_block(&r, latch->last);
     LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(pre));
     branch_on_full(x, pre, entering, NULL, copy, head->first);
@@ -205,7 +207,7 @@ static bool split_side(Vec *x, int b) {
     Block to = x->blocks[msl_taken_side(x, b)].first, end = x->blocks[k->ipdom].first;
     Region r;
     if (x->blocks[k->ipdom].header >= 0 || !find_region(x, &r, to, end)) return false;
-    copy_region(&r, k->taken, NULL);
+    copy_region(&r, k->taken, x->parts, NULL);
     Value t = LLVMGetBasicBlockTerminator(k->last);
     Block ask = msl_new_block(x, "ask");
     for (unsigned s = 0; s < 2; s++)
@@ -213,6 +215,21 @@ static bool split_side(Vec *x, int b) {
     branch_on_full(x, ask, k->taken, k->all, copy_of_block(&r, to), to);
     for (int i = 0; i < r.n; i++) add_edge(&r, end, r.old[i], r.copy[i]);
     return true;
+}
+
+// One part of a conditional side. Where a step is a threadgroup (tree reductions), whole
+// SIMD-groups are on or off, seldom all of them.
+static void split_part(Vec *x, const PartRun *part) {
+    Region r;
+    Value t = LLVMGetBasicBlockTerminator(part->before);
+    if (!find_region(x, &r, part->on, part->next)) return;
+    copy_region(&r, &part->mask, 1, NULL);
+    Block ask = msl_new_block(x, "ask");
+    for (unsigned s = 0; s < 2; s++)
+        if (LLVMGetSuccessor(t, s) == part->on) LLVMSetSuccessor(t, s, ask);
+    LLVMPositionBuilderAtEnd(x->b, ask);
+    LLVMBuildCondBr(x->b, part->every, copy_of_block(&r, part->on), part->on);
+    for (int i = 0; i < r.n; i++) add_edge(&r, part->next, r.old[i], r.copy[i]);
 }
 
 static bool contains_loop(const Vec *x, int b, int end) {
@@ -244,4 +261,5 @@ void msl_split(Vec *x) {
         int side = msl_taken_side(x, b);
         if (!contains_loop(x, side, k->ipdom)) split_side(x, b);
     }
+    for (const PartRun *part = x->part_runs; part; part = part->following) split_part(x, part);
 }
