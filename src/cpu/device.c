@@ -2,6 +2,7 @@
 // device.c: the CPU device's table: this computer's processor, on the host's own memory. What it
 // leaves out is done the host's way (device/host.c).
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -30,6 +31,14 @@ static void read_name(char *name, size_t n_bytes) {
     fclose(file);
 }
 
+// As Apple's GPUs; kernels for devices with more of it can be tried here, too.
+static uint32_t threadgroup_bytes(void) {
+    enum { APPLE = 32768, MOST = 262144 };
+    const char *wanted = getenv("INGOT_THREADGROUP_MEMORY");
+    long bytes = wanted ? strtol(wanted, NULL, 10) : 0;
+    return bytes > APPLE && bytes <= MOST ? (uint32_t)bytes : APPLE;
+}
+
 static void *open_cpu(unsigned index, DevFacts *facts, char *why, size_t why_bytes) {
     static char context; // there is one, and all it has are its threads
     (void)index;
@@ -44,7 +53,7 @@ static void *open_cpu(unsigned index, DevFacts *facts, char *why, size_t why_byt
         .memory_bytes = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0,
         .max_buffer_bytes = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : SIZE_MAX / 4,
         .max_threads = 1024,
-        .max_threadgroup_bytes = 32768,
+        .max_threadgroup_bytes = threadgroup_bytes(),
         .n_workers = os_pool_threads(),
         .unified_memory = true,
         .is_host = true,

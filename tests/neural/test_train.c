@@ -212,11 +212,15 @@ static void gradients_in_half_and_bfloat(void **state) {
     ref_dataset_free(&data);
 }
 
-// A device whose threadgroups have the memory takes this path by itself; one hidden layer fits
-// here. A tile with an odd end, one in each threadgroup, several.
+// A device whose threadgroups have the memory takes this path by itself; here neural.train_resident
+// gives it to them. A tile with an odd end, one in each threadgroup, several.
+static bool has_much_memory(void) {
+    return mtl_device_max_threadgroup_memory_length(device) >= 225 * 1024;
+}
 static void gradients_of_resident_path(void **state) {
     (void)state;
     static const uint32_t batches[] = {33, 300, 5000};
+    if (!has_much_memory()) skip();
     NeuralNetwork net = siren(64, 1, 3);
     stir(&net);
     NeuralDataset data = ref_dataset(500, 2, 3, 1);
@@ -228,6 +232,28 @@ static void gradients_of_resident_path(void **state) {
                                                 .path = NEURAL_PATH_RESIDENT},
                            k == NEURAL_HALF ? 0.005 : 0.04);
     neural_network_free(&net);
+    ref_dataset_free(&data);
+}
+
+// Up to eight hidden layers, in tiles of 32 and of 64; several of them, the last one not whole.
+static void gradients_of_deep_resident_path(void **state) {
+    (void)state;
+    static const uint32_t batches[] = {600, 8192 + 65, 25000}, hidden[] = {1, 5, 8};
+    if (!has_much_memory()) skip();
+    NeuralDataset data = ref_dataset(500, 2, 3, 1);
+    for (size_t h = 0; h < sizeof hidden / sizeof *hidden; h++) {
+        NeuralNetwork net = siren(64, hidden[h], 3);
+        stir(&net);
+        net.layers[0].omega = 5;
+        for (size_t i = 0; i < sizeof batches / sizeof *batches; i++)
+            for (int k = NEURAL_HALF; k <= NEURAL_BFLOAT; k++)
+                check_gradient(&net, &data,
+                               (NeuralTrainOptions){.batch = batches[i],
+                                                    .precision = (NeuralPrecision)k,
+                                                    .path = NEURAL_PATH_RESIDENT},
+                               k == NEURAL_HALF ? 0.02 : 0.15);
+        neural_network_free(&net);
+    }
     ref_dataset_free(&data);
 }
 
@@ -529,12 +555,15 @@ static void refusals(void **state) {
     ref_dataset_free(&other);
 }
 
-int main(void) {
+// An argument: the tests to run, as a pattern.
+int main(int argc, char **argv) {
+    if (argc > 1) cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reference_agrees_with_finite_differences),
         cmocka_unit_test(gradients_of_plain_path),
         cmocka_unit_test(gradients_of_fused_path),
         cmocka_unit_test(gradients_of_resident_path),
+        cmocka_unit_test(gradients_of_deep_resident_path),
         cmocka_unit_test(resident_renderer_draws_the_same),
         cmocka_unit_test(gradients_of_the_default_network),
         cmocka_unit_test(gradients_of_other_networks),
