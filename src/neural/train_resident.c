@@ -11,6 +11,7 @@ enum { // as in kernels/resident.metal
     OUT = 16,
     MAX_IN = 4, // room for; three at most
     MAX_OUT = 4,
+    MAX_LAYERS = 12, // room for
     PAD = 8,
     SMALL_TILE = 32,
     LARGE_TILE = 64,
@@ -23,7 +24,8 @@ enum { // as in kernels/resident.metal
 static size_t memory_for(uint32_t n_hidden, uint32_t rows) {
     size_t weights = (size_t)WIDTH * (n_hidden * WIDTH + OUT + PAD);
     size_t tile = rows * (2 * ((n_hidden + 1) * WIDTH + PAD) + OUT + PAD);
-    size_t floats = (n_hidden + 1) * WIDTH + 2 * rows * (MAX_IN + MAX_OUT);
+    size_t small = (n_hidden + 1) * WIDTH + MAX_OUT + (MAX_IN - 1) * WIDTH + MAX_LAYERS;
+    size_t floats = small + 2 * rows * (MAX_IN + MAX_OUT);
     return (weights + tile) * 2 + floats * 4;
 }
 

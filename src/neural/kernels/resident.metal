@@ -26,6 +26,7 @@ constant uint n_out [[function_constant(5)]];
 constant constexpr int N = 64, GROUPS = 8, THREADS = GROUPS * 32;
 constant constexpr int OUT = 16, ERRORS = OUT + 8; // columns of the last layer, of its deltas' rows
 constant constexpr int MAX_IN = 4, MAX_OUT = 4, PLACE = MAX_IN + MAX_OUT;
+constant constexpr int MAX_LAYERS = 12; // room for
 constant int PITCH = int(n_hidden + 1) * N + 8;     // of activations, of slopes and deltas
 constant int WEIGHTS = int(n_hidden) * N + OUT + 8; // of weights, those of the last layer behind
 
@@ -48,7 +49,8 @@ template <typename T, int ROWS, int COLUMNS> struct Tile {
     using Matrix = tensor<threadgroup T, dextents<int, 2>, tensor_inline>;
 
     threadgroup T *w, *x, *d, *errors; // weights; activations; slopes, then deltas; of the last
-    threadgroup float *biases, *places; // inputs and targets of two tiles
+    threadgroup float *biases, *omegas; // of all layers
+    threadgroup float *first, *places;  // weights of the first; inputs and targets of two tiles
     int thread_index, simdgroup;
     int row, column; // of this SIMD-group's part
 
@@ -60,7 +62,9 @@ template <typename T, int ROWS, int COLUMNS> struct Tile {
         d = x + ROWS * PITCH;
         errors = d + ROWS * PITCH;
         biases = (threadgroup float *)(errors + ROWS * ERRORS);
-        places = biases + int(n_hidden + 1) * N;
+        first = biases + int(n_hidden + 1) * N + MAX_OUT;
+        omegas = first + (MAX_IN - 1) * N;
+        places = omegas + MAX_LAYERS;
     }
     static Matrix matrix(threadgroup T *data, int columns, int rows, int pitch) {
         return Matrix(data, dextents<int, 2>(columns, rows), array<int, 2>{1, pitch});
@@ -86,6 +90,11 @@ template <typename T, int ROWS, int COLUMNS> struct Tile {
         }
         for (int p = thread_index; p < int(n_hidden + 1) * N; p += THREADS)
             biases[p] = params[int(layers[p / N].biases) + p % N];
+        if (thread_index < int(n_out))
+            biases[int(n_hidden + 1) * N + thread_index] = params[int(last.biases) + thread_index];
+        for (int p = thread_index; p < int(n_in) * N; p += THREADS)
+            first[p] = params[int(layers[0].weights) + p];
+        if (thread_index < int(n_hidden) + 2) omegas[thread_index] = layers[thread_index].omega;
     }
 
     // Inputs and targets of sample `first` + thread, and where they go.
@@ -143,7 +152,7 @@ template <typename T, int ROWS, int COLUMNS> struct Tile {
                                                    matmul2d_descriptor::mode::multiply_accumulate);
         matmul2d<shape, execution_simdgroup> product;
         auto z = product.template get_destination_cooperative_tensor<Matrix, Matrix, float>();
-        device const float *first = s.params + s.layers[0].weights;
+        float omega = omegas[0];
 #pragma unroll
         for (ushort e = 0; e < z.get_capacity(); e++) {
             auto at = z.get_multidimensional_index(e);
@@ -153,17 +162,18 @@ template <typename T, int ROWS, int COLUMNS> struct Tile {
                 sum = fma(places[(which * ROWS + row + at[1]) * PLACE + k], first[k * N + c], sum);
             z[e] = sum;
         }
-        activate_all(z, 0, s.layers[0].omega);
+        activate_all(z, 0, omega);
         threadgroup_barrier(mem_flags::mem_threadgroup);
 #pragma nounroll
         for (int i = 0; i < int(n_hidden); i++) {
+            omega = omegas[i + 1];
 #pragma unroll
             for (ushort e = 0; e < z.get_capacity(); e++)
                 z[e] = biases[(i + 1) * N + column + z.get_multidimensional_index(e)[0]];
             auto left = matrix(x + row * PITCH + i * N, N, 16, PITCH);
             auto right = matrix(w + i * N + column, WIDE, N, WEIGHTS);
             product.run(left, right, z);
-            activate_all(z, i + 1, s.layers[i + 1].omega);
+            activate_all(z, i + 1, omega);
             threadgroup_barrier(mem_flags::mem_threadgroup);
         }
     }
@@ -177,7 +187,7 @@ template <typename T, int ROWS, int COLUMNS> struct Tile {
             auto z = product.template get_destination_cooperative_tensor<Matrix, Matrix, float>();
             auto left = matrix(x + row * PITCH + int(n_hidden) * N, N, 16, PITCH);
             auto right = matrix(w + int(n_hidden) * N, OUT, N, WEIGHTS);
-            float omega = s.layers[n_hidden + 1].omega;
+            float omega = omegas[n_hidden + 1];
             product.run(left, right, z);
 #pragma unroll
             for (ushort e = 0; e < z.get_capacity(); e++) {
@@ -185,7 +195,7 @@ template <typename T, int ROWS, int COLUMNS> struct Tile {
                 int c = at[0], r = row + at[1];
                 float delta = 0;
                 if (c < int(n_out) && r < int(n)) {
-                    float bias = s.params[int(s.layers[n_hidden + 1].biases) + c], slope;
+                    float bias = biases[int(n_hidden + 1) * N + c], slope;
                     float y = activate(output_kind, omega, z[e] + bias, slope);
                     float difference = y - places[(which * ROWS + r) * PLACE + MAX_IN + c];
                     squares += difference * difference;

@@ -11,9 +11,19 @@ constant constexpr uint MAX_PARTS = 8;
 // has the sum, the others leave.
 inline bool add_up(thread float &sum, device const float *from, constant Step &step, uint part,
                    uint lane, threadgroup float *parts) {
-    for (uint k = part; k < step.n_groups; k += n_parts)
-        sum += (from + ulong(k) * step.gradient_size)[0];
-    if (n_parts == 1) return true;
+    if (n_parts == 1) {
+        for (uint k = 0; k < step.n_groups; k++) sum += from[ulong(k) * step.gradient_size];
+        return true;
+    }
+    constexpr uint AT_ONCE = 8; // loads under way
+    for (uint k = part; k < step.n_groups; k += AT_ONCE * n_parts) {
+        float values[AT_ONCE];
+        for (uint i = 0; i < AT_ONCE; i++) {
+            const uint at = k + i * n_parts;
+            values[i] = at < step.n_groups ? from[ulong(at) * step.gradient_size] : 0.0f;
+        }
+        for (uint i = 0; i < AT_ONCE; i++) sum += values[i];
+    }
     parts[part * 32 + lane] = sum;
     threadgroup_barrier(mem_flags::mem_threadgroup);
     if (part) return false;
