@@ -208,3 +208,22 @@ def test_short_rows(n, rng):
     assert np.allclose(ig.sum(x, 1, False).numpy(), a.sum(1, dtype="f8"), rtol=1e-5, atol=1e-3)
     assert (ig.max(x, 1, False).numpy() == a.max(1)).all()
     assert (ig.argmin(x, 1, False).numpy() == a.argmin(1)).all()
+
+
+@pytest.mark.parametrize("rows,n", [(1, 1), (6, 5), (32, 10), (33, 64), (1000, 10), (1500, 3), (40, 65), (3, 700)])
+@pytest.mark.parametrize("dtype", ["f4", "f2"])
+def test_cross_entropy(rows, n, dtype, rng):
+    a, labels = (rng.standard_normal((rows, n)) * 3).astype(dtype), rng.integers(0, n, rows).astype("i4")
+    wide = a.astype("f8")
+    power = np.exp(wide - wide.max(1, keepdims=True))
+    p = power / power.sum(1, keepdims=True)
+    want = -np.log(p)[np.arange(rows), labels]
+    error = 1e-5 if dtype == "f4" else 4e-3
+    for how, loss, scale in ((ig.MEAN, want.mean(), 1 / rows), (ig.SUM, want.sum(), 1)):
+        x = ig.leaf(a)
+        y = ig.cross_entropy_loss(x, ig.tensor(labels), how)
+        assert np.isclose(ig.item(y), loss, rtol=error, atol=error)
+        ig.backward(y)
+        assert np.allclose(ig.grad(x).numpy(), (p - np.eye(n)[labels]) * scale, rtol=error, atol=error)
+    a[rows // 2, 0] = np.nan
+    assert np.isnan(ig.item(ig.cross_entropy_loss(ig.tensor(a), ig.tensor(labels), ig.MEAN)))
