@@ -21,7 +21,7 @@ LEFT_OUT = re.compile(r"\.long$|\.lanes|\.width\d+|_width\d+|\.threads\d|\.shape
                       r"^api\.(as_a_mac|faults|shader_validation|render_validation|watchdog|timeout|archive|cache|metal4_commands)|"
                       r"^tensor\.gpu|^example\.objc\.")
 SAMPLE = re.compile(r"^(example\.(vector_add|gaussian_blur|reduction|texture_blur|function_table|matmul2d|mipmaps)|"
-                    r"api\.(commands|imageblock|atomics|hazard|sampling|link_tables)|tensor\.views)$")
+                    r"api\.(commands|imageblock|atomics|hazard|sampling|link_tables)|tensor\.(views|convolution))$")
 EXPECTED = [  # (tests, reports, why)
     (r"example\.function_table|api\..*link.*|api\.rays_functions", r"call of a null function", "empty entries give zero"),
     (r"example\.shader_validation", r"kernel 'shift'.*outside buffer 'Values'", "it shows a report"),

@@ -71,6 +71,19 @@ def test_not_a_number_wins():
     assert ig.item(ig.argmax(ig.tensor(a), 0, False)) == 1
 
 
+@pytest.mark.parametrize("n", [1, 31, 33, 100, 5000])
+def test_places_of_rows(n):
+    """The first of equals; what is not a number wins; rows of one value."""
+    for share in (0, 0.1, 1):
+        a = np.random.default_rng(n).integers(-3, 3, (9, n)).astype("f4")
+        a[np.random.default_rng(1).random((9, n)) < share] = np.nan
+        a[3], a[5] = np.inf, -np.inf
+        b = np.where(np.isnan(a), 0, np.clip(a, -2.0**31, 2.0**31 - 256)).astype("i4")
+        for x in (a, b):
+            assert np.array_equal(ig.argmax(ig.tensor(x), 1, False).numpy(), np.argmax(x, 1))
+            assert np.array_equal(ig.argmin(ig.tensor(x), 1, False).numpy(), np.argmin(x, 1))
+
+
 def test_prologue_is_on_the_way(rng):
     x, y = (ig.tensor(rng.standard_normal((30, 50)).astype("f4")) for _ in range(2))
     ig.evaluate(x)

@@ -59,8 +59,7 @@ kernel void split(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]]
     const int top = 2 * first + p[5]; // from here on rows are held, zeros outside the picture
     const int begin = clamp(top, 0, rows), end = clamp(top + 2 * n, begin, rows);
     const int slot = channels * tall * wide, last = ((n_channels - 1) * tall + n) * wide;
-    for (int i = 0; i < (begin - top) * width; i += 32) at[i + lane] = T(0);
-    for (int i = (end - top) * width; i < 2 * n * width; i += 32) at[i + lane] = T(0);
+    for (int i = 0; i < 2 * n * width + 3 * SLACK; i += 32) held[i + lane] = T(0);
     simdgroup_barrier(mem_flags::mem_threadgroup);
     for (int c = 0; c < n_channels; c++) {
         device const T *plane =

@@ -39,7 +39,7 @@ kernel void plane(constant int *p [[buffer(0)]], device const T *source [[buffer
     const int picture0 = int(group.y) * p[15], n_pictures = min(p[15], p[1] - picture0);
     const int last = ((n_pictures - 1) * tall + n) * wide;
     device T *out = result + (picture0 * tall + first) * wide;
-    for (int i = 0; i < n_held * pitch; i += 32) held[i + lane] = 0;
+    for (int i = 0; i < n_held * pitch + 32; i += 32) held[i + lane] = 0;
     simdgroup_barrier(mem_flags::mem_threadgroup);
     for (int c = 0; c < n_pictures; c++) {
         const int ng = (picture0 + c) / M, row = (picture0 + c) % M, g = ng % p[2];
@@ -85,7 +85,7 @@ kernel void plane_weights(constant int *p [[buffer(0)]], device const T *x [[buf
         for (int first = 0; first < tall; first += p[14]) {
             const int n = min(p[14], tall - first), n_held = n + (KH - 1) * p[9];
             if ((image == part * p[11] && first == 0) || p[14] < tall) {
-                for (int i = 0; i < n_held * pitch; i += 32) held[i + lane] = 0;
+                for (int i = 0; i < n_held * pitch + 32; i += 32) held[i + lane] = 0;
                 simdgroup_barrier(mem_flags::mem_threadgroup);
             }
             hold(held, x + (image * G + g) * rows * columns, rows, columns, first - p[7], n_held,

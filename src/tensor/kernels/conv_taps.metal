@@ -81,6 +81,7 @@ kernel void taps(constant int *p [[buffer(0)]], device T *source [[buffer(1)]],
         tensor<threadgroup float, dextents<int, 2>, tensor_inline> all(
             sums, dextents<int, 2>(TILE_N, TILE_M), array<int, 2>{1, TILE_N});
         tile.store(all);
+        sums[TILE_M * TILE_N + lane] = 0;
         simdgroup_barrier(mem_flags::mem_threadgroup);
         store_lines(p, phase, sums, bias, result, ng, row0, column0, lane);
         return;
@@ -148,6 +149,7 @@ kernel void panel(constant int *p [[buffer(0)]], device const T *source [[buffer
     tensor<threadgroup float, dextents<int, 2>, tensor_inline> sums(
         memory, dextents<int, 2>(TILE_N, TILE_M), array<int, 2>{1, TILE_N});
     tile.store(sums);
+    memory[TILE_M * TILE_N + lane] = 0; // lines are read in pieces of 32
     simdgroup_barrier(mem_flags::mem_threadgroup);
     store_lines(p, table, memory, bias, result, ng, row0, column0, lane);
 }

@@ -49,10 +49,10 @@ constant float SIGN[4] = {-1, 1, -1, -1};
 // What sum i adds to the first and to the second result.
 constant float TO[2][4] = {{1, 1, 1, 0}, {0, 1, -1, -1}};
 
-// Two results each of sixteen squares in a row.
-inline float two_of(threadgroup const float *at, int lane) {
+// Two results each of n squares in a row, at most sixteen.
+inline float two_of(threadgroup const float *at, int n, int lane) {
     float even = 0, odd = 0;
-    if (lane < 16) {
+    if (lane < n) {
         even = at[lane];
         odd = at[TILE * TILE + lane];
     }
@@ -152,7 +152,9 @@ kernel void winograd(constant int *p [[buffer(0)]], device const float *source [
                 for (int i = begin; i < end; i += 16) {
                     const int from = i + 16 <= end || end - begin < 16 ? i : end - 16;
                     const int x = 2 * (from - y * width);
-                    const float v = two_of(line + from, lane) + more;
+                    const float v = (from + 16 <= end ? two_of(line + from, 16, lane)
+                                                      : two_of(line + from, end - from, lane)) +
+                                    more;
                     if (x + 32 <= n)
                         to[x + lane] = v;
                     else if (x + lane < n)
