@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "abi/cuda_kernel.h"
 #include "abi/kernel.h"
 #include "base/sha256.h"
@@ -72,9 +73,25 @@ static void one_line(char *text) {
     for (size_t n = strlen(text); n && text[n - 1] == ' ';) text[--n] = 0;
 }
 
+// Code that is made behind a program's back (pipeline.c) may still be at it when the program ends,
+// and the driver's compiler then takes itself apart, whoever is inside: free() aborts. So whoever
+// compiles holds this to read, and the end of the process takes it to write, for good.
+static pthread_rwlock_t compiling = PTHREAD_RWLOCK_INITIALIZER;
+
+static void end_compiling(void) {
+    enum { SECONDS = 10 };
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += SECONDS;
+    pthread_rwlock_timedwrlock(&compiling, &until);
+}
+
+// What is asked for last is done first: before the compiler, which came with the first code.
+static void end_before_compiler(void) { atexit(end_compiling); }
+
 // A copy of the cubin, malloc'ed; NULL and a sentence in `why`.
-static void *compile(CudaDevice *d, const Texts *texts, size_t *n_bytes, char *why,
-                     size_t why_bytes) {
+static void *link_texts(CudaDevice *d, const Texts *texts, size_t *n_bytes, char *why,
+                        size_t why_bytes) {
     const CudaDriver *driver = d->driver;
     enum { LOG = 1024, LONG_PTX = 200000 };
     char log[LOG] = "";
@@ -106,6 +123,19 @@ static void *compile(CudaDevice *d, const Texts *texts, size_t *n_bytes, char *w
     if (cuda_is_fatal(result) && result >= CUDA_ERROR_ILLEGAL_ADDRESS) cuda_lose(d, result);
     if (state) driver->cuLinkDestroy(state);
     return copy;
+}
+
+static void *compile(CudaDevice *d, const Texts *texts, size_t *n_bytes, char *why,
+                     size_t why_bytes) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (pthread_rwlock_tryrdlock(&compiling)) {
+        snprintf(why, why_bytes, "the program ends");
+        return NULL;
+    }
+    void *cubin = link_texts(d, texts, n_bytes, why, why_bytes);
+    pthread_once(&once, end_before_compiler);
+    pthread_rwlock_unlock(&compiling);
+    return cubin;
 }
 
 static bool load_module(const CudaDevice *d, const void *cubin, CudaMade *made) {

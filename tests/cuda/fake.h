@@ -24,6 +24,7 @@ typedef enum FakeCall {
     FAKE_INSTANTIATE,
     FAKE_SET_PARAMETERS, // of a node of a graph
     FAKE_LINK,           // PTX was compiled
+    FAKE_SLOW,           // PTX that takes long is being compiled
     FAKE_LOAD,           // a module was loaded
     FAKE_CONTEXT,
     FAKE_QUERY,  // of a stream

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // test_runs.c: commands in streams, sequences that become graphs, and cubins that are kept.
 #include "rig.h"
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include "abi/pixel_format.h"
 #include "os/zeros.h"
 
@@ -431,6 +434,32 @@ static void code_that_is_none(void **state) {
     cuda_device.close(d);
 }
 
+static void *load_slowly(void *device) {
+    char why[256];
+    rig_code_with(device, "// fake: add_one\n// slow\n", NULL, why);
+    return NULL;
+}
+
+// A program ends while code is made for it in another thread: the driver's compiler is left first.
+static void programs_end_while_code_is_made(void **state) {
+    (void)state;
+    fflush(NULL);
+    pid_t child = fork();
+    if (!child) {
+        void *d = rig_open(NULL);
+        pthread_t thread;
+        rig_code(d, "add_one");
+        uint64_t before = fake_calls(FAKE_SLOW);
+        if (pthread_create(&thread, NULL, load_slowly, d)) _exit(1);
+        while (fake_calls(FAKE_SLOW) == before) usleep(100);
+        exit(0);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_comes_again_is_a_graph),
@@ -444,6 +473,7 @@ int main(void) {
         cmocka_unit_test(cubins_are_kept),
         cmocka_unit_test(blocks_are_linked_when_there_are_some),
         cmocka_unit_test(code_that_is_none),
+        cmocka_unit_test(programs_end_while_code_is_made),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
