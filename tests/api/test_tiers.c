@@ -32,7 +32,7 @@ static const char source[] =
     "  shared[t] = x[i];\n"
     "  threadgroup_barrier(mem_flags::mem_threadgroup);\n"
     "  float s = 0;\n"
-    "  for (int k = 0; k < 16; k++) s += shared[(t * 7 + k) % 64] * shared[k] + sin(s);\n"
+    "  for (int k = 0; k < 16; k++) s += shared[(t * 7 + k) % 32] * shared[k] + sin(s);\n"
     "  x[i] = s + simd_sum(s) * 0.01f + simd_shuffle_xor(s, 3);\n"
     "}\n"
     "kernel void leaves(device float *x, uint i [[thread_position_in_grid]]) {\n"
