@@ -156,7 +156,6 @@ static inline bool cpu_run_needs_worker(DevRun *run, const CpuThread *t) {
 bool cpu_thread_stops(CpuThread *t, DevRun *run);
 // Makes sure that the handlers are ours; one system call if they are.
 void cpu_signals_install(void);
-void cpu_signals_check(uint64_t now_ns);  // the same, if it is a while since the last time
 int cpu_signal_kick(void);                // the signal that makes a thread look at its run's fault
 void cpu_thread_kick(const CpuThread *t); // sends it
 

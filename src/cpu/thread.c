@@ -331,18 +331,6 @@ static bool installed(void) {
            now.sa_sigaction == on_signal;
 }
 
-// To ask the system costs as much as a small command buffer: half a microsecond and more. Who puts
-// a handler over ours has to be so quick that nobody looks before a kernel of its makes a fault.
-#define LOOK_AGAIN_NS 50000u
-
-void cpu_signals_check(uint64_t now_ns) {
-    static _Atomic uint64_t looked_ns;
-    uint64_t before = atomic_load_explicit(&looked_ns, memory_order_relaxed);
-    if (now_ns >= before && now_ns - before < LOOK_AGAIN_NS) return;
-    atomic_store_explicit(&looked_ns, now_ns, memory_order_relaxed);
-    cpu_signals_install();
-}
-
 void cpu_signals_install(void) {
     static const int ours[] = OS_WORKER_SIGNALS;
     if (installed()) return;

@@ -107,10 +107,7 @@ static void watch(uint32_t step_ms) {
 // ---- Runs ----
 
 bool cpu_run_begin(DevRun *run, DevLimits limits) {
-    if (run->begun_ns) // somebody may have put a handler over ours
-        cpu_signals_check(run->begun_ns);
-    else
-        cpu_signals_install();
+    cpu_signals_install(); // somebody may have put a handler over ours, a moment ago
     CpuRunPart *part = cpu_run_part(run);
     part->run = run;
     part->has_deadline = false;

@@ -2,6 +2,8 @@
 // test_faults.c: kernels that never end, touch memory that is not theirs or need too much of it.
 // The command buffer ends in error, the process lives, and the next command buffer works.
 #include "api_test.h"
+#include <signal.h>
+#include <unistd.h>
 
 #define KERNELS                                                                                    \
     ADD_ONE                                                                                        \
@@ -106,6 +108,27 @@ static void wild_pointers_are_page_faults(void **state) {
     }
 }
 
+static void on_fault(int number) {
+    (void)number;
+    _exit(3);
+}
+
+// Also right after a command buffer that was fine: the next one notices.
+static void handlers_of_the_program_come_second(void **state) {
+    (void)state;
+    struct sigaction old, own = {.sa_handler = on_fault};
+    for (int round = 0; round < 20; round++) {
+        MTLCommandBuffer *fine = encode(add_one, 1, 1, NULL), *bad = encode(wild, 1, 1, NULL);
+        memset(mtl_buffer_contents(x), 0, 4096);
+        commit_and_wait(fine);
+        memset(mtl_buffer_contents(x), 0, 4096);
+        assert_int_equal(sigaction(SIGSEGV, &own, &old), 0);
+        assert_fails(bad, MTLCommandBufferErrorPageFault, "wild");
+        mtl_release(fine);
+    }
+    assert_int_equal(sigaction(SIGSEGV, &old, NULL), 0);
+}
+
 static void later_commands_do_not_run_and_say_so(void **state) {
     (void)state;
     memset(mtl_buffer_contents(x), 0, 4096);
@@ -190,6 +213,7 @@ int main(void) {
         cmocka_unit_test(limit_of_queue_and_device),
         cmocka_unit_test(no_limit_means_no_limit),
         cmocka_unit_test(wild_pointers_are_page_faults),
+        cmocka_unit_test(handlers_of_the_program_come_second),
         cmocka_unit_test(later_commands_do_not_run_and_say_so),
         cmocka_unit_test(handlers_see_the_error),
         cmocka_unit_test(other_queues_go_on),
