@@ -51,8 +51,9 @@ static void report(const RunJob *job, const char *path) {
         complain(0, "capture", "%s: %s", job->output, why);
         return;
     }
-    fprintf(stderr, "ingot capture: %s: commands %llu, runs %zu, %.1f MB", job->output,
-            (unsigned long long)cap_n_commands(c), cap_n_runs(c), (double)cap_n_bytes(c) / 1e6);
+    fprintf(stderr, "ingot capture: %s: %llu command%s in %zu run%s, %.1f MB", job->output,
+            (unsigned long long)cap_n_commands(c), cap_n_commands(c) == 1 ? "" : "s", cap_n_runs(c),
+            cap_n_runs(c) == 1 ? "" : "s", (double)cap_n_bytes(c) / 1e6);
     if (cap_why_cut(c))
         fprintf(stderr, "; then: %s", cap_why_cut(c));
     else if (cap_is_cut(c))

@@ -87,6 +87,7 @@ int cmd_profile(int argc, char **argv) {
     if (!folder)
         return complain(EXIT_INPUT, "profile", "no folder for the samples: %s", strerror(errno));
     setenv("INGOT_PROFILE", folder, 1);
+    setenv("INGOT_SYNC_SPECIALISE", "1", 0); // the code that stays, not what runs until it is there
     if (job.lanes) setenv("INGOT_PROFILE_LANES", "1", 1);
     if (run_program(job.program, "profile", &status)) {
         unsetenv("INGOT_PROFILE");

@@ -127,8 +127,9 @@ static int run_once(const Job *job, const Capture *capture, CapReplay *replay) {
     int status = save_all(job, replay);
     if (status || job->quiet) return status;
     if (job->has_until && !job->save.n) list_objects(replay);
-    printf("%s: replayed, commands %llu, runs %zu%s%s\n", job->file,
-           (unsigned long long)(job->has_until ? job->until + 1 : n), cap_n_runs(capture),
+    unsigned long long done = job->has_until ? job->until + 1 : n;
+    printf("%s: %llu command%s in %zu run%s replayed%s%s\n", job->file, done, done == 1 ? "" : "s",
+           cap_n_runs(capture), cap_n_runs(capture) == 1 ? "" : "s",
            job->check ? ", results are those of the capture" : "",
            cap_is_cut(capture) ? " (the capture ends early)" : "");
     return EXIT_FINE;
