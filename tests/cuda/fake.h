@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum FakeCall {
+typedef enum FakeCall { // tests/python/test_ingot_cuda.py knows these numbers
     FAKE_ALLOC,
     FAKE_FREE,
     FAKE_REGISTER, // of memory of the host's
@@ -24,11 +24,11 @@ typedef enum FakeCall {
     FAKE_INSTANTIATE,
     FAKE_SET_PARAMETERS, // of a node of a graph
     FAKE_LINK,           // PTX was compiled
-    FAKE_SLOW,           // PTX that takes long is being compiled
     FAKE_LOAD,           // a module was loaded
     FAKE_CONTEXT,
     FAKE_QUERY,  // of a stream
     FAKE_OTHERS, // an event was recorded in the default stream, which is that of other libraries
+    FAKE_SLOW,   // PTX that takes long is being compiled
     FAKE_N_CALLS,
 } FakeCall;
 
