@@ -63,6 +63,15 @@ static int64_t rows_at_once(const IgConv *v, int64_t columns, const int64_t padd
     return n < rows ? n : rows;
 }
 
+static IgTensor *result_of(const IgWork *kind, const IgShape *shape, IgTensor *source, IgTensor *w,
+                           IgTensor *bias, MTLError **error) {
+    source = ig_contiguous(source, error);
+    w = ig_contiguous(w, error);
+    bias = bias ? ig_contiguous(bias, error) : w; // something to bind
+    return ig_work("ig_conv2d", kind, 3, (IgTensor *[]){source, w, bias}, shape, ig_type(source),
+                   error);
+}
+
 static IgTensor *planes(const IgConv *v, bool back, IgTensor *source, IgTensor *w, IgTensor *bias,
                         const int64_t padding[2], MTLError **error) {
     const int64_t *from = back ? v->out : v->in, *to = back ? v->in : v->out;
@@ -84,12 +93,8 @@ static IgTensor *planes(const IgConv *v, bool back, IgTensor *source, IgTensor *
                    .group = mtl_size_make(32, 1, 1),
                    .groups = true,
                    .products = pictures * to[0] * to[1] * v->kernel[0] * v->kernel[1]};
-    IgShape shape = {4, {v->n, v->groups * m, to[0], to[1]}};
-    source = ig_contiguous(source, error);
-    w = ig_contiguous(w, error);
-    bias = bias ? ig_contiguous(bias, error) : w; // something to bind
-    return ig_work("ig_conv2d", &kind, 3, (IgTensor *[]){source, w, bias}, &shape, ig_type(source),
-                   error);
+    return result_of(&kind, &(IgShape){4, {v->n, v->groups * m, to[0], to[1]}}, source, w, bias,
+                     error);
 }
 
 bool ig_conv_has_window_weights(const IgConv *v, const IgTensor *x) {
@@ -138,10 +143,6 @@ IgTensor *ig_conv_window(const IgConv *v, bool back, IgTensor *source, IgTensor 
                                          (size_t)((to[0] + STEPS * each - 1) / (STEPS * each))),
                    .group = mtl_size_make(to[1] < WIDTH ? (size_t)to[1] : WIDTH, (size_t)each, 1),
                    .groups = true};
-    IgShape shape = {4, {v->n, v->groups * m, to[0], to[1]}};
-    source = ig_contiguous(source, error);
-    w = ig_contiguous(w, error);
-    bias = bias ? ig_contiguous(bias, error) : w; // something to bind
-    return ig_work("ig_conv2d", &kind, 3, (IgTensor *[]){source, w, bias}, &shape, ig_type(source),
-                   error);
+    return result_of(&kind, &(IgShape){4, {v->n, v->groups * m, to[0], to[1]}}, source, w, bias,
+                     error);
 }

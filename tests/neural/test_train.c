@@ -217,6 +217,16 @@ static void gradients_in_half_and_bfloat(void **state) {
 static bool has_much_memory(void) {
     return mtl_device_max_threadgroup_memory_length(device) >= 225 * 1024;
 }
+
+static void check_resident(const NeuralNetwork *net, const NeuralDataset *data, uint32_t batch,
+                           double half_tolerance, double bfloat_tolerance) {
+    NeuralTrainOptions o = {.batch = batch, .path = NEURAL_PATH_RESIDENT};
+    o.precision = NEURAL_HALF;
+    check_gradient(net, data, o, half_tolerance);
+    o.precision = NEURAL_BFLOAT;
+    check_gradient(net, data, o, bfloat_tolerance);
+}
+
 static void gradients_of_resident_path(void **state) {
     (void)state;
     static const uint32_t batches[] = {33, 300, 5000};
@@ -225,12 +235,7 @@ static void gradients_of_resident_path(void **state) {
     stir(&net);
     NeuralDataset data = ref_dataset(500, 2, 3, 1);
     for (size_t i = 0; i < sizeof batches / sizeof *batches; i++)
-        for (int k = NEURAL_HALF; k <= NEURAL_BFLOAT; k++)
-            check_gradient(&net, &data,
-                           (NeuralTrainOptions){.batch = batches[i],
-                                                .precision = (NeuralPrecision)k,
-                                                .path = NEURAL_PATH_RESIDENT},
-                           k == NEURAL_HALF ? 0.005 : 0.04);
+        check_resident(&net, &data, batches[i], 0.005, 0.04);
     neural_network_free(&net);
     ref_dataset_free(&data);
 }
@@ -246,12 +251,7 @@ static void gradients_of_deep_resident_path(void **state) {
         stir(&net);
         net.layers[0].omega = 5;
         for (size_t i = 0; i < sizeof batches / sizeof *batches; i++)
-            for (int k = NEURAL_HALF; k <= NEURAL_BFLOAT; k++)
-                check_gradient(&net, &data,
-                               (NeuralTrainOptions){.batch = batches[i],
-                                                    .precision = (NeuralPrecision)k,
-                                                    .path = NEURAL_PATH_RESIDENT},
-                               k == NEURAL_HALF ? 0.02 : 0.15);
+            check_resident(&net, &data, batches[i], 0.02, 0.15);
         neural_network_free(&net);
     }
     ref_dataset_free(&data);
