@@ -252,7 +252,6 @@ void rt_cb_destroy(void *self) {
     rt_arena_free(buffer->device, &buffer->arena);
     rt_arena_free(buffer->device, &buffer->shown);
     rt_free(buffer->retained);
-    rt_free(buffer->waiters_behind);
     mtl_release(buffer->encode_error);
     rt_inspector.free_reports(buffer);
     mtl_release(atomic_load(&buffer->error));

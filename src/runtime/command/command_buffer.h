@@ -5,7 +5,7 @@
 // thread's); at commit it goes to its queue, which holds a reference until it is done, and belongs
 // to the thread that runs the queue.
 //
-// Locks, in the order they are taken: the device's hazard lock (hazard.c), then a queue's lock.
+// Locks, in the order they are taken: the device's hazard locks (hazard.c), then a queue's lock.
 #ifndef INGOT_RUNTIME_COMMAND_BUFFER_H
 #define INGOT_RUNTIME_COMMAND_BUFFER_H
 #include "device/device.h"
@@ -82,13 +82,18 @@ void rt_arena_free(const MTLDevice *device, RtArena *arena);
 
 // ---- What a command buffer uses ----
 
-struct RtUse { // one resource in one command buffer; under the hazard lock once committed
+struct RtUse { // one resource in one command buffer; under the resource's lock once committed
     MTLResource *resource;
     MTLCommandBuffer *user;
     bool write;
     RtUse *next;            // in the command buffer
     RtUse *after, **before; // in the resource's list of committed users
 };
+
+typedef struct RtWait { // a command buffer that waits for another
+    struct RtWait *next;
+    MTLCommandBuffer *who;
+} RtWait;
 
 // Memory that the device is told of though nothing holds or orders it: of commands that retain
 // nothing, and of residency sets. Only for devices that want to know.
@@ -169,11 +174,10 @@ struct MTLCommandBuffer {
 
     bool enqueued;           // under the queue's lock
     MTLCommandBuffer *next;  // in the queue, under its lock
-    bool tracked;            // it uses resources whose hazards are; set at commit
-    bool running;            // started, not stopped, not done; under the hazard lock
-    atomic_uint n_waits_for; // command buffers of other queues; changed under the hazard lock
-    MTLCommandBuffer **waiters_behind; // that wait for this one; under the hazard lock
-    size_t n_waiters_behind, waiters_capacity;
+    unsigned hazard_locks;   // of the resources it uses whose hazards are tracked; set at commit
+    bool running;            // started, not stopped, not done; under these locks
+    atomic_uint n_waits_for; // command buffers of other queues
+    RtWait *_Atomic waits_behind; // of those that wait for this one
 };
 
 struct MTLCommandQueue {
@@ -190,7 +194,7 @@ struct MTLCommandQueue {
     RtResidencySets residency; // under lock
     atomic_bool has_residency;
     MTLCommandBuffer *first, **last; // in order; under lock
-    bool stalled; // its first command buffer is blocked: nothing waits for it; hazard lock
+    bool stalled; // its first command buffer is blocked: nothing waits for it; all hazard locks
     size_t n_alive, n_committed;        // not completed; under lock
     MTLCommandBuffer *spares;           // memory of dead ones, for new ones (recycle.c); under lock
     MTLCommandBuffer *_Atomic returned; // the same, not yet among them: pushed by any thread

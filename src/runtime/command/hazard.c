@@ -12,11 +12,37 @@
 // one of its own. So while it stands it holds up nobody: with events the program gives the order.
 // In both cases what conflicts still never runs at the same time: before a command buffer starts,
 // or goes on, it lets those of other queues finish (or stop) that are running then.
+//
+// The locks are the device's: no command uses resources of another one. Each is for a share of the
+// resources, so that queues which have nothing in common do not meet. Who commits, starts or is
+// done holds the locks of all that the command buffer uses, and gives none back before it has them
+// all: commits are one after the other wherever they meet.
 #include "runtime/command/command_buffer.h"
 
-// The hazard lock is the device's: no command uses resources of another one.
-static void lock(MTLDevice *device) { pthread_mutex_lock(&device->hazard_lock); }
-static void unlock(MTLDevice *device) { pthread_mutex_unlock(&device->hazard_lock); }
+enum { EVERY_LOCK = (1u << RT_N_HAZARD_LOCKS) - 1 };
+
+static unsigned lock_of(MTLResource *resource) {
+    return (unsigned)((uintptr_t)rt_hazard_root(resource) * 0x9e3779b97f4a7c15u >> 32) %
+           RT_N_HAZARD_LOCKS;
+}
+
+static void lock(MTLDevice *device, unsigned locks) {
+    for (unsigned i = 0; i < RT_N_HAZARD_LOCKS; i++)
+        if (locks >> i & 1) pthread_mutex_lock(&device->hazards[i].lock);
+}
+
+static void unlock(MTLDevice *device, unsigned locks) {
+    for (unsigned i = 0; i < RT_N_HAZARD_LOCKS; i++)
+        if (locks >> i & 1) pthread_mutex_unlock(&device->hazards[i].lock);
+}
+
+// 0: it uses nothing that is tracked, is found by nobody and waits for nobody.
+static unsigned locks_of(const MTLCommandBuffer *buffer) {
+    unsigned locks = 0;
+    for (const RtUse *use = buffer->uses; use; use = use->next)
+        if (rt_resource_is_tracked(use->resource)) locks |= 1u << lock_of(use->resource);
+    return locks;
+}
 
 static bool overtaken(const MTLCommandBuffer *buffer) { // queue lock held
     for (const MTLCommandBuffer *b = buffer->next; b; b = b->next)
@@ -24,12 +50,15 @@ static bool overtaken(const MTLCommandBuffer *buffer) { // queue lock held
     return false;
 }
 
+// Several may come to wait for one at the same time: each holds another of its locks.
 static bool waits_for(MTLCommandBuffer *buffer, MTLCommandBuffer *other) {
-    if (!rt_grow(&other->waiters_behind, &other->waiters_capacity, other->n_waiters_behind + 1,
-                 sizeof *other->waiters_behind))
-        return false;
-    other->waiters_behind[other->n_waiters_behind++] = buffer;
+    RtWait *wait = rt_alloc(sizeof *wait);
+    if (!wait) return false;
+    wait->who = buffer;
     atomic_fetch_add(&buffer->n_waits_for, 1);
+    wait->next = atomic_load(&other->waits_behind);
+    while (!atomic_compare_exchange_weak(&other->waits_behind, &wait->next, wait)) {
+    }
     return true;
 }
 
@@ -58,18 +87,10 @@ static void link_use(RtUse *use) {
     resource->uses = use;
 }
 
-// One that uses nothing that is tracked is found by nobody, and waits for nobody: it needs no lock
-// of the device's.
-static bool uses_tracked(const MTLCommandBuffer *buffer) {
-    for (const RtUse *use = buffer->uses; use; use = use->next)
-        if (rt_resource_is_tracked(use->resource)) return true;
-    return false;
-}
-
 void rt_hazard_commit(MTLCommandBuffer *buffer) {
     MTLCommandQueue *queue = buffer->queue;
-    bool tracked = buffer->tracked = uses_tracked(buffer);
-    if (tracked) lock(buffer->device);
+    buffer->hazard_locks = locks_of(buffer);
+    lock(buffer->device, buffer->hazard_locks);
     pthread_mutex_lock(&queue->lock);
     if (!buffer->enqueued) rt_queue_enqueue(buffer);
     bool wait = !overtaken(buffer);
@@ -84,13 +105,15 @@ void rt_hazard_commit(MTLCommandBuffer *buffer) {
     queue->n_committed++;
     atomic_store_explicit(&buffer->status, MTLCommandBufferStatusCommitted, memory_order_release);
     pthread_mutex_unlock(&queue->lock);
-    if (tracked) unlock(buffer->device);
+    unlock(buffer->device, buffer->hazard_locks);
 }
 
 bool rt_hazard_start(MTLCommandBuffer *buffer) {
     // Only who runs the queue, as the caller does, writes `stalled`.
-    if (!buffer->tracked && !buffer->queue->stalled) return true;
-    lock(buffer->device);
+    bool stalled = buffer->queue->stalled;
+    unsigned locks = stalled ? EVERY_LOCK : buffer->hazard_locks;
+    if (!locks) return true;
+    lock(buffer->device, locks);
     bool ok = true;
     for (RtUse *use = buffer->uses; use; use = use->next)
         if (use->before) ok = wait_for_conflicts(use, true) && ok;
@@ -98,54 +121,46 @@ bool rt_hazard_start(MTLCommandBuffer *buffer) {
     bool go = atomic_load(&buffer->n_waits_for) == 0;
     if (go) {
         buffer->running = true;
-        buffer->queue->stalled = false;
+        if (stalled) buffer->queue->stalled = false;
     }
-    unlock(buffer->device);
+    unlock(buffer->device, locks);
     return go;
 }
 
-// Takes up to n of those who wait for the command buffer off its list, and returns the queues that
-// may go on, retained.
-static size_t take_waiters(MTLCommandBuffer *buffer, MTLCommandQueue **queues, size_t n) {
-    size_t n_queues = 0;
-    while (buffer->n_waiters_behind > 0 && n_queues < n) {
-        MTLCommandBuffer *waiter = buffer->waiters_behind[--buffer->n_waiters_behind];
-        if (atomic_fetch_sub(&waiter->n_waits_for, 1) == 1)
-            queues[n_queues++] = mtl_retain(waiter->queue);
-    }
-    return n_queues;
-}
-
-static void kick(MTLCommandQueue **queues, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        rt_queue_kick(queues[i]);
-        mtl_release(queues[i]);
+// Lets those go on that waited. No lock is held: their queues run here, or elsewhere at once.
+static void end_waits(RtWait *wait) {
+    while (wait) {
+        RtWait *next = wait->next;
+        MTLCommandQueue *queue = mtl_retain(wait->who->queue);
+        // Once it waits for nobody it may run, and be gone.
+        if (atomic_fetch_sub(&wait->who->n_waits_for, 1) == 1) rt_queue_kick(queue);
+        mtl_release(queue);
+        rt_free(wait);
+        wait = next;
     }
 }
-
-enum { AT_ONCE = 16 };
 
 void rt_hazard_stall(MTLCommandBuffer *buffer) {
-    MTLCommandQueue *queue = buffer->queue, *queues[AT_ONCE];
-    size_t n;
-    do {
-        n = 0;
-        lock(buffer->device);
-        pthread_mutex_lock(&queue->lock);
-        buffer->running = false;
-        queue->stalled = true;
-        for (MTLCommandBuffer *b = queue->first; b && n < AT_ONCE; b = b->next)
-            n += take_waiters(b, queues + n, AT_ONCE - n);
-        pthread_mutex_unlock(&queue->lock);
-        unlock(buffer->device);
-        kick(queues, n);
-    } while (n == AT_ONCE);
+    MTLCommandQueue *queue = buffer->queue;
+    RtWait *waits = NULL;
+    lock(buffer->device, EVERY_LOCK);
+    pthread_mutex_lock(&queue->lock);
+    buffer->running = false;
+    queue->stalled = true;
+    for (MTLCommandBuffer *b = queue->first; b; b = b->next) {
+        RtWait *first = atomic_exchange(&b->waits_behind, NULL), **last = &first;
+        while (*last) last = &(*last)->next;
+        *last = waits;
+        waits = first;
+    }
+    pthread_mutex_unlock(&queue->lock);
+    unlock(buffer->device, EVERY_LOCK);
+    end_waits(waits);
 }
 
 void rt_hazard_complete(MTLCommandBuffer *buffer) {
-    MTLCommandQueue *queues[AT_ONCE];
-    if (!buffer->tracked) return;
-    lock(buffer->device);
+    if (!buffer->hazard_locks) return;
+    lock(buffer->device, buffer->hazard_locks);
     buffer->running = false;
     for (RtUse *use = buffer->uses; use; use = use->next) {
         if (!use->before) continue;
@@ -153,23 +168,18 @@ void rt_hazard_complete(MTLCommandBuffer *buffer) {
         if (use->after) use->after->before = use->before;
         use->before = NULL;
     }
-    // From here on nobody finds this command buffer through a resource.
-    for (;;) {
-        size_t n = take_waiters(buffer, queues, AT_ONCE);
-        unlock(buffer->device);
-        kick(queues, n);
-        if (n < AT_ONCE) return;
-        lock(buffer->device);
-    }
+    unlock(buffer->device, buffer->hazard_locks);
+    // Nobody finds this command buffer through a resource any more.
+    end_waits(atomic_exchange(&buffer->waits_behind, NULL));
 }
 
 MTLCommandBuffer **rt_hazard_users(MTLResource *resource, size_t *n) {
     MTLCommandBuffer **users = NULL;
     size_t capacity = 0;
     *n = 0;
-    lock(resource->device);
+    lock(resource->device, 1u << lock_of(resource));
     for (RtUse *u = rt_hazard_root(resource)->uses; u; u = u->after)
         if (rt_grow(&users, &capacity, *n + 1, sizeof *users)) users[(*n)++] = mtl_retain(u->user);
-    unlock(resource->device);
+    unlock(resource->device, 1u << lock_of(resource));
     return users;
 }

@@ -25,7 +25,7 @@ struct MTLResource { // first member of every resource
     // tracked heap. NULL: itself. Alive as long as this.
     MTLResource *tracked;
     _Atomic uint64_t mark;  // the command buffer that noted it last (command_buffer.c)
-    RtUse *uses;            // by committed command buffers; under the hazard lock
+    RtUse *uses;            // by committed command buffers; under one of the hazard locks
     MTLCommandQueue *users; // the queue of all of them; NULL: of several. Likewise
 };
 

@@ -84,7 +84,7 @@ static MTLDevice *device_new(const DevTable *table, unsigned index, char why[WHY
     device->index = index;
     device->number = atomic_fetch_add(&n_opened, 1);
     pthread_mutex_init(&device->lock, NULL);
-    os_short_lock_init(&device->hazard_lock);
+    for (int i = 0; i < RT_N_HAZARD_LOCKS; i++) os_short_lock_init(&device->hazards[i].lock);
     pthread_mutex_init(&device->spans.lock, NULL);
     pthread_mutex_init(&device->pipelines.lock, NULL);
     pthread_mutex_init(&device->shapes.lock, NULL);

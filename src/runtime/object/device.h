@@ -36,6 +36,15 @@ typedef struct RtShapeList { // program/shapes.c
     size_t n;
 } RtShapeList;
 
+// Of who uses which resource (command/hazard.c), each of a share of the resources. Taken in this
+// order, and before a queue's lock. Threads that run queues write them all the time: no two, and
+// nothing else, on a cache line.
+enum { RT_N_HAZARD_LOCKS = 16 };
+typedef struct RtHazardLock {
+    pthread_mutex_t lock;
+    char apart[64];
+} RtHazardLock;
+
 struct MTLDevice {
     RtObject object;
     const DevTable *table;
@@ -58,12 +67,8 @@ struct MTLDevice {
     pthread_mutex_t lock;
     MTLDeviceLogCallback log_callback; // under lock
     void *log_context;                 // under lock
-    // Of who uses which resource (command/hazard.c). Taken before a queue's lock. Threads that run
-    // queues write it all the time, others read what is above and write what is below: on a cache
-    // line of its own.
     char apart[64];
-    pthread_mutex_t hazard_lock;
-    char apart_too[64];
+    RtHazardLock hazards[RT_N_HAZARD_LOCKS];
     RtSpanList spans;
     RtHandleTable pipelines;
     RtShapeList shapes;
