@@ -29,6 +29,7 @@ typedef struct Part {
     CpuContextLaunch launch; // first
     CpuCode *code;
     DevCode *_Atomic const *better; // NULL: none will come
+    const DevDispatch *dispatch;    // with that: who would want it
     uint64_t first;                 // its place in the job's numbering of threadgroups
     uint64_t n_groups;
     DevImageblock imageblock;
@@ -202,6 +203,17 @@ static const CpuLaunch *launch_of(const CpuThread *t, const Part *part, CpuConte
     return &own->launch;
 }
 
+// Says that better code would pay, if it has not come and much is left to do.
+static void want_better(const Part *part, uint64_t done) {
+    const DevDispatch *d = part->dispatch;
+    if (!part->better || !d->want_better) return;
+    uint64_t each = atomic_load_explicit(&part->code->ns_per_group_x16, memory_order_relaxed),
+             left = part->first + part->n_groups - done;
+    uint64_t ns = (left > UINT32_MAX ? UINT32_MAX : left) * each / 16 / os_pool_threads();
+    if (ns > d->want_ns && !atomic_load_explicit(part->better, memory_order_relaxed))
+        d->want_better(d->want_context);
+}
+
 // Threadgroups first .. end-1 of the job, which may belong to several parts.
 static bool run_range(Share *share, CpuThread *t, uint64_t first, uint64_t end) {
     for (size_t i = 0; i < share->n_parts && first < end; i++) {
@@ -219,6 +231,7 @@ static bool run_range(Share *share, CpuThread *t, uint64_t first, uint64_t end) 
             atomic_fetch_add_explicit(&code->head.spent_ns, likely_ns, memory_order_relaxed);
         else
             learn(code, os_now_ns() - begin_ns, stop - first);
+        if (!likely_ns) want_better(part, stop);
         if (share->fresh)
             atomic_fetch_add_explicit(&share->done, stop - first, memory_order_relaxed);
         first = stop;
@@ -326,6 +339,7 @@ static void prepare(Share *share, DevRun *run, const DevDispatch *dispatches, si
         Part *part = &share->parts[i];
         part->code = cpu_code(d->code);
         part->better = d->better;
+        part->dispatch = d;
         if (!atomic_load_explicit(&part->code->ns_per_group_x16, memory_order_relaxed))
             share->fresh = true;
         part->first = share->total;

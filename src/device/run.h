@@ -112,6 +112,11 @@ typedef struct DevDispatch {
     // Not NULL: where faster code of the same kernel may appear while this runs. The device may go
     // on with it between threadgroups.
     DevCode *_Atomic const *better;
+    // With that, and not NULL: for the device to call, from any thread, as often as it likes, when
+    // what is left of the dispatch will take more than want_ns in `code`.
+    void (*want_better)(void *context);
+    void *want_context;
+    uint64_t want_ns;
     // [code->n_slots] buffers: address incl. offset. Threadgroup parameters: byte offset into the
     // threadgroup memory (the static part comes first), as an integer. Textures, samplers, tensors:
     // the handle. Constants may lie in memory of the command buffer (DEV_ARGUMENTS).

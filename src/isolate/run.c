@@ -192,6 +192,7 @@ static void copy_dispatch(IsoDevice *d, IsoHost *h, const DevDispatch *from, Dev
                           DevCode *code) {
     to->code = (DevCode *)(uintptr_t)iso_theirs(code);
     to->better = NULL;
+    to->want_better = NULL, to->want_context = NULL;
     to->args = iso_keep(d, h, from->args, code->n_slots * sizeof *from->args);
     to->lengths = iso_keep(d, h, from->lengths, code->n_slots * sizeof *from->lengths);
     to->live = iso_live(d, h, from->live);

@@ -65,6 +65,17 @@ def test_no_grid_waits_for_code_that_takes_seconds(own):
     assert codes[0].args["bytes"] > 24 << 10
 
 
+def test_a_long_dispatch_asks_for_code_while_it_runs(own):
+    """A small grid, the first of its kernel: seconds in the code that was made quickly."""
+    own.write("a.metal", ADD.replace("c[i] =", "float x = 0;\nfor (int k = 0; k < 120000; k++) "
+                                     "x = precise::sin(x + b[i]);\nc[i] = x +"))
+    numbers = [x for i in range(3) for x in ("--arg", f"{i}=f32[6400]")]
+    own("trace", "-q", INGOT, "run", "a.metal", "add", "--grid", 6400, "--group", 100, *numbers, "-q",
+        INGOT_THREADS="1")
+    codes = [c for c in Trace(own.folder / "trace.json").all("compile") if c.name == "code of add"]
+    assert [c.args["threadgroup"] for c in codes] == [[0, 0, 0], [100, 1, 1]]
+
+
 @pytest.mark.parametrize("status", [0, 1, 7, 130])
 def test_exit_status_is_the_program_s(ingot, status):
     r = ingot("trace", "sh", "-c", f"exit {status}", status=status)

@@ -110,6 +110,11 @@ static void leave_sizes(const RtDispatch *d, DevDispatch *item) {
     if (d->indirect_threads) memcpy(item->group_size, p->required, sizeof item->group_size);
 }
 
+static void want_better(void *context) {
+    const RtDispatch *d = context;
+    rt_pipeline_want(d->pipeline, d->group_size);
+}
+
 static RtOpResult run_dispatch(RtOp *op, RtExecution *x) {
     RtDispatch *d = (RtDispatch *)(void *)op;
     const char *kernel = rt_pipeline_function(d->pipeline)->name;
@@ -126,7 +131,11 @@ static RtOpResult run_dispatch(RtOp *op, RtExecution *x) {
     RtOpResult result;
     if (by_host && !read_sizes(d, x, item, &result)) return result;
     item->code = rt_pipeline_code(d->pipeline, d->group_size);
-    item->better = rt_pipeline_better(d->pipeline, d->group_size);
+    item->better = rt_pipeline_better(d->pipeline, d->group_size, &item->want_ns);
+    if (item->better) {
+        item->want_better = want_better;
+        item->want_context = d;
+    }
     if (!item->code) {
         x->error = rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorInternal,
                                 RT_NO_CODE_ERROR, kernel);

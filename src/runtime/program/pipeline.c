@@ -228,6 +228,9 @@ enum {
     HEAVY_QUICK_BYTES = 42 << 10,
     FEW_DISPATCHES = 8,
     LONG_NS = 20000000, // in quick code, all dispatches together
+    // What is left of a dispatch should last twice as long as the compiler takes (3 to 6 us for a
+    // byte of the quick code): the two share the machine.
+    NS_PER_QUICK_BYTE = 10000,
 };
 
 static bool is_heavy(const MTLComputePipelineState *state) {
@@ -255,9 +258,8 @@ static void count_dispatch(MTLComputePipelineState *state, RtVariant *variant, b
                            bool wait) {
     if (!atomic_load_explicit(&variant->counting, memory_order_acquire)) return;
     pthread_mutex_lock(&state->lock);
-    bool now = atomic_load(&variant->counting) &&
-               (++variant->n_dispatches >= FEW_DISPATCHES || wait || large || took_long(state));
-    if (now) atomic_store(&variant->counting, false);
+    bool now = ++variant->n_dispatches >= FEW_DISPATCHES || wait || large || took_long(state);
+    now = now && atomic_exchange(&variant->counting, false);
     pthread_mutex_unlock(&state->lock);
     if (!now) return;
     if (wait)
@@ -314,10 +316,18 @@ DevCode *rt_pipeline_code(MTLComputePipelineState *state, const uint32_t shape[3
     return code ? code : state->general;
 }
 
-DevCode *_Atomic const *rt_pipeline_better(MTLComputePipelineState *state,
-                                           const uint32_t shape[3]) {
+DevCode *_Atomic const *rt_pipeline_better(MTLComputePipelineState *state, const uint32_t shape[3],
+                                           uint64_t *want_ns) {
     const RtVariant *v = find_variant(state, shape, rt_device_reach(state->device));
+    *want_ns = (uint64_t)state->general->n_bytes * NS_PER_QUICK_BYTE;
     return v && state->quick ? &v->code : NULL;
+}
+
+void rt_pipeline_want(MTLComputePipelineState *state, const uint32_t shape[3]) {
+    RtVariant *v = find_variant(state, shape, rt_device_reach(state->device));
+    if (v && atomic_load_explicit(&v->counting, memory_order_relaxed) &&
+        atomic_exchange(&v->counting, false))
+        make_in_background(state, v);
 }
 
 // ---- Creation ----

@@ -70,8 +70,12 @@ void rt_pipeline_prepare(MTLComputePipelineState *state, const uint32_t shape[3]
 // The best code there is for the shape and for the longest buffer of the device, borrowed. NULL: it
 // had to be made and could not be.
 DevCode *rt_pipeline_code(MTLComputePipelineState *state, const uint32_t shape[3]);
-// Where better code than that may appear; NULL: nowhere.
-DevCode *_Atomic const *rt_pipeline_better(MTLComputePipelineState *state, const uint32_t shape[3]);
+// Where better code than that may appear; NULL: nowhere. *want_ns: rt_pipeline_want pays for a
+// dispatch that still takes so long.
+DevCode *_Atomic const *rt_pipeline_better(MTLComputePipelineState *state, const uint32_t shape[3],
+                                           uint64_t *want_ns);
+// It would be worth having now: is asked for in the background, unless it was. Any thread.
+void rt_pipeline_want(MTLComputePipelineState *state, const uint32_t shape[3]);
 
 // A function as the device's code; NULL and a sentence in `why`. bytes: what the compiler made of
 // the request; NULL for a device that needs none.
