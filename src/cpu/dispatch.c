@@ -203,14 +203,17 @@ static const CpuLaunch *launch_of(const CpuThread *t, const Part *part, CpuConte
     return &own->launch;
 }
 
-// Says that better code would pay, if it has not come and much is left to do.
+// Says that better code would pay, if it has not come and much is left to do. A part of it must
+// have been done: one threadgroup whose thread had to wait for a processor says nothing.
 static void want_better(const Part *part, uint64_t done) {
     const DevDispatch *d = part->dispatch;
     if (!part->better || !d->want_better) return;
     uint64_t each = atomic_load_explicit(&part->code->ns_per_group_x16, memory_order_relaxed),
              left = part->first + part->n_groups - done;
     uint64_t ns = (left > UINT32_MAX ? UINT32_MAX : left) * each / 16 / os_pool_threads();
-    if (ns > d->want_ns && !atomic_load_explicit(part->better, memory_order_relaxed))
+    uint64_t spent = atomic_load_explicit(&part->code->head.spent_ns, memory_order_relaxed);
+    if (ns > d->want_ns && spent > d->want_ns / 8 &&
+        !atomic_load_explicit(part->better, memory_order_relaxed))
         d->want_better(d->want_context);
 }
 
@@ -394,19 +397,16 @@ static void run_shared(Share *share, CpuThread *t, bool take_part, uint64_t begi
                          .for_waiters = !cpu_run_part(share->run)->has_deadline,
                          .is_short = !share->fresh && ns < HASTY_NS,
                          .max_helpers = (unsigned)(each && useful < helpers ? useful : helpers)};
-    if (take_part && share->job.max_helpers == 0) {
-        run_range(share, t, begin, share->total);
-        return;
-    }
-    os_pool_open_job(&share->job);
-    if (take_part) {
+    bool alone = take_part && share->job.max_helpers == 0;
+    if (!alone) os_pool_open_job(&share->job);
+    if (take_part) { // in chunks also if alone: better code may come between them
         uint64_t first, end;
         while (take(share, &first, &end))
             if (!run_range(share, t, first, end)) break;
     } else {
         while (atomic_load(&share->finished) == 0) os_futex_wait(&share->finished, 0);
     }
-    os_pool_close_job(&share->job);
+    if (!alone) os_pool_close_job(&share->job);
 }
 
 static bool dispatch_parts(DevRun *run, const DevDispatch *dispatches, size_t n) {

@@ -113,7 +113,7 @@ typedef struct DevDispatch {
     // on with it between threadgroups.
     DevCode *_Atomic const *better;
     // With that, and not NULL: for the device to call, from any thread, as often as it likes, when
-    // what is left of the dispatch will take more than want_ns in `code`.
+    // it sees that what is left of the dispatch will take more than want_ns in `code`.
     void (*want_better)(void *context);
     void *want_context;
     uint64_t want_ns;

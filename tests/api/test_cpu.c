@@ -176,6 +176,44 @@ static void goes_on_with_better_code(void **state) {
     cpu_code_free(fast);
 }
 
+typedef struct Wish {
+    atomic_int n;
+    DevCode *fast, *_Atomic better;
+} Wish;
+
+static void want_better(void *context) {
+    Wish *wish = context;
+    atomic_fetch_add(&wish->n, 1);
+    atomic_store(&wish->better, wish->fast);
+}
+
+// A dispatch that will take longer than the limit says so, and what is left runs in what it gets.
+static void asks_for_better_code(void **state) {
+    (void)state;
+    static const uint64_t limits[] = {0, UINT64_MAX};
+    for (int i = 0; i < 2; i++) {
+        Launch l;
+        DevRun run = {0};
+        DevCode *slow = load_good();
+        Wish wish = {.fast = load_good()};
+        set_up_launch(&l, slow, 64, 1, 1);
+        l.order.work = 20000;
+        l.dispatch.better = &wish.better;
+        l.dispatch.want_better = want_better;
+        l.dispatch.want_context = &wish;
+        l.dispatch.want_ns = limits[i];
+        assert_true(cpu_run_begin(&run, (DevLimits){0}));
+        assert_true(cpu_dispatch(&run, &l.dispatch, 1));
+        cpu_run_end(&run);
+        assert_each_once(&l);
+        assert_int_equal(atomic_load(&wish.n) > 0, limits[i] == 0);
+        assert_int_equal(atomic_load(&wish.fast->spent_ns) > 0, limits[i] == 0);
+        free(l.counts);
+        cpu_code_free(slow);
+        cpu_code_free(wish.fast);
+    }
+}
+
 static void several_dispatches_at_once(void **state) {
     (void)state;
     enum { N = 40 }; // more than one batch
@@ -520,6 +558,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(many_objects_are_distinct),
         cmocka_unit_test(every_threadgroup_runs_once),
         cmocka_unit_test(goes_on_with_better_code),
+        cmocka_unit_test(asks_for_better_code),
         cmocka_unit_test(several_dispatches_at_once),
         cmocka_unit_test(dispatches_from_many_threads),
         cmocka_unit_test(faults_end_the_run_only),
