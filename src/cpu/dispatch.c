@@ -43,12 +43,13 @@ typedef struct Share {
     size_t n_parts;
     size_t threadgroup_bytes, frame_bytes;
     uint64_t total, min_chunk, max_chunk;
-    unsigned divisor; // a chunk is at most this part of what is left
+    uint64_t divisor; // a chunk is at most this part of what is left
     // There is new code, and what its first threadgroup cost says little of the others: chunks
     // grow with what is done, and change with what is learnt.
     bool fresh;
     bool
         ordered; // threadgroups run one by one: they are watched, or in an order that was asked for
+    char apart[64];        // what all write from what all read
     _Atomic uint64_t done; // threadgroups, if fresh
     _Atomic uint64_t next;
     atomic_uint finished; // helpers that found nothing more to take
@@ -383,21 +384,24 @@ static void run_shared(Share *share, CpuThread *t, bool take_part, uint64_t begi
     unsigned threads = os_pool_threads();
     uint64_t left = share->total - begin, ns = estimate_ns(share);
     uint64_t each = ns / share->total;
-    share->min_chunk = each ? CHUNK_NS / each : left / (threads * 16u);
-    if (share->min_chunk > left / (threads * 4u)) share->min_chunk = left / (threads * 4u);
-    if (share->min_chunk < 1) share->min_chunk = 1;
-    share->max_chunk = each ? MAX_CHUNK_NS / each : left;
-    share->divisor = threads * 4u;
-    atomic_init(&share->next, begin);
-    atomic_init(&share->finished, 0);
     // With many cores, waking them all for a short job takes longer than the job.
     uint64_t helpers = take_part ? threads - 1 : threads,
              useful = each * (left > UINT32_MAX ? UINT32_MAX : left) / HELPER_NS + 1;
+    if (each && useful < helpers) helpers = useful;
+    // Who takes a chunk writes what all the others read: a short job has few, of those who come.
+    uint64_t takers = helpers + take_part;
+    share->min_chunk = each ? CHUNK_NS / each : left / (takers * 16);
+    if (share->min_chunk > left / (takers * 2)) share->min_chunk = left / (takers * 2);
+    if (share->min_chunk < 1) share->min_chunk = 1;
+    share->max_chunk = each ? MAX_CHUNK_NS / each : left;
+    share->divisor = takers * 4;
+    atomic_init(&share->next, begin);
+    atomic_init(&share->finished, 0);
     share->job = (OsJob){.help = help,
                          .for_waiters = !cpu_run_part(share->run)->has_deadline,
                          .is_short = !share->fresh && ns < HASTY_NS,
-                         .max_helpers = (unsigned)(each && useful < helpers ? useful : helpers)};
-    bool alone = take_part && share->job.max_helpers == 0;
+                         .max_helpers = (unsigned)helpers};
+    bool alone = take_part && helpers == 0;
     if (!alone) os_pool_open_job(&share->job);
     if (take_part) { // in chunks also if alone: better code may come between them
         uint64_t first, end;
