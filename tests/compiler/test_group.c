@@ -148,6 +148,55 @@ TEST(log_once_per_active_thread) {
         }
 }
 
+// A column of one buffer times a row of another: with AVX2 a step is four rows of sixteen columns.
+TEST(rows_above_each_other) {
+    static const RfArg args[] = {BUFFER(0, 0), BUFFER(1, 1),
+                                 BUILTIN(2, RF_THREAD_POSITION_IN_GRID, TY_UINT2)};
+    Fixture f = {.args = args,
+                 .n_args = 3,
+                 .n_slots = 2,
+                 .width = 32,
+                 .shape = {32, 8, 1},
+                 .emit = "ll",
+                 .cpu = "x86-64-v3",
+                 .ir = "define void @k(ptr %in, ptr %out, <2 x i32> %g) {\n"
+                       "entry:\n"
+                       "  %x32 = extractelement <2 x i32> %g, i32 0\n"
+                       "  %y32 = extractelement <2 x i32> %g, i32 1\n"
+                       "  %x = zext i32 %x32 to i64\n  %y = zext i32 %y32 to i64\n"
+                       "  %row = mul i64 %y, 64\n  br label %loop\n"
+                       "loop:\n"
+                       "  %k = phi i64 [ 0, %entry ], [ %k1, %loop ]\n"
+                       "  %s = phi float [ 0.0, %entry ], [ %t, %loop ]\n"
+                       "  %ia = add i64 %row, %k\n  %kb = mul i64 %k, 64\n"
+                       "  %ib = add i64 %kb, %x\n"
+                       "  %pa = getelementptr float, ptr %in, i64 %ia\n"
+                       "  %pb = getelementptr float, ptr %in, i64 %ib\n"
+                       "  %a = load float, ptr %pa\n  %b = load float, ptr %pb\n"
+                       "  %m = fmul float %a, %b\n  %t = fadd float %s, %m\n"
+                       "  %k1 = add i64 %k, 1\n  %c = icmp ult i64 %k1, 64\n"
+                       "  br i1 %c, label %loop, label %end\n"
+                       "end:\n"
+                       "  %io = add i64 %row, %x\n"
+                       "  %po = getelementptr float, ptr %out, i64 %io\n"
+                       "  store float %t, ptr %po\n  ret void\n}\n"};
+    MslKernel k = compile_fixture(&f);
+    if (!k.ok) fail_msg("%s", k.error);
+    assert_non_null(strstr((char *)k.code, "phi <16 x float>"));
+    msl_kernel_free(&k);
+    f.emit = NULL;
+    float *in = malloc(64 * 64 * 4), *out = calloc(64 * 64, 4);
+    for (int i = 0; i < 64 * 64; i++) in[i] = (float)(i * 7 % 11);
+    run_fixture(&f, (uint32_t[]){64, 60, 1}, f.shape, (void *[]){in, out}, 0);
+    for (int i = 0; i < 64 * 64; i++) {
+        float sum = 0;
+        for (int j = 0; j < 64; j++) sum += in[i / 64 * 64 + j] * in[j * 64 + i % 64];
+        if (out[i] != (i < 60 * 64 ? sum : 0)) fail_msg("out[%d] = %g", i, (double)out[i]);
+    }
+    free(in);
+    free(out);
+}
+
 TEST(info_of_a_kernel) {
     Fixture f = copy;
     f.width = 16, f.shape[0] = 8, f.shape[1] = 4, f.shape[2] = 2;

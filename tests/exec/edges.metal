@@ -92,8 +92,35 @@ kernel void guarded(device uint *a [[buffer(0)]], constant uint &n [[buffer(1)]]
 // run: volume grid=9,10,11 group=7,3,2
 // arg 0 = np.zeros(990, u32)
 // expect 0 = gx + 100 * gy + 10000 * gz
+// run: volume grid=70,9,5 group=32,4,2
+// arg 0 = np.zeros(3150, u32)
+// expect 0 = gx + 100 * gy + 10000 * gz
 kernel void volume(device uint *a [[buffer(0)]], uint3 g [[thread_position_in_grid]], uint3 n [[threads_per_grid]]) {
     a[(g.z * n.y + g.y) * n.x + g.x] = g.x + 100 * g.y + 10000 * g.z;
+}
+
+// Pieces of rows above each other in a step: they share what they load of a column.
+// run: rows_of_columns grid=96,8,4 group=32,4,2
+// arg 0 = ints(7 * 100, -99, 99).astype(i32)
+// arg 1 = np.zeros(n, i32)
+// arg 2 = u32(7)
+// expect 1 = sum(k * (gy + 2 * gz + 1) * a0[k * 100 + gx] for k in range(7)) * 10000 + lx + 32 * ly + 128 * lz
+// run: rows_of_columns grid=70,13,3 group=64,8,1
+// arg 0 = ints(7 * 100, -99, 99).astype(i32)
+// arg 1 = np.zeros(n, i32)
+// arg 2 = u32(7)
+// expect 1 = sum(k * (gy + 2 * gz + 1) * a0[k * 100 + gx] for k in range(7)) * 10000 + lx + 32 * ly + 128 * lz
+// run: rows_of_columns grid=64,2,9 group=32,1,4
+// arg 0 = ints(7 * 100, -99, 99).astype(i32)
+// arg 1 = np.zeros(n, i32)
+// arg 2 = u32(7)
+// expect 1 = sum(k * (gy + 2 * gz + 1) * a0[k * 100 + gx] for k in range(7)) * 10000 + lx + 32 * ly + 128 * lz
+kernel void rows_of_columns(device const int *in [[buffer(0)]], device int *out [[buffer(1)]], constant uint &n [[buffer(2)]],
+                            uint3 g [[thread_position_in_grid]], uint3 t [[thread_position_in_threadgroup]],
+                            uint3 size [[threads_per_grid]]) {
+    int sum = 0;
+    for (uint k = 0; k < n; k++) sum += int(k * (g.y + 2 * g.z + 1)) * in[k * 100 + g.x];
+    out[(g.z * size.y + g.y) * size.x + g.x] = sum * 10000 + t.x + 32 * t.y + 128 * t.z;
 }
 
 // More than registers hold goes through the loop: steps of less than a SIMD-group, which know where in it they stand.

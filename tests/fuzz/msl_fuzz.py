@@ -22,7 +22,7 @@ import time
 import fuzz
 import gen
 
-SHAPES = [(64, 1, 1), (32, 4, 1), (16, 16, 1), (16, 4, 2), (8, 8, 1), (32, 8, 1), (48, 2, 1), (7, 5, 3), (1, 64, 1), (100, 1, 1)]
+SHAPES = [(64, 1, 1), (32, 4, 1), (16, 16, 1), (16, 4, 2), (8, 8, 1), (32, 8, 1), (32, 4, 2), (48, 2, 1), (7, 5, 3), (1, 64, 1), (100, 1, 1)]
 HEAD = '''#include <metal_stdlib>
 using namespace metal;
 struct Sizes { int n, w, h; };

@@ -198,7 +198,7 @@ static unsigned narrow_step(const MslContext *cx, const Carried *c, uint32_t n_t
 //   when lanes leave loops at different times, all wait for the last (mandelbrot: 1.1x with two,
 //   0.6x with four)
 // With AVX2, whose registers are half as many and half as long, two at most (naive matrix multiply:
-// 1.9x, with four 1.0x; blur 1.2x), one where lanes leave loops at different times (mandelbrot:
+// 1.9x, with four 1.0x; blur 1.2x; as four halves of rows: choose_rows), one where lanes leave loops at different times (mandelbrot:
 // 0.9x with two), and a whole threadgroup only if it carries nothing (tree reduction 1.2x; tiled
 // multiply 0.7x). NEON's registers hold as much as AVX2's: the same.
 // `full` is the version for one SIMD-group.
@@ -231,6 +231,19 @@ static unsigned choose_step(const Cg *cg, LLVMValueRef full, uint32_t n_threads)
     return cg->uses.barrier ? cx->width : narrow_step(cx, &c, n_threads);
 }
 
+// Of how many rows above each other a step of so many threads has pieces. Without AVX-512 two rows
+// of 32 threads share less than four of 16, which fill as many registers (naive matrix multiply of
+// 512: 1.16x; of groups of 64 x 4 threads 1.7x).
+static unsigned choose_rows(const Cg *cg, unsigned step) {
+    enum { ROWS = 4 };
+    const MslContext *cx = &cg->cx;
+    return !cx->avx512 && step == 2 * cx->width && !cg->uses.barrier &&
+                   cx->shape[0] % cx->width == 0 && cx->shape[1] % ROWS == 0 &&
+                   msl_may_stand_apart(cg->thread)
+               ? ROWS
+               : 1;
+}
+
 // How the group loop will run a kernel, and its versions.
 typedef struct Plan {
     bool shaped; // the threadgroup's size is known
@@ -238,6 +251,7 @@ typedef struct Plan {
     bool loose;  // cut threadgroups keep the arrangement of the shape
     bool suspends, full_suspends;
     unsigned full_width; // threads of a step of `full`
+    unsigned full_rows;  // that they are pieces of, above each other; 1: one behind the other
     uint32_t stream_bytes;
     bool prebuilt;           // quick code: the loop is an object that is linked to it
     LLVMValueRef full, some; // full: NULL if there is none
@@ -290,6 +304,7 @@ static void vectorise_versions(Cg *cg, Plan *plan, uint32_t n_threads) {
                                  : (plan->rows || !cg->uses.plane) && !cg->request->quick;
     if (!plan->shaped) cx->shape[1] = cx->shape[2] = 1; // lines: x runs with the lanes
     plan->full_width = cx->width;
+    plan->full_rows = 1;
     cx->local = true;
     cx->whole = !cg->request->quick;
     cx->split = cx->whole && !cg->request->validate;
@@ -301,6 +316,11 @@ static void vectorise_versions(Cg *cg, Plan *plan, uint32_t n_threads) {
     if (plan->full_width != cx->width) {
         LLVMDeleteFunction(plan->full); // what it calls is internal, and goes as dead code
         unsigned width = cx->width;
+        plan->full_rows = choose_rows(cg, plan->full_width);
+        if (plan->full_rows > 1) {
+            cx->width = plan->full_width / plan->full_rows;
+            cx->apart = cx->shape[0];
+        }
         if (plan->full_width < width) cx->width = plan->full_width;
         // At the edge one SIMD-group at a time is quick enough, and that code is there anyway.
         else if (shares_slow(cg, plan))
@@ -309,6 +329,7 @@ static void vectorise_versions(Cg *cg, Plan *plan, uint32_t n_threads) {
         slow = cx->fallback;
         cx->fallback = NULL;
         cx->width = width;
+        cx->apart = 0;
     }
     cx->split = cx->whole = false;
     if (!plan->rows) memcpy(cx->shape, cg->request->shape, sizeof cx->shape);
@@ -359,6 +380,7 @@ static void link_group_loop(Cg *cg, const Plan *plan) {
     } constants[] = {
         {"ingot_width", cx->width},
         {"ingot_full_width", plan->full_width},
+        {"ingot_full_rows", plan->full_rows},
         {"ingot_has_full", plan->full != NULL},
         {"ingot_rows", plan->rows},
         {"ingot_loose", plan->loose},

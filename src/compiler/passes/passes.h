@@ -47,6 +47,9 @@ typedef struct MslContext {
     // Vertex and fragment functions: pointers that are read from the last parameter are to rows of
     // all lanes, which no other thread of the machine sees.
     bool rows;
+    // Threads from one vector of the next step to the one after it: a row of the threadgroup, which
+    // is longer than a vector, so that rows lie above each other. 0: they follow each other.
+    unsigned apart;
     bool unversioned; // the next function gets no fast copy for indices that meet no clamp
     // Of the last function: its copy for all indices, which the fast one falls back on. NULL: it
     // has no copies.
@@ -101,6 +104,8 @@ LLVMValueRef msl_vectorise(MslContext *cx, LLVMValueRef thread, bool full_shape)
 LLVMValueRef msl_vectorise_step(MslContext *cx, LLVMValueRef thread, bool full_shape,
                                 unsigned parts);
 bool msl_uses_simd(LLVMValueRef thread);
+// Whether threads know no more of their number than where they are: cx->apart may be set.
+bool msl_may_stand_apart(LLVMValueRef thread);
 
 // For machines whose lanes run by themselves (lane_masks.c): each call of a SIMD-group function
 // gets the mask of the threads that take part as its first argument, and another name:

@@ -120,6 +120,7 @@ typedef struct Vec {
     // SIMD-groups interleaved: more independent work, shared uniform loads, and barriers for
     // nothing when a step is the whole threadgroup. A segment lies within one part.
     unsigned width, parts, lanes, segment, n_segments;
+    unsigned apart; // as in MslContext
     unsigned part; // being emitted
     unsigned wide; // components of the packed operation being emitted; 0: none
     uint32_t shape[3];

@@ -5,6 +5,7 @@
 //   nothing but that dimension            its coordinate is linear, the others 0
 //   s a multiple of the width             linear, the slower coordinates uniform
 //   gcd(s, width) lanes make a segment    linear in segments: each segment lies in one row
+//   vectors of a step one row apart       the same, each vector being a segment
 //   else, or a group cut by the edge      varying, by division of first + lane by the actual sizes
 // Positions in the grid are taken to lie below 2^31 where they are used as int.
 #include <string.h>
@@ -103,6 +104,21 @@ bool msl_uses_matrices(LLVMValueRef thread) {
     return false;
 }
 
+bool msl_may_stand_apart(LLVMValueRef thread) {
+    for (Block b = LLVMGetFirstBasicBlock(thread); b; b = LLVMGetNextBasicBlock(b))
+        for (Value i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            Op op = LLVMIsACallInst(i) ? msl_builtin_of(i).op : OP_NONE;
+            int64_t k = op == OP_POSITION ? (int64_t)LLVMConstIntGetZExtValue(operand(i, 0)) : 0;
+            if (op >= OP_SUM || op == OP_FRAME ||
+                (op == OP_POSITION &&
+                 (k == RF_THREAD_INDEX_IN_THREADGROUP || k == RF_THREAD_INDEX_IN_SIMDGROUP ||
+                  k == RF_THREAD_INDEX_IN_QUADGROUP || k == RF_QUADGROUP_INDEX_IN_THREADGROUP ||
+                  k == RF_SIMDGROUP_INDEX_IN_THREADGROUP)))
+                return false;
+        }
+    return true;
+}
+
 bool msl_uses_simd(LLVMValueRef thread) {
     for (Block b = LLVMGetFirstBasicBlock(thread); b; b = LLVMGetNextBasicBlock(b))
         for (Value i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
@@ -129,6 +145,10 @@ void msl_plan_positions(Vec *x) {
     if (!x->full || !s[0] || !s[1] || !s[2]) return;
     while (s[x->fast] == 1) x->fast++;
     unsigned g = gcd(s[x->fast], x->lanes);
+    if (x->apart) {
+        x->positions = POSITIONS_SEGMENTED;
+        return;
+    }
     if (g == x->lanes) {
         x->positions = POSITIONS_LINEAR;
         return;
@@ -176,6 +196,11 @@ static int64_t size_below(const Vec *x, int d) { // threads in one step of coord
 // Coordinate d where rows are segments; see coordinate() for the cases.
 static Class segmented_class(const Vec *x, int d, Class c) {
     int64_t below = size_below(x, d), size = x->shape[d], segment = x->segment, lanes = x->lanes;
+    if (x->apart) {
+        c.segmented = c.rows = d == x->fast || below == x->apart;
+        c.row = d != x->fast;
+        return c;
+    }
     if (below % lanes == 0) return c; // the same for all lanes of a step
     c.segmented = true;
     bool last = true;
@@ -298,6 +323,11 @@ static Value coordinate(Vec *x, int d, unsigned segment) {
             ahead = (int64_t)segment * x->segment, lanes = x->lanes;
     for (int k = d + 1; k < 3; k++) above *= x->shape[k] ? x->shape[k] : 1;
     Value i = x->first;
+    if (x->apart) { // the rows of a step lie in one plane
+        if (below > 1) i = LLVMBuildUDiv(x->b, i, c32(x, below), "");
+        if (above > 1) i = LLVMBuildURem(x->b, i, c32(x, size), "");
+        return below == x->apart ? plus(x, i, segment) : i;
+    }
     if (lanes % below == 0) { // first / below is exact
         if (below > 1) i = LLVMBuildUDiv(x->b, i, c32(x, below), "");
         ahead /= below;

@@ -33,7 +33,8 @@ enum {
     ingot_stream_bytes = 0,
     ingot_shuffles = 0,
     ingot_width = 32,
-    ingot_full_width = 32
+    ingot_full_width = 32,
+    ingot_full_rows = 1
 };
 #else
 // provided by wrap.c
@@ -42,6 +43,7 @@ extern const u32 ingot_rows;     // no shape, and the kernel looks only at its p
 extern const u32 ingot_loose;    // `some` expects threads where they stand in the shape, cut or not
 extern const u32 ingot_width;    // threads a call of some runs,
 extern const u32 ingot_full_width;    // and of full: the same, or several SIMD-groups side by side
+extern const u32 ingot_full_rows;     // of the shape, above each other, that full runs a piece of
 extern const u32 ingot_has_full;      // whether there is a `full` version
 extern const u32 ingot_suspends;      // `some` is a coroutine,
 extern const u32 ingot_full_suspends; // and `full` is: not if it runs the whole threadgroup at once
@@ -172,8 +174,12 @@ static inline void run_group(const CpuLaunch *l, void *memory, const Group *g) {
     if (is_full(g)) {
         u32 end = g->n - g->n % ingot_full_width;
 #pragma clang loop unroll(disable)
-        for (; first < end; first += ingot_full_width)
+        for (; first < end; first += ingot_full_width / ingot_full_rows) {
             ingot_full(l, memory, g->gx, g->gy, g->gz, g->sx, g->sy, g->sz, first, g->large);
+            if (ingot_full_rows > 1 &&
+                (first + ingot_full_width / ingot_full_rows) % ingot_shape[0] == 0)
+                first += ingot_shape[0] * (ingot_full_rows - 1);
+        }
         if (end == g->n) return;
     }
     if (!ingot_suspends) run_some(l, memory, g, first);
