@@ -197,6 +197,65 @@ TEST(rows_above_each_other) {
     free(out);
 }
 
+// An index clamped by numbers from memory: a line with two ends, and no gather.
+TEST(clamped_lines) {
+    Fixture f = copy;
+    f.width = 32, f.shape[0] = 64, f.shape[1] = f.shape[2] = 1, f.emit = "ll", f.cpu = "x86-64-v3";
+    f.ir = "declare i32 @llvm.smin.i32(i32, i32)\ndeclare i32 @llvm.smax.i32(i32, i32)\n"
+           "define void @k(ptr %in, ptr %out, i32 %g) {\n"
+           "  %by = load i32, ptr %in\n  %pm = getelementptr i32, ptr %in, i64 1\n"
+           "  %most = load i32, ptr %pm\n  %x = add i32 %g, %by\n"
+           "  %low = call i32 @llvm.smax.i32(i32 %x, i32 5)\n"
+           "  %at = call i32 @llvm.smin.i32(i32 %low, i32 %most)\n"
+           "  %i = zext i32 %g to i64\n  %j = sext i32 %at to i64\n"
+           "  %pi = getelementptr float, ptr %in, i64 %j\n"
+           "  %po = getelementptr float, ptr %out, i64 %i\n"
+           "  %v = load float, ptr %pi\n  store float %v, ptr %po\n  ret void\n}\n";
+    MslKernel k = compile_fixture(&f);
+    if (!k.ok) fail_msg("%s", k.error);
+    assert_null(strstr((char *)k.code, "masked.gather"));
+    msl_kernel_free(&k);
+}
+
+// Rows of a window share what they load, and it does not wait on the stack for the next row.
+TEST(windows_stay_in_registers) {
+    enum { SIZE = 5, ROOM = 16384 };
+    static const RfArg args[] = {BUFFER(0, 0), BUFFER(1, 1),
+                                 BUILTIN(2, RF_THREAD_POSITION_IN_GRID, TY_UINT2)};
+    char *ir = malloc(ROOM), *to = ir;
+    to += sprintf(to, "declare float @llvm.fmuladd.f32(float, float, float)\n"
+                      "define void @k(ptr %%in, ptr %%out, <2 x i32> %%g) {\n"
+                      "  %%x32 = extractelement <2 x i32> %%g, i32 0\n"
+                      "  %%y32 = extractelement <2 x i32> %%g, i32 1\n"
+                      "  %%x = zext i32 %%x32 to i64\n  %%y = zext i32 %%y32 to i64\n"
+                      "  %%row = mul i64 %%y, 1024\n  %%i = add i64 %%row, %%x\n"
+                      "  %%s0 = fadd float 0.0, 0.0\n");
+    for (int n = 0; n < SIZE * SIZE; n++)
+        to += sprintf(to,
+                      "  %%i%d = add i64 %%i, %d\n  %%p%d = getelementptr float, ptr %%in, i64 "
+                      "%%i%d\n  %%v%d = load float, ptr %%p%d\n  %%q%d = getelementptr float, ptr "
+                      "%%out, i64 %d\n  %%w%d = load float, ptr %%q%d\n  %%s%d = call float "
+                      "@llvm.fmuladd.f32(float %%v%d, float %%w%d, float %%s%d)\n",
+                      n, n / SIZE * 1024 + n % SIZE, n, n, n, n, n, n, n, n, n + 1, n, n, n);
+    sprintf(to, "  %%j = add i64 %%i, 64\n  %%po = getelementptr float, ptr %%out, i64 %%j\n"
+                "  store float %%s25, ptr %%po\n  ret void\n}\n");
+    Fixture f = {.args = args,
+                 .n_args = 3,
+                 .n_slots = 2,
+                 .width = 32,
+                 .shape = {32, 8, 1},
+                 .emit = "asm",
+                 .cpu = "x86-64-v3",
+                 .ir = ir};
+    MslKernel k = compile_fixture(&f);
+    if (!k.ok) fail_msg("%s", k.error);
+    int spilt = 0;
+    for (char *at = (char *)k.code; (at = strstr(at, "(%rsp), %ymm")); at++) spilt++;
+    if (spilt > 80) fail_msg("%d vectors are read back from the stack", spilt);
+    msl_kernel_free(&k);
+    free(ir);
+}
+
 TEST(info_of_a_kernel) {
     Fixture f = copy;
     f.width = 16, f.shape[0] = 8, f.shape[1] = 4, f.shape[2] = 2;

@@ -78,6 +78,31 @@ kernel void blur(device const float *in [[buffer(0)]], device float *out [[buffe
     out[g.y * size.x + g.x] = sum / 25.0f;
 }
 
+// Clamped indices of which nothing is known before: a line with ends, from one side, from both, signed and unsigned.
+// run: clamped grid=50,9 group=16,16
+// arg 0 = ints(9 * 50, -99, 99).astype(i32)
+// arg 1 = np.zeros(9 * 50, i32)
+// arg 2 = np.array([50, 3, 45, 4], i32)
+// expect 1 = (lambda a, x, y: sum((d + 7) * a[y, np.clip(x + d, 3, 45)] for d in range(-4, 5)) + 1000 * a[y, np.minimum(x + 3, 45)] + 3000 * a[y, np.maximum(x - 5, 3)] + 7000 * a[y, np.where(x < 2, 45, np.minimum(x - 2, 45))])(a0.reshape(9, 50), gx, gy)
+// run: clamped grid=7,5 group=32,8
+// arg 0 = ints(5 * 7, -99, 99).astype(i32)
+// arg 1 = np.zeros(5 * 7, i32)
+// arg 2 = np.array([7, 0, 6, 9], i32)
+// expect 1 = (lambda a, x, y: sum((d + 7) * a[y, np.clip(x + d, 0, 6)] for d in range(-9, 10)) + 1000 * a[y, np.minimum(x + 3, 6)] + 3000 * a[y, np.maximum(x - 5, 0)] + 7000 * a[y, np.where(x < 2, 6, np.minimum(x - 2, 6))])(a0.reshape(5, 7), gx, gy)
+// run: clamped grid=96,8 group=32,8
+// arg 0 = ints(8 * 96, -99, 99).astype(i32)
+// arg 1 = np.zeros(8 * 96, i32)
+// arg 2 = np.array([96, 1, 95, 2], i32)
+// expect 1 = (lambda a, x, y: sum((d + 7) * a[y, np.clip(x + d, 1, 95)] for d in range(-2, 3)) + 1000 * a[y, np.minimum(x + 3, 95)] + 3000 * a[y, np.maximum(x - 5, 1)] + 7000 * a[y, np.where(x < 2, 95, np.minimum(x - 2, 95))])(a0.reshape(8, 96), gx, gy)
+kernel void clamped(device const int *in [[buffer(0)]], device int *out [[buffer(1)]], constant int4 &how [[buffer(2)]],
+                    uint2 g [[thread_position_in_grid]]) {
+    int w = how.x, sum = 0, row = int(g.y) * w, x = g.x;
+    for (int d = -how.w; d <= how.w; d++) sum += (d + 7) * in[row + clamp(x + d, how.y, how.z)];
+    sum += 1000 * in[row + min(x + 3, how.z)] + 3000 * in[row + max(x - 5, how.y)];
+    sum += 7000 * in[uint(row) + min(g.x - 2, uint(how.z))];
+    out[row + x] = sum;
+}
+
 // run: guarded grid=1024 group=256
 // arg 0 = np.zeros(1000, u32)
 // arg 1 = u32(1000)

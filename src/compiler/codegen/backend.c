@@ -214,6 +214,7 @@ static void compile(Cg *cg, MslKernel *out) {
     msl_share_scatters(cg);
     msl_ease_masks(cg);
     msl_carry_masks(cg);
+    msl_order_pieces(cg);
     msl_break_chains(cg);
     msl_loosen(cg);
     if (cg->request->debug == MSL_DEBUG_LINES) msl_finish_lines(cg);

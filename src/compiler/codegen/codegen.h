@@ -134,6 +134,9 @@ void msl_share_scatters(Cg *cg);
 // bytes.c
 void msl_convert_bytes(Cg *cg);
 
+// order.c
+void msl_order_pieces(Cg *cg);
+
 // chains.c
 void msl_break_chains(Cg *cg);
 

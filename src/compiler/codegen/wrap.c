@@ -198,9 +198,10 @@ static unsigned narrow_step(const MslContext *cx, const Carried *c, uint32_t n_t
 //   when lanes leave loops at different times, all wait for the last (mandelbrot: 1.1x with two,
 //   0.6x with four)
 // With AVX2, whose registers are half as many and half as long, two at most (naive matrix multiply:
-// 1.9x, with four 1.0x; blur 1.2x; as four halves of rows: choose_rows), one where lanes leave loops at different times (mandelbrot:
-// 0.9x with two), and a whole threadgroup only if it carries nothing (tree reduction 1.2x; tiled
-// multiply 0.7x). NEON's registers hold as much as AVX2's: the same.
+// 1.9x, with four 1.0x; blur 1.2x; as four halves of rows: choose_rows), one where lanes leave
+// loops at different times (mandelbrot: 0.9x with two), and a whole threadgroup only if it carries
+// nothing (tree reduction 1.2x; tiled multiply 0.7x). NEON's registers hold as much as AVX2's: the
+// same.
 // `full` is the version for one SIMD-group.
 static unsigned choose_step(const Cg *cg, LLVMValueRef full, uint32_t n_threads) {
     enum { MAX_CARRIED = 16, MAX_CARRIED_DIVERGENT = 24, MAX_CARRIED_AVX2 = 4 }; // of 64 bytes
@@ -260,15 +261,19 @@ typedef struct Plan {
 // Code for all threads where clamps may do something serves some of them as well.
 static bool shares_slow(const Cg *cg, const Plan *plan) { return plan->loose && !cg->uses.barrier; }
 
+static void do_not_inline(MslContext *cx, LLVMValueRef f) {
+    LLVMRemoveEnumAttributeAtIndex(f, LLVMAttributeFunctionIndex,
+                                   LLVMGetEnumAttributeKindForName("alwaysinline", 12));
+    msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, "noinline", 0);
+}
+
 // The version for some threads. Threadgroups that the grid cuts off lie at its edge, where clamps
 // do something: a fast copy for where they do not would be in vain. What the version for all
 // threads falls back on at the edge may be the same code: once, with a mask.
 static LLVMValueRef vectorise_some(Cg *cg, const Plan *plan, LLVMValueRef slow) {
     MslContext *cx = &cg->cx;
     if (slow && shares_slow(cg, plan)) {
-        LLVMRemoveEnumAttributeAtIndex(slow, LLVMAttributeFunctionIndex,
-                                       LLVMGetEnumAttributeKindForName("alwaysinline", 12));
-        msl_add_attribute(cx, slow, LLVMAttributeFunctionIndex, "noinline", 0);
+        do_not_inline(cx, slow);
         msl_add_text_attribute(cx, slow, MSL_EDGES, "");
         return slow;
     }
@@ -279,6 +284,20 @@ static LLVMValueRef vectorise_some(Cg *cg, const Plan *plan, LLVMValueRef slow) 
     LLVMValueRef some = msl_vectorise(cx, cg->thread, plan->loose || plan->rows);
     cx->unversioned = cx->terse = false;
     return some;
+}
+
+// What a step of several vectors falls back on where clamps do something: for all threads of one.
+static LLVMValueRef vectorise_edge(Cg *cg) {
+    MslContext *cx = &cg->cx;
+    unsigned apart = cx->apart;
+    cx->unversioned = true;
+    cx->apart = 0;
+    LLVMValueRef edge = msl_vectorise(cx, cg->thread, true);
+    cx->unversioned = false;
+    cx->apart = apart;
+    msl_copy_slot_attributes(cg, edge);
+    do_not_inline(cx, edge);
+    return edge;
 }
 
 static void remark_step(Cg *cg, const Plan *plan) {
@@ -322,11 +341,11 @@ static void vectorise_versions(Cg *cg, Plan *plan, uint32_t n_threads) {
             cx->apart = cx->shape[0];
         }
         if (plan->full_width < width) cx->width = plan->full_width;
-        // At the edge one SIMD-group at a time is quick enough, and that code is there anyway.
-        else if (shares_slow(cg, plan))
-            cx->fallback = slow;
+        // At the edge one vector at a time is quick enough.
+        else if (slow && shares_slow(cg, plan))
+            cx->fallback = vectorise_edge(cg);
+        if (plan->full_width < width) slow = NULL;
         plan->full = msl_vectorise_step(cx, cg->thread, true, plan->full_width / cx->width);
-        slow = cx->fallback;
         cx->fallback = NULL;
         cx->width = width;
         cx->apart = 0;

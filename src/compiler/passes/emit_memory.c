@@ -344,6 +344,13 @@ static bool access_whole(Vec *x, const Access *a) {
 
 static void access_scattered(Vec *x, const Access *a) {
     if (access_whole(x, a)) return;
+    Value clamped = a->to && a->n == 1 && !a->soa && !a->array
+                        ? msl_load_clamped(x, a->p, a->element, a->align)
+                        : NULL;
+    if (clamped) {
+        a->to->v[0] = clamped;
+        return;
+    }
     Value p = msl_vector(x, a->p, 0);
     if (x->covered) p = LLVMBuildFreeze(x->b, p, ""); // of lanes that count for nothing: anything
     Type t = msl_vector_type(x, a->element), overload[] = {t, LLVMTypeOf(p)};

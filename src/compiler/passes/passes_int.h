@@ -2,9 +2,9 @@
 // passes_int.h: private to passes/. The state of one vectorisation and what its files offer each
 // other. Reading order: vectorise.c (the pipeline), prepare.c, join.c, merge.c, cfg.c, private.c,
 // divergence.c, shape.c, bits.c, position.c, emit.c, emit_inst.c, emit_packed.c, emit_memory.c,
-// emit_record.c, emit_helper.c, emit_atomic.c, emit_simd.c, emit_texture.c, emit_tensor.c,
-// emit_count.c, fragment.c, emit_fragment.c, emit_control.c, split.c, version.c. lane_masks.c
-// stands beside them.
+// emit_record.c, emit_clamped.c, emit_helper.c, emit_atomic.c, emit_simd.c, emit_texture.c,
+// emit_tensor.c, emit_count.c, fragment.c, emit_fragment.c, emit_control.c, split.c, version.c.
+// lane_masks.c stands beside them.
 //
 // The invariant everything rests on: the vector CFG is the structured scalar CFG (same blocks, same
 // edges), and a block runs only while at least one lane is active. So dominance never changes, and
@@ -121,8 +121,8 @@ typedef struct Vec {
     // nothing when a step is the whole threadgroup. A segment lies within one part.
     unsigned width, parts, lanes, segment, n_segments;
     unsigned apart; // as in MslContext
-    unsigned part; // being emitted
-    unsigned wide; // components of the packed operation being emitted; 0: none
+    unsigned part;  // being emitted
+    unsigned wide;  // components of the packed operation being emitted; 0: none
     uint32_t shape[3];
     bool full; // actual threadgroup size = shape
     enum { POSITIONS_VARY, POSITIONS_LINEAR, POSITIONS_SEGMENTED } positions;
@@ -397,6 +397,10 @@ void msl_store_records(Vec *x, Value packed, Value p, unsigned n, unsigned align
 bool msl_is_narrow(const Vec *x, Type element);
 Value msl_load_narrow(Vec *x, Value p, Type element, unsigned n, unsigned align);
 void msl_store_narrow(Vec *x, Value v, Value p, unsigned n, unsigned align);
+
+// emit_clamped.c: NULL, false: the address is no line with clamped ends
+bool msl_is_clamped_line(const Vec *x, Value p, Type element);
+Value msl_load_clamped(Vec *x, Value p, Type element, unsigned align);
 
 // emit_memory.c, emit_atomic.c
 Value msl_set_align(Vec *x, Value call, unsigned parameter, unsigned align); // returns the call

@@ -121,7 +121,7 @@ static void remark_access(const Vec *x, Value i, bool store) {
     Class c = msl_class(x, p);
     const char *what = store ? "store" : "load", *kind = store ? "scatter" : "gather";
     char why[256];
-    if (!msl_is_gathered(x, p, bytes)) return;
+    if (!msl_is_gathered(x, p, bytes) || (!store && msl_is_clamped_line(x, p, t))) return;
     if (is_apart(c, bytes))
         REMARK(x, i, kind,
                "%s of %lld bytes becomes a %s: neighbouring threads are %lld bytes apart", what,

@@ -122,28 +122,15 @@ static void call_with_own_arguments(Vec *x, Value callee) {
     LLVMBuildRetVoid(x->b);
 }
 
-// A part's mask among the lanes of a wider step that it lies in, from lane `ahead` on.
-static Value mask_in(Vec *x, Value mask, Type wide, Value ahead) {
-    Type bits = LLVMIntTypeInContext(x->llvm, LLVMGetVectorSize(wide));
-    Value v = LLVMBuildZExt(x->b, msl_mask_bits(x, mask), bits, "");
-    v = LLVMBuildShl(x->b, v, LLVMBuildIntCast2(x->b, ahead, bits, 0, ""), "");
-    return LLVMBuildBitCast(x->b, v, wide, "");
-}
-
-// The same for a callee that runs a SIMD-group: one call for each part of the step, which may be
-// less than one.
+// The same for a callee that runs `width` threads: one call for each part of the step.
 static void call_for_parts(Vec *x, Value callee) {
     unsigned n = LLVMCountParams(x->f);
     Value *args = vec_alloc(x, n, sizeof *args), mask = LLVMGetParam(x->f, n - 1);
     LLVMGetParams(x->f, args);
-    Type wide = LLVMTypeOf(LLVMGetParam(callee, n - 1));
-    Value inside = LLVMBuildAnd(x->b, x->first, const_int(x->i32, LLVMGetVectorSize(wide) - 1), "");
-    Value first = LLVMBuildSub(x->b, x->first, inside, "");
     for (unsigned part = 0; part < x->parts; part++) {
         unsigned ahead = part * (x->apart ? x->apart : x->width);
-        args[n - 2] = LLVMBuildNUWAdd(x->b, first, const_int(x->i32, ahead), "");
+        args[n - 2] = LLVMBuildNUWAdd(x->b, x->first, const_int(x->i32, ahead), "");
         args[n - 1] = msl_part(x, mask, part * x->width, x->width);
-        if (wide != x->mask_type) args[n - 1] = mask_in(x, args[n - 1], wide, inside);
         LLVMBuildCall2(x->b, LLVMGlobalGetValueType(callee), callee, args, n, "");
     }
     LLVMBuildRetVoid(x->b);
