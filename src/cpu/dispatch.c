@@ -380,6 +380,24 @@ static bool fits_stack(const Share *share) {
     return true;
 }
 
+static bool is_calm(const Share *share) {
+    for (size_t i = 0; i < share->n_parts; i++)
+        if (atomic_load_explicit(&share->parts[i].code->n_calm, memory_order_relaxed) < CPU_CALM)
+            return false;
+    return true;
+}
+
+// Some may be lost between threads: they are counted to know that it were many.
+static bool end_calmly(Share *share) {
+    if (atomic_load(&share->run->fault) != DEV_FAULT_NONE) return false;
+    for (size_t i = 0; i < share->n_parts; i++) {
+        atomic_uint *n = &share->parts[i].code->n_calm;
+        unsigned now = atomic_load_explicit(n, memory_order_relaxed);
+        if (now < CPU_CALM) atomic_store_explicit(n, now + 1, memory_order_relaxed);
+    }
+    return true;
+}
+
 static void run_shared(Share *share, CpuThread *t, bool take_part, uint64_t begin) {
     unsigned threads = os_pool_threads();
     uint64_t left = share->total - begin, ns = estimate_ns(share);
@@ -422,17 +440,18 @@ static bool dispatch_parts(DevRun *run, const DevDispatch *dispatches, size_t n)
         dev_run_fail(run, DEV_FAULT_NO_MEMORY, 0);
         return false;
     }
+    cpu_run_handle_signals(run, t, is_calm(&share));
     if (!fits_stack(&share)) {
         dev_run_fail(run, DEV_FAULT_STACK, 0);
         return false;
     }
     if (share.ordered && !cpu_run_needs_worker(run, t)) {
         run_ordered(&share, t);
-        return atomic_load(&run->fault) == DEV_FAULT_NONE;
+        return end_calmly(&share);
     }
     if (cpu_run_needs_worker(run, t)) {
         run_shared(&share, t, false, 0);
-        return atomic_load(&run->fault) == DEV_FAULT_NONE;
+        return end_calmly(&share);
     }
     if (cpu_debugged) return run_range(&share, t, 0, share.total); // in order
     uint64_t begin = 0;
@@ -442,19 +461,23 @@ static bool dispatch_parts(DevRun *run, const DevDispatch *dispatches, size_t n)
     }
     if (share.total - begin == 1 || estimate_ns(&share) < ALONE_NS) {
         // The estimate may be of other data: look at the clock now and then, and call for help
-        // after all.
-        uint64_t until = share.total - begin == 1 ? 0 : os_now_ns() + 2 * ALONE_NS;
+        // after all. The first of a run begins when that does.
+        CpuRunPart *own = cpu_run_part(run);
+        uint64_t start = own->dispatched || !run->begun_ns ? 0 : run->begun_ns;
+        if (!start && share.total - begin > 1) start = os_now_ns();
         uint64_t n_pieces = estimate_ns(&share) < 2 * SHORT_NS ? 2 : 4;
         uint64_t piece = (share.total - begin + n_pieces - 1) / n_pieces;
-        while (begin < share.total && (share.total - begin == 1 || os_now_ns() < until)) {
+        do {
             uint64_t some = share.fresh ? known_to_be_short(&share, piece) : piece;
             uint64_t end = share.total - begin < some ? share.total : begin + some;
             if (!run_range(&share, t, begin, end)) return false;
             begin = end;
-        }
+        } while (begin < share.total &&
+                 (share.total - begin == 1 || os_now_ns() - start < 2 * ALONE_NS));
+        own->dispatched = true;
     }
     if (begin < share.total) run_shared(&share, t, true, begin);
-    return atomic_load(&run->fault) == DEV_FAULT_NONE;
+    return end_calmly(&share);
 }
 
 bool cpu_dispatch(DevRun *run, const DevDispatch *dispatches, size_t n) {

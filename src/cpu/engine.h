@@ -33,6 +33,7 @@ typedef struct CpuCode {
     const CpuSite *sites; // of code that is watched, else NULL
     AbiStageInfo stage;
     atomic_uint ns_per_group_x16; // running estimate of the cost of one threadgroup; 0: unknown
+    atomic_uint n_calm;           // dispatches without a fault, up to CPU_CALM
 } CpuCode;
 static inline CpuCode *cpu_code(const DevCode *code) { return (CpuCode *)(uintptr_t)code; }
 // Whether the text, to its NUL, is a constant of the code object that the caller is part of.
@@ -46,6 +47,8 @@ typedef struct CpuRunPart {
     OsTimer deadline; // first
     DevRun *run;
     bool has_deadline;
+    bool handled;     // the handlers of signals were looked at since it began
+    bool dispatched;  // something has run
     uint32_t step_ms; // DevLimits.step_ms; 0: nobody watches
 } CpuRunPart;
 _Static_assert(sizeof(CpuRunPart) <= sizeof(((DevRun *)0)->part), "it has room there");
@@ -78,6 +81,7 @@ typedef struct CpuThread {
     unsigned seen_calls;
     uint64_t seen_ns;         // the thread's time when that call was seen first
     unsigned n_untimed;       // runs of short code since one was timed (dispatch.c)
+    uint64_t handled_ns;      // when it last looked whether handlers of signals are ours
     void *stack;              // the mapping that compiled code's stack lies in, guards included
     size_t guard_bytes;       // below it, and as many above
     void *threadgroup_memory; // 128-byte aligned, with CPU_THREADGROUP_MARGIN around it
@@ -156,6 +160,11 @@ static inline bool cpu_run_needs_worker(DevRun *run, const CpuThread *t) {
 bool cpu_thread_stops(CpuThread *t, DevRun *run);
 // Makes sure that the handlers are ours; one system call if they are.
 void cpu_signals_install(void);
+// Before code of the run: the same once for each run, as somebody may have put a handler over ours
+// a moment ago. That system call is a tenth of a small command buffer. So a thread that looked
+// less than CPU_HANDLED_NS ago does not look again for code that has often run without a fault.
+enum { CPU_CALM = 64, CPU_HANDLED_NS = 20000 };
+void cpu_run_handle_signals(DevRun *run, CpuThread *t, bool is_calm); // t may be NULL: not calm
 int cpu_signal_kick(void);                // the signal that makes a thread look at its run's fault
 void cpu_thread_kick(const CpuThread *t); // sends it
 

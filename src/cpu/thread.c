@@ -331,6 +331,15 @@ static bool installed(void) {
            now.sa_sigaction == on_signal;
 }
 
+void cpu_run_handle_signals(DevRun *run, CpuThread *t, bool is_calm) {
+    CpuRunPart *part = cpu_run_part(run);
+    if (part->handled) return;
+    if (is_calm && run->begun_ns && run->begun_ns - t->handled_ns < CPU_HANDLED_NS) return;
+    part->handled = true;
+    if (t) t->handled_ns = run->begun_ns;
+    cpu_signals_install();
+}
+
 void cpu_signals_install(void) {
     static const int ours[] = OS_WORKER_SIGNALS;
     if (installed()) return;

@@ -107,10 +107,9 @@ static void watch(uint32_t step_ms) {
 // ---- Runs ----
 
 bool cpu_run_begin(DevRun *run, DevLimits limits) {
-    cpu_signals_install(); // somebody may have put a handler over ours, a moment ago
     CpuRunPart *part = cpu_run_part(run);
     part->run = run;
-    part->has_deadline = false;
+    part->has_deadline = part->handled = part->dispatched = false;
     part->step_ms = limits.step_ms;
     if (limits.run_ms) {
         part->deadline = (OsTimer){.fire = too_late};

@@ -401,6 +401,7 @@ static void give_units(Pass *p) {
 bool cpu_raster(DevRun *run, const DevPass *pass, const DevDraw *draws, size_t n_draws) {
     Pass p = {.run = run, .pass = pass, .draws = draws, .n_draws = n_draws, .code = chosen_code()};
     if (atomic_load(&run->fault) != DEV_FAULT_NONE) return false;
+    cpu_run_handle_signals(run, NULL, false);
     uint64_t stack_bytes;
     p.needs_worker = needs_worker(&p, &stack_bytes);
     if (stack_bytes > CPU_MAX_FRAME) {
