@@ -16,7 +16,7 @@ __all__ = ["allclose", "array_equal", "einsum", "grad", "no_grad", "nonzero", "o
            "isclose", "take_along_axis", "concatenate", "negative",
            "absolute", "multiply", "subtract", "divide", "true_divide", "power", "mod", "invert",
            "bitwise_left_shift", "bitwise_right_shift", "clip",
-           "unbind", "take", "scalar_tensor", "synchronize", "pool", "pool_statistics",
+           "unbind", "take", "scalar_tensor", "pool", "pool_statistics",
            "default_device", "ravel", "normal", "save", "load", "kernel", "Kernel"]
 
 # ---- Other names ----
@@ -263,11 +263,6 @@ def normal(mean: float = 0.0, std: float = 1.0, shape: int | Sequence[int] = (),
 def default_device() -> _tensor.Device:
     """The system's default Metal device."""
     return _tensor.Device()
-
-
-def synchronize() -> None:
-    """Waits for all work on the default device."""
-    _tensor.Device().synchronize()
 
 
 def pool() -> _tensor.Pool:
