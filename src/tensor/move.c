@@ -160,28 +160,63 @@ static void drop_pieces(IgExpr *expr) {
     free(p);
 }
 
+enum { JOINED = 4, COLUMNS_OF_GROUP = 4096 };
+
+// How many of the pieces from `first` on go into one kernel: those with lines that are worth it.
+static int n_joined(const Pieces *p, int first, int64_t inner) {
+    int n = 0;
+    while (n < JOINED && first + n < p->n &&
+           p->views[first + n].shape.n[p->axis] * inner >= LONG_LINE)
+        n++;
+    return n;
+}
+
+// Pieces first .. first + n - 1, from `start` of the axis on.
+static bool encode_join(IgDevice *device, const Pieces *p, int first, int n, int64_t start,
+                        IgData *data, MTLError **error) {
+    int64_t outer, inner, longest = 0;
+    const IgShape *shape = &data->expr->shape;
+    outer_inner(shape, p->axis, &outer, &inner);
+    if (outer == 0) return true;
+    IgBinding bindings[JOINED + 1];
+    int32_t words[5 + JOINED] = {(int32_t)outer, (int32_t)(start * inner),
+                                 (int32_t)(shape->n[p->axis] * inner), COLUMNS_OF_GROUP,
+                                 LINES_OF_GROUP};
+    for (int i = 0; i < JOINED; i++) {
+        const IgView *x = &p->views[first + (i < n ? i : 0)];
+        int64_t length = i < n ? x->shape.n[p->axis] * inner : 0;
+        words[5 + i] = (int32_t)length;
+        longest = length > longest ? length : longest;
+        bindings[i] = (IgBinding){x->data->memory, (size_t)x->offset * ig_type_size(x->data->type)};
+    }
+    bindings[JOINED] = (IgBinding){data->memory, 0};
+    IgKernel *kernel = kernel_for(device, "join", data->type, error);
+    if (!kernel) return false;
+    return ig_encode(device, kernel, words, sizeof words, bindings, JOINED + 1,
+                     mtl_size_make((size_t)(longest + COLUMNS_OF_GROUP - 1) / COLUMNS_OF_GROUP,
+                                   (size_t)(outer + LINES_OF_GROUP - 1) / LINES_OF_GROUP, 1),
+                     mtl_size_make(32, 1, 1), true, error);
+}
+
 static bool run_concat(IgDevice *device, IgData *data, MTLError **error) {
     const IgExpr *expr = data->expr;
     Pieces *p = expr->extra;
     int64_t outer, inner, start = 0;
     outer_inner(&expr->shape, p->axis, &outer, &inner);
-    IgKernel *kernel = kernel_for(device, "place", data->type, error);
-    if (!kernel) return false;
     for (int i = 0; i < p->n; i++)
         if (!ig_data_make(p->views[i].data, error)) return false;
     if (!ig_data_allocate(data, error)) return false;
     for (int i = 0; i < p->n; i++) {
         int64_t length = p->views[i].shape.n[p->axis], n = outer * length * inner;
-        if (n > 0 && length * inner >= LONG_LINE) {
-            Lines l = {.n = outer,
-                       .length = length * inner,
-                       .offset = start * inner,
-                       .stride = expr->shape.n[p->axis] * inner,
-                       .x_length = length * inner};
-            if (!encode_lines(device, &l, &p->views[i], data, error)) return false;
-            start += length;
+        int many = n_joined(p, i, inner);
+        if (many > 0) {
+            if (!encode_join(device, p, i, many, start, data, error)) return false;
+            for (int k = 0; k < many; k++) start += p->views[i + k].shape.n[p->axis];
+            i += many - 1;
             continue;
         }
+        IgKernel *kernel = kernel_for(device, "place", data->type, error);
+        if (!kernel) return false;
         int32_t words[5] = {(int32_t)n, (int32_t)inner, (int32_t)expr->shape.n[p->axis],
                             (int32_t)start, (int32_t)length};
         if (!encode(device, kernel, words, 5, &p->views[i], data, n, error)) return false;

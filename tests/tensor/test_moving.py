@@ -45,6 +45,16 @@ def test_long_lines(shape):
                           np.pad(a[shape[0] // 2:], [(0, 0)] * (len(shape) - 1) + [(1, 2)], constant_values=5))
 
 
+@pytest.mark.parametrize("lengths", [(40, 32, 33, 64, 100, 40), (50, 3, 70, 70), (5000, 4097, 1, 0, 33)])
+def test_concat_of_many(lengths):
+    """Four pieces with long lines at a time."""
+    for dtype in ("f4", "i1"):
+        for axis in (0, 1):
+            pieces = [(RNG.standard_normal((19, n) if axis else (n, 19)) * 50).astype(dtype) for n in lengths]
+            got = ig.concat([ig.tensor(p) for p in pieces], axis).numpy()
+            assert np.array_equal(got, np.concatenate(pieces, axis))
+
+
 def test_concat_types_and_errors():
     a, b = ig.tensor(np.ones((2, 3), "f2")), ig.tensor(np.ones((2, 1), "i4"))
     assert ig.concat([a, b], 1).type == ig.F16
