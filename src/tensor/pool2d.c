@@ -132,6 +132,42 @@ static bool take_options(const char *call, const IgTensor *x, const IgPooling *o
     return true;
 }
 
+// Largest values by lines, on a CPU, where nobody asks for their places: windows that all lie
+// inside.
+static bool are_max_lines(const Windows *w, const IgTensor *x) {
+    const IgPoolWindow *v = &w->v;
+    bool inside = true;
+    for (int i = 0; i < 2; i++)
+        inside = inside && v->padding[i] == 0 && v->dilation[i] == 1 &&
+                 (v->out[i] - 1) * v->stride[i] + v->kernel[i] <= v->in[i];
+    return inside && !ig_device((IgTensor *)x)->gpu && v->kernel[0] * v->kernel[1] <= 64;
+}
+
+static IgTensor *max_lines(const char *call, const Windows *w, IgTensor *x, const IgShape *shape,
+                           MTLError **error) {
+    const IgPoolWindow *v = &w->v;
+    IgWork work = work_for("max_lines", w, ig_type(x));
+    const int64_t lines = ig_numel(x) / (v->in[0] * v->in[1]) * v->out[0];
+    int64_t some = AT_ONCE / 4 / v->out[1];
+    some = some < 1 ? 1 : some;
+    static const char *const macros[3][3] = {
+        {"STEP=p[7] SIDE=0", "STEP=p[7] SIDE=2", "STEP=p[7] SIDE=3"},
+        {"STEP=1 SIDE=0", "STEP=1 SIDE=2", "STEP=1 SIDE=3"},
+        {"STEP=2 SIDE=0", "STEP=2 SIDE=2", "STEP=2 SIDE=3"}};
+    const int64_t side = v->kernel[0] == v->kernel[1] ? v->kernel[0] : 0;
+    work.kernel.macros =
+        macros[v->stride[1] <= 2 ? v->stride[1] : 0][side == 2 || side == 3 ? side - 1 : 0];
+    work.words[13] = (int32_t)lines;
+    work.words[14] = (int32_t)some;
+    work.words[15] = (int32_t)ig_numel(x);
+    work.grid = mtl_size_make((size_t)((lines + some - 1) / some), 1, 1);
+    work.group = mtl_size_make(32, 1, 1);
+    work.groups = true;
+    work.products = lines * v->out[1] * v->kernel[0] * v->kernel[1];
+    IgTensor *packed = ig_contiguous(x, error);
+    return ig_work(call, &work, 1, &packed, shape, ig_type(x), error);
+}
+
 IgTensor *ig_max_pool2d(IgTensor *x, const IgPooling *options, IgTensor **indices,
                         MTLError **error) {
     static const char call[] = "ig_max_pool2d";
@@ -143,6 +179,8 @@ IgTensor *ig_max_pool2d(IgTensor *x, const IgPooling *options, IgTensor **indice
     int64_t n = v->in[0] * v->in[1], k = v->out[0] * v->out[1], images = ig_numel(x) / n;
     IgShape shape = x->view.shape;
     shape.n[shape.rank - 2] = v->out[0], shape.n[shape.rank - 1] = v->out[1];
+    if (!indices && images > 0 && !ig_grad_enabled_for(1, &x) && are_max_lines(&w, x))
+        return ig_scope_return(scope, max_lines(call, &w, x, &shape, error));
     IgTensor *flat = ig_reshape(x, 2, (int64_t[]){images, n}, error);
     IgTensor *packed = ig_contiguous(flat, error);
     IgWork work = work_for("max_place", &w, ig_type(x));

@@ -69,6 +69,21 @@ def test_averages_of_lines(shape, options):
         assert got.shape == want.shape and np.allclose(got, want, atol=1e-5)
 
 
+@pytest.mark.parametrize("shape, options", [((4, 40, 14, 14), {"kernel": 2}), ((2, 3, 15, 17), {"kernel": 3, "stride": 2}),
+                                            ((1, 2, 50, 121), {"kernel": 2, "stride": 1}),
+                                            ((3, 2, 33, 70), {"kernel": (4, 5), "stride": (1, 3)}),
+                                            ((1, 1, 5, 2500), {"kernel": (2, 3), "stride": 2})])
+@pytest.mark.parametrize("dtype", ("f4", "f2"))
+def test_maxima_of_lines(shape, options, dtype):
+    x = picture(*shape).astype(dtype)
+    x.flat[7] = np.nan
+    got = ig.max_pool2d(ig.tensor(x), **options).numpy()
+    want, where = ig.max_pool2d(ig.tensor(x), indices=True, **options)  # by places
+    assert np.array_equal(got, want.numpy(), equal_nan=True) and np.isnan(got).any()
+    x.flat[7] = 0
+    assert np.array_equal(ig.max_pool2d(ig.tensor(x), **options).numpy(), pool(x.astype("f8"), **options))
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_pools(name):
     shape, options = CASES[name]

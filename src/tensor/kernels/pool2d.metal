@@ -4,6 +4,7 @@
 //
 // Macros: ELEMENT=half,float,bfloat
 // Macros: ELEMENT=half,float,bfloat STEP=1,2,p[7]
+// Macros: ELEMENT=half,float,bfloat STEP=1,2,p[7] SIDE=0,2,3
 #include <metal_stdlib>
 using namespace metal;
 typedef ELEMENT T;
@@ -25,6 +26,55 @@ kernel void max_place(constant int *p [[buffer(0)]], device const T *all [[buffe
         }
     place[int(at.y) * p[2] * p[3] + int(at.x)] = where;
 }
+
+#ifdef SIDE // of the windows that are squares; 0: p says it
+struct Pair {
+    T even, odd;
+};
+
+inline T largest(constant int *p, device const T *x) {
+    T best = x[0];
+    for (int i = 0; i < (SIDE ? SIDE : p[4]); i++, x += p[1])
+        for (int s = 0; s < (SIDE ? SIDE : p[5]); s += STEP == 2 ? 2 : 1) {
+            T v = x[s], w = v;
+            if (STEP == 2 && s + 1 < (SIDE ? SIDE : p[5])) {
+                const Pair two = *(device const Pair *)(x + s);
+                v = two.even;
+                w = two.odd;
+            }
+            best = v > best || v != v ? v : best;
+            best = w > best || w != w ? w : best;
+        }
+    return best;
+}
+
+// The largest of windows that lie inside, a threadgroup of one SIMD-group for some lines: lines of the
+// result are stored with what is behind them, as in average_lines. p[13]: lines, p[14]: of a
+// threadgroup, p[15]: elements there are.
+kernel void max_lines(constant int *p [[buffer(0)]], device const T *all [[buffer(1)]],
+                      device T *result [[buffer(2)]], uint group [[threadgroup_position_in_grid]],
+                      uint self [[thread_index_in_simdgroup]]) {
+    const int width = p[1], tall = p[2], wide = p[3], lane = int(self);
+    const int first = int(group) * p[14], n = min(p[14], p[13] - first), last = n * wide;
+    device T *out = result + first * wide;
+    int picture = first / tall, y = first - picture * tall;
+    for (int r = 0; r < n; r++, y++) {
+        if (y == tall) {
+            y = 0;
+            picture++;
+        }
+        const int from = (picture * p[0] + y * p[6]) * width;
+        for (int j = 0; j < wide; j += 32) {
+            const int begin = from + j * p[7], to = r * wide + j;
+            if (to + 32 <= last && begin + (p[4] - 1) * width + 31 * p[7] + p[5] <= p[15])
+                out[to + lane] = largest(p, all + begin + lane * STEP);
+            else if (j + lane < wide)
+                out[to + lane] = largest(p, all + begin + lane * STEP);
+            simdgroup_barrier(mem_flags::mem_device);
+        }
+    }
+}
+#endif
 
 // Of window i of an axis: the elements it has, and what it counts as.
 inline int window(constant int *p, int axis, int i, thread int &low, thread int &high) {
