@@ -66,7 +66,11 @@ IgTensor *ig_batch_norm(IgTensor *x, IgTensor *running_mean, IgTensor *running_v
     if (ok && training) {
         int axes[IG_MAX_RANK] = {0}, n_axes = 1;
         for (int i = 2; i < ig_rank(x); i++) axes[n_axes++] = i;
-        y = ig_normalize(call, single, n_axes, axes, true, epsilon, &mean, &variance, error);
+        bool is_kernel = ig_batch_is_kernel(x);
+        y = is_kernel
+                ? ig_batch_kernel(call, x, weight, bias, epsilon, &mean, &variance, error)
+                : ig_normalize(call, single, n_axes, axes, true, epsilon, &mean, &variance, error);
+        if (is_kernel) weight = bias = NULL; // they are in it
         ig_no_grad_begin();
         IgTensor *unbiased =
             ig_mul_scalar(variance, (double)n / (double)(n > 1 ? n - 1 : 1), error);

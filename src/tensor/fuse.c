@@ -342,8 +342,7 @@ static bool may_take_over(const IgFused *f, const IgData *data) {
     return atomic_load_explicit(&old->refs, memory_order_acquire) == known;
 }
 
-// After a kernel was encoded, or was not: what it stores is made now, or has no memory again.
-static void settle(IgData *made, bool ok) {
+void ig_data_settle(IgData *made, bool ok) {
     if (!made->memory || !made->expr) return;
     if (ok) {
         ig_defer(made->device, made->expr);
@@ -380,7 +379,7 @@ bool ig_fuse(IgData *data, MTLError **error) {
     IgData *also = product && f.product->wanted ? f.product : NULL;
     bool ok = data->n == 0 ? ig_data_allocate(data, error) : encode(data->device, &f, error);
     for (int i = 0; i < f.n_nodes; i++)
-        if (f.nodes[i].output >= 0) settle(f.nodes[i].data, ok);
-    if (also) settle(also, ok);
+        if (f.nodes[i].output >= 0) ig_data_settle(f.nodes[i].data, ok);
+    if (also) ig_data_settle(also, ok);
     return ok;
 }

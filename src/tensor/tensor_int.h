@@ -132,6 +132,9 @@ IgData *ig_data_retain(IgData *data);
 void ig_data_release(IgData *data); // device->lock is not held
 // With device->lock held: memory for the result of work that is about to be encoded.
 bool ig_data_allocate(IgData *data, MTLError **error);
+// With device->lock held, after a kernel was encoded, or was not: what it stores is made now, or
+// has no memory again.
+void ig_data_settle(IgData *made, bool ok);
 // With device->lock held: encodes whatever is needed so that data->memory is there.
 bool ig_data_make(IgData *data, MTLError **error);
 void ig_expr_free(IgExpr *expr); // device->lock is not held

@@ -252,6 +252,37 @@ def test_batch_norm(shape):
     assert np.array_equal(mean.numpy(), m)  # as they were
 
 
+def bn_back(x, w, g, eps=1e-5):
+    """By hand: gradients of x, weight and bias."""
+    axes, c = (0,) + tuple(range(2, x.ndim)), (-1,) + (1,) * (x.ndim - 2)
+    d = x - x.mean(axes, keepdims=True)
+    scale = 1 / np.sqrt(x.var(axes, keepdims=True) + eps)
+    y, h = d * scale, g * w.reshape(c)
+    of_x = scale * (h - h.mean(axes, keepdims=True) - y * (h * y).mean(axes, keepdims=True))
+    return of_x, (g * y).sum(axes), g.sum(axes)
+
+
+@pytest.mark.parametrize("shape", [(2, 17, 40), (3, 16, 5, 7), (1, 20, 64), (2, 16, 2, 3, 11)])
+@pytest.mark.parametrize("scaled", (False, True))
+def test_batch_norm_of_many(shape, scaled):
+    """Sixteen channels and more, 32 elements and more: a kernel forth and one back."""
+    n = shape[1]
+    a, g = (RNG.standard_normal(shape) * 2 + 3).astype("f4"), RNG.standard_normal(shape).astype("f4")
+    w, b = (span(0.5, 2, n), span(-1, 1, n)) if scaled else (np.ones(n, "f4"), np.zeros(n, "f4"))
+    x, tw, tb = ig.leaf(a), ig.leaf(w) if scaled else None, ig.leaf(b) if scaled else None
+    mean, variance = ig.tensor(np.full(n, 2, "f4")), ig.tensor(np.full(n, 3, "f4"))
+    y = ig.batch_norm(x, mean, variance, weight=tw, bias=tb, momentum=0.2)
+    axes = (0,) + tuple(range(2, a.ndim))
+    want = 0.8 * 2 + 0.2 * a.mean(axes), 0.8 * 3 + 0.2 * a.astype("f8").var(axes, ddof=1)
+    assert np.allclose(mean.numpy(), want[0], atol=1e-5)  # before y itself is made
+    assert np.allclose(y.numpy(), bn(a.astype("f8"), w, b), atol=1e-4)
+    assert np.allclose(variance.numpy(), want[1], atol=1e-4)
+    ig.backward(ig.sum(ig.mul(y, ig.tensor(g)), ig.ALL, False))
+    back = bn_back(a.astype("f8"), w.astype("f8"), g.astype("f8"))
+    for t, wanted in zip((x, tw, tb) if scaled else (x,), back):
+        assert np.allclose(ig.grad(t).numpy(), wanted, atol=2e-4), np.abs(ig.grad(t).numpy() - wanted).max()
+
+
 def test_group_and_instance_norm():
     def group(x, w, b, n):
         d = x.reshape(x.shape[0] * n, -1)
