@@ -6,20 +6,35 @@
 #include "tensor/work.h"
 #include "ig_texts.h"
 
+// On a CPU registers hold rows of some multiples of 32: the macros for rows of n elements, or NULL.
+static const char *short_rows(const IgDevice *device, int64_t n, bool logarithm) {
+    static const char *const all[2][4] = {{"TIMES=1 LOGARITHM=0", "TIMES=2 LOGARITHM=0",
+                                           "TIMES=3 LOGARITHM=0", "TIMES=4 LOGARITHM=0"},
+                                          {"TIMES=1 LOGARITHM=1", "TIMES=2 LOGARITHM=1",
+                                           "TIMES=3 LOGARITHM=1", "TIMES=4 LOGARITHM=1"}};
+    return !device->gpu && n % 32 == 0 && n <= 128 ? all[logarithm][n / 32 - 1] : NULL;
+}
+
 static bool run(IgDevice *device, IgData *data, MTLError **error) {
     IgExpr *expr = data->expr;
     const IgView *x = &expr->inputs[0];
     if (!ig_data_make(x->data, error) || !ig_data_allocate(data, error)) return false;
     int64_t n = expr->shape.n[expr->shape.rank - 1];
-    const char *held = ig_rows_held(device, x, n);
-    IgKernelFile file = {ig_text_softmax_metal, held ? "softmax_held" : "softmax",
-                         ig_type_metal(data->type), held};
+    const char *held = ig_rows_held(device, x, n),
+               *times = short_rows(device, n, expr->values[0] != 0);
+    IgKernelFile file = {ig_text_softmax_metal,
+                         held    ? "softmax_held"
+                         : times ? "softmax_short"
+                                 : "softmax",
+                         ig_type_metal(data->type), held ? held : times};
     IgKernel *kernel = ig_kernel_of(device, &file, error);
     if (!kernel) return false;
-    int32_t words[2] = {(int32_t)n, expr->values[0] != 0};
+    int32_t words[2] = {(int32_t)(times ? data->n / n : n), expr->values[0] != 0};
     IgBinding bindings[2] = {{x->data->memory, (size_t)x->offset * ig_type_size(x->data->type)},
                              {data->memory, 0}};
-    size_t threads = held ? ig_rows_held_threads(n, data->n / n) : (size_t)(data->n / n) * 32;
+    size_t threads = held    ? ig_rows_held_threads(n, data->n / n)
+                     : times ? (size_t)(data->n / n + 1) / 2 * 32
+                             : (size_t)(data->n / n) * 32;
     return ig_encode(device, kernel, words, sizeof words, bindings, 2, mtl_size_make(threads, 1, 1),
                      mtl_size_make(threads < 256 ? threads : 256, 1, 1), false, error);
 }

@@ -3,6 +3,7 @@
 //
 // Macros: ELEMENT=half,float,bfloat
 // Macros: ELEMENT=half,float,bfloat WIDE=1,8 HELD=2,8
+// Macros: ELEMENT=half,float,bfloat TIMES=1,4 LOGARITHM=0,1
 #include <metal_stdlib>
 using namespace metal;
 typedef ELEMENT T;
@@ -18,7 +19,39 @@ typedef ELEMENT T;
         __VA_ARGS__                                                                                \
     }
 
-#ifndef WIDE
+#ifdef TIMES
+// Rows of TIMES times 32 elements, held in registers: two for a SIMD-group, so that what adds up one
+// need not wait for the other. p: rows.
+kernel void softmax_short(constant int *p [[buffer(0)]], device const T *all [[buffer(1)]],
+                          device T *result [[buffer(2)]],
+                          uint group [[threadgroup_position_in_grid]],
+                          uint simdgroup [[simdgroup_index_in_threadgroup]],
+                          uint simd_lane [[thread_index_in_simdgroup]]) {
+    const int row = int(group * 8 + simdgroup) * 2, lane = int(simd_lane);
+    const int first[2] = {row * 32 * TIMES + lane, min(row + 1, p[0] - 1) * 32 * TIMES + lane};
+    float v[2][TIMES], most[2], sum[2];
+    for (int h = 0; h < 2; h++) {
+        for (int r = 0; r < TIMES; r++) v[h][r] = float(all[first[h] + 32 * r]);
+        most[h] = v[h][0]; // a NaN is not the largest, but makes the sum one
+        for (int r = 1; r < TIMES; r++) most[h] = fmax(most[h], v[h][r]);
+    }
+    for (int h = 0; h < 2; h++) most[h] = simd_max(most[h]);
+    for (int h = 0; h < 2; h++) {
+        sum[h] = 0;
+        for (int r = 0; r < TIMES; r++) {
+            const float e = exp(v[h][r] - most[h]);
+            sum[h] += e;
+            v[h][r] = LOGARITHM ? v[h][r] - most[h] : e;
+        }
+    }
+    for (int h = 0; h < 2; h++) sum[h] = simd_sum(sum[h]);
+    for (int h = 0; h < 2; h++) {
+        const float by = LOGARITHM ? log(sum[h]) : 1 / sum[h];
+        for (int r = 0; r < TIMES; r++)
+            result[first[h] + 32 * r] = T(LOGARITHM ? v[h][r] - by : v[h][r] * by);
+    }
+}
+#elif !defined(WIDE)
 // p: length of a row, logarithm. A threadgroup has eight SIMD-groups, or is the only one.
 kernel void softmax(constant int *p [[buffer(0)]], device const T *all [[buffer(1)]],
                     device T *result [[buffer(2)]], uint group [[threadgroup_position_in_grid]],
