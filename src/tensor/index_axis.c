@@ -7,7 +7,7 @@
 #include "tensor/work.h"
 #include "ig_texts.h"
 
-enum { ENOUGH = 8 };
+enum { ENOUGH = 8, FAR = 1 << 16 };
 
 typedef struct Axes {
     int64_t outer, n, k, inner;
@@ -111,6 +111,15 @@ IgTensor *ig_index_sum(const char *call, IgTensor *x, int axis, IgTensor *index,
         IgWork w = {.kernel = {ig_text_index_axis_metal, "add_axis", "float", index_macro(places)},
                     .words = {(int32_t)a.n, (int32_t)a.k, (int32_t)a.inner}};
         ig_work_threads(&w, a.inner, a.outer);
+        if (a.n * a.inner >= FAR && a.inner >= 32) {
+            size_t blocks = ((size_t)a.inner + 31) / 32, all_blocks = blocks * (size_t)a.outer;
+            w.kernel.function = "add_axis_near";
+            w.grid = mtl_size_make(blocks, (size_t)a.outer, 1);
+            w.group = mtl_size_make(32, 1, 1);
+            w.groups = true;
+            w.scratch = all_blocks * (size_t)a.n * 32 * sizeof(float);
+            w.products = a.outer * a.inner * (a.n + a.k);
+        }
         y = ig_work(call, &w, 3, (IgTensor *[]){all, places, from}, &x->view.shape, IgFloat32,
                     error);
         y = y ? ig_cast(y, ig_type(x), error) : NULL;

@@ -19,7 +19,7 @@ bool ig_work_clear(IgDevice *device, IgData *data, MTLError **error) {
 static bool run(IgDevice *device, IgData *data, MTLError **error) {
     const IgExpr *expr = data->expr;
     IgWork *w = expr->extra;
-    IgBinding bindings[IG_MAX_INPUTS + 1];
+    IgBinding bindings[IG_MAX_INPUTS + 2];
     int n = expr->n_inputs;
     for (int i = 0; i < n; i++) {
         const IgView *in = &expr->inputs[i];
@@ -32,9 +32,14 @@ static bool run(IgDevice *device, IgData *data, MTLError **error) {
     IgKernel *kernel = ig_kernel_of(device, &w->kernel, error);
     if (!kernel || (w->clear && !ig_work_clear(device, data, error))) return false;
     bindings[n] = (IgBinding){data->memory, 0};
+    IgBuffer *scratch = w->scratch ? ig_pool_take(device, w->scratch, false, error) : NULL;
+    if (w->scratch && !scratch) return false;
+    if (scratch) bindings[++n] = (IgBinding){scratch, 0};
     ig_more_work(device, w->products);
-    return ig_encode(device, kernel, w->words, sizeof w->words, bindings, (size_t)n + 1, w->grid,
-                     w->group, w->groups, error);
+    bool ok = ig_encode(device, kernel, w->words, sizeof w->words, bindings, (size_t)n + 1, w->grid,
+                        w->group, w->groups, error);
+    if (scratch) ig_pool_give(device, scratch); // what comes later may have it
+    return ok;
 }
 
 IgTensor *ig_work(const char *call, const IgWork *work, int n, IgTensor *const *inputs,

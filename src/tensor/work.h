@@ -7,10 +7,11 @@
 enum { IG_WORK_WORDS = 16 };
 typedef struct IgWork {
     IgKernelFile kernel;
-    int32_t words[IG_WORK_WORDS]; // buffer 0; the inputs follow, then the result
+    int32_t words[IG_WORK_WORDS]; // buffer 0; the inputs follow, the result, scratch
     MTLSize grid, group;
     bool groups;      // the grid counts threadgroups, else threads
     bool clear;       // the kernel does not write everything: 0 before
+    size_t scratch;   // bytes of memory for this dispatch alone
     int64_t products; // of numbers, where threads do not show how long it takes (ig_more_work)
 } IgWork;
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Concatenation and its like, indexing, normalisation: values against NumPy, gradients, errors."""
 
+import os
+
 import numpy as np
 import pytest
 from test_autograd import check, span
@@ -114,6 +116,22 @@ def test_gather_and_scatter():
         np.add.at(y, (i, np.arange(5)[None]), s)
         return y
     check(lambda x, s: ig.scatter_add(x, 0, ig.tensor(i), s), scatter, a, span(-2, 2, 3, 5))
+
+
+@pytest.mark.parametrize("shape, axis", [((600, 140), 0), ((3, 513, 45), 1), ((70000, 9), 0), ((2100, 32), 0)])
+def test_scatter_to_many_rows(shape, axis):
+    """Columns lie together while rows of a large matrix are added to; sums in order, but on GPUs."""
+    k = list(shape)
+    k[axis] = 301
+    a, s = RNG.standard_normal(shape).astype("f4"), RNG.standard_normal(k).astype("f4")
+    for dtype in ("i4", "i8"):
+        i = RNG.integers(0, shape[axis], k).astype(dtype)
+        i[(slice(None),) * axis + (slice(0, 40),)] = 5  # many on one row
+        want, place = a.copy(), list(np.indices(k))
+        place[axis] = i
+        np.add.at(want, tuple(place), s)
+        got = ig.scatter_add(ig.tensor(a), axis, ig.tensor(i), ig.tensor(s)).numpy()
+        assert np.abs(got - want).max() <= (1e-5 if os.environ.get("INGOT_TENSORS") == "gpu" else 0)
 
 
 def test_many_equal_indices_in_half():

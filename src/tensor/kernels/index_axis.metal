@@ -32,6 +32,28 @@ kernel void add_axis(constant int *p [[buffer(0)]], device const T *x [[buffer(1
     }
 }
 
+// The same for many rows: 32 columns of the result lie together while they are added to. At the
+// distance of rows they would share a few sets of the caches, and a page each.
+// p: n, k, inner; near: (outer, inner / 32, n, 32)
+kernel void add_axis_near(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]],
+                          device const INDEX *index [[buffer(2)]],
+                          device const T *source [[buffer(3)]], device T *y [[buffer(4)]],
+                          device T *near [[buffer(5)]],
+                          uint2 group [[threadgroup_position_in_grid]],
+                          uint2 groups [[threadgroups_per_grid]],
+                          uint lane [[thread_index_in_threadgroup]]) {
+    const int n = p[0], k = p[1], inner = p[2], column = int(group.x) * 32 + int(lane);
+    if (column >= inner) return;
+    const int first = int(group.y) * n * inner + column, from = int(group.y) * k * inner + column;
+    device T *mine = near + int(group.y * groups.x + group.x) * n * 32 + int(lane);
+    for (int r = 0; r < n; r++) mine[r * 32] = x[first + r * inner];
+    for (int j = 0; j < k; j++) {
+        const int e = from + j * inner;
+        mine[int(index[e]) * 32] += source[e];
+    }
+    for (int r = 0; r < n; r++) y[first + r * inner] = mine[r * 32];
+}
+
 // As take_axis, the other way; y is 0 before. What the index sends to one place comes in any order.
 kernel void spread_axis(constant int *p [[buffer(0)]], device const INDEX *index [[buffer(1)]],
                         device const float *source [[buffer(2)]],
