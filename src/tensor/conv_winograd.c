@@ -7,7 +7,7 @@
 #include "ig_texts.h"
 
 enum { TILE = 64, MIN_CHANNELS = 16 };
-static const char macros[] = "TILE=64 STEPS=64";
+static const char macros[] = "TILE=64 STEPS=32";
 
 // The way back of padding p is a convolution with padding 2 - p.
 bool ig_conv_is_winograd(const IgConv *v, const IgTensor *x) {

@@ -3,11 +3,10 @@
 // sixteen products of matrices for four results instead of thirty-six (conv_winograd.c).
 //
 // The picture lies as four, by the parity of row and column, so that what neighbours among the
-// squares of 2 x 2 results need lies in line. For each of the sixteen a panel of sums and
-// differences of the picture is made beside the tile and multiplied; what the product adds to the
-// four results of a square is added to four tiles.
+// squares of 2 x 2 results need lies in line. Panels of sums and differences of the picture are made
+// beside the tile, four at a time, and multiplied.
 //
-// Macros: TILE=64 STEPS=64
+// Macros: TILE=64 STEPS=32
 #include <metal_stdlib>
 #include <metal_tensor>
 #include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>
@@ -31,14 +30,14 @@ kernel void transformed(constant int *p [[buffer(0)]], device const float *w [[b
         half_way[s] = g[s];
         half_way[3 + s] = 0.5f * (sum + g[3 + s]);
         half_way[6 + s] = 0.5f * (sum - g[3 + s]);
-        half_way[9 + s] = g[6 + s];
+        half_way[9 + s] = -g[6 + s];
     }
     for (int r = 0; r < 4; r++) {
         const float a = half_way[3 * r], b = half_way[3 * r + 1], c = half_way[3 * r + 2];
         u[(4 * r) * n + i] = a;
         u[(4 * r + 1) * n + i] = 0.5f * (a + c + b);
         u[(4 * r + 2) * n + i] = 0.5f * (a + c - b);
-        u[(4 * r + 3) * n + i] = c;
+        u[(4 * r + 3) * n + i] = -c; // what is made of it is taken away
     }
 }
 
@@ -46,19 +45,15 @@ kernel void transformed(constant int *p [[buffer(0)]], device const float *w [[b
 // SIGN[i] times SECOND[i].
 constant int FIRST[4] = {0, 1, 2, 1}, SECOND[4] = {2, 2, 1, 3};
 constant float SIGN[4] = {-1, 1, -1, -1};
-// What sum i adds to the first and to the second result.
-constant float TO[2][4] = {{1, 1, 1, 0}, {0, 1, -1, -1}};
 
-// Two results each of n squares in a row, at most sixteen.
-inline float two_of(threadgroup const float *at, int n, int lane) {
+// Two results each of n squares in a row, at most sixteen; of sixteen where they may be read.
+inline float two_of(threadgroup const float *at, int n, bool whole, int lane) {
     float even = 0, odd = 0;
-    if (lane < n) {
-        even = at[lane];
-        odd = at[TILE * TILE + lane];
+    if (whole || lane < 2 * n) {
+        even = at[lane / 2];
+        odd = at[TILE * TILE + lane / 2];
     }
-    const float first = simd_shuffle(even, ushort(lane / 2));
-    const float second = simd_shuffle(odd, ushort(lane / 2));
-    return lane % 2 ? second : first;
+    return lane % 2 ? odd : even;
 }
 
 // p: M, K, groups, positions of a plane, its width, rows and columns of squares, of the result,
@@ -79,53 +74,95 @@ kernel void winograd(constant int *p [[buffer(0)]], device const float *source [
     constexpr auto what = matmul2d_descriptor(TILE, TILE, dynamic_length_v<int>, false, false, false,
                                               matmul2d_descriptor::mode::multiply_accumulate);
     matmul2d<what, execution_simdgroup> op;
-    auto tile = op.get_destination_cooperative_tensor<Matrix, Panel, float>();
-    auto y00 = op.get_destination_cooperative_tensor<Matrix, Panel, float>();
-    auto y01 = op.get_destination_cooperative_tensor<Matrix, Panel, float>();
-    auto y10 = op.get_destination_cooperative_tensor<Matrix, Panel, float>();
-    auto y11 = op.get_destination_cooperative_tensor<Matrix, Panel, float>();
-    for (ushort e = 0; e < tile.get_capacity(); e++) y00[e] = y01[e] = y10[e] = y11[e] = 0;
-    const bool whole = column0 + TILE <= L;
-    for (int xi = 0; xi < 16; xi++) {
-        const int a = xi / 4, b = xi % 4;
-        // Where the four elements lie: rows and columns of one parity are a plane.
+    // Of products 0 to 3 in a row or column the first result is 0 + 1 + 2, the second 1 - 2 + 3 (3 has
+    // its sign in the weights): 0 and 3 are added where the result is, 1 and 2 beside it and then to
+    // both. So it is done down the columns, for the middle ones to sums of their own, then along rows.
+#define TILE_OF(NAME)                                                                              \
+    auto NAME = op.get_destination_cooperative_tensor<Matrix, Panel, float>();                     \
+    for (ushort e = 0; e < NAME.get_capacity(); e++) NAME[e] = 0
+    TILE_OF(y00);
+    TILE_OF(y01);
+    TILE_OF(y10);
+    TILE_OF(y11);
+    TILE_OF(first0);
+    TILE_OF(first1);
+    TILE_OF(second0);
+    TILE_OF(second1);
+    for (int b = 0; b < 4; b++) {
+        TILE_OF(one);
+        TILE_OF(two);
+        // Columns of a patch: two elements each of its four rows, which lie in planes by parity.
 #define PLACE(Y, X) (((Y) & 1) * 2 + ((X) & 1)) * K * plane + ((Y) >> 1) * width + ((X) >> 1)
-        const int at0 = PLACE(FIRST[a], FIRST[b]), at1 = PLACE(FIRST[a], SECOND[b]);
-        const int at2 = PLACE(SECOND[a], FIRST[b]), at3 = PLACE(SECOND[a], SECOND[b]);
-        const float down = SIGN[a], right = SIGN[b];
-        for (ushort e = 0; e < tile.get_capacity(); e++) tile[e] = 0;
+        const int at0 = PLACE(0, FIRST[b]), at1 = PLACE(1, FIRST[b]);
+        const int step = PLACE(0, SECOND[b]) - at0;
+        const float sign = SIGN[b];
         for (int k0 = 0; k0 < K; k0 += STEPS) {
             const int n = min(STEPS, K - k0);
-#define SUM(X) X[at0] + right * X[at1] + down * (X[at2] + right * X[at3])
             for (int k = 0; k < n; k++) {
                 device const float *x = pictures + (k0 + k) * plane;
-                if (whole) {
-                    for (int h = 0; h < TILE; h += 32) panel[k * TILE + h + lane] = SUM((x + h));
-                } else {
-                    for (int h = 0; h < TILE; h += 32) {
-                        float v = 0;
-                        if (column0 + h + lane < L) v = SUM((x + h));
-                        panel[k * TILE + h + lane] = v;
-                    }
+                threadgroup float *to = panel + k * TILE + lane;
+#define FOUR(X, TO)                                                                                \
+    const float r0 = X[at0] + sign * X[at0 + step], r1 = X[at1] + sign * X[at1 + step];            \
+    const float r2 = X[at0 + width] + sign * X[at0 + width + step];                                \
+    const float r3 = X[at1 + width] + sign * X[at1 + width + step];                                \
+    TO[0] = r0 - r2, TO[STEPS * TILE] = r1 + r2;                                                   \
+    TO[2 * STEPS * TILE] = r2 - r1, TO[3 * STEPS * TILE] = r1 - r3;
+                // Behind the last position lies what nobody stores (conv_kernels.c: SPARE).
+                for (int h = 0; h < TILE; h += 32) {
+                    FOUR((x + h), (to + h))
                 }
             }
             simdgroup_barrier(mem_flags::mem_threadgroup);
-            Matrix all(weights + (xi * G + g) * M * K, dextents<int, 2>(K, M),
-                       array<int, 2>{1, K});
-            auto left = all.slice(k0, row0);
-            Panel columns_of(panel, dextents<int, 2>(TILE, n), array<int, 2>{1, TILE});
-            op.run(left, columns_of, tile);
+#define RUN(A, SUMS)                                                                               \
+    {                                                                                              \
+        Matrix all(weights + ((A * 4 + b) * G + g) * M * K, dextents<int, 2>(K, M),                \
+                   array<int, 2>{1, K});                                                           \
+        auto left = all.slice(k0, row0);                                                           \
+        Panel right(panel + A * STEPS * TILE, dextents<int, 2>(TILE, n), array<int, 2>{1, TILE});  \
+        op.run(left, right, SUMS);                                                                 \
+    }
+            RUN(1, one)
+            RUN(2, two)
+            if (b == 0) {
+                RUN(0, y00)
+                RUN(3, y10)
+            } else if (b == 1) {
+                RUN(0, first0)
+                RUN(3, first1)
+            } else if (b == 2) {
+                RUN(0, second0)
+                RUN(3, second1)
+            } else {
+                RUN(0, y01)
+                RUN(3, y11)
+            }
             simdgroup_barrier(mem_flags::mem_threadgroup);
         }
-        const float up0 = TO[0][a], up1 = TO[1][a], left0 = TO[0][b], left1 = TO[1][b];
-        if (up0 != 0 && left0 != 0)
-            for (ushort e = 0; e < tile.get_capacity(); e++) y00[e] += up0 * left0 * tile[e];
-        if (up0 != 0 && left1 != 0)
-            for (ushort e = 0; e < tile.get_capacity(); e++) y01[e] += up0 * left1 * tile[e];
-        if (up1 != 0 && left0 != 0)
-            for (ushort e = 0; e < tile.get_capacity(); e++) y10[e] += up1 * left0 * tile[e];
-        if (up1 != 0 && left1 != 0)
-            for (ushort e = 0; e < tile.get_capacity(); e++) y11[e] += up1 * left1 * tile[e];
+#define TO_BOTH(PLUS, MINUS, FIRST_OF, SECOND_OF)                                                  \
+    for (ushort e = 0; e < one.get_capacity(); e++) {                                              \
+        const float v = FIRST_OF[e], w = SECOND_OF[e];                                             \
+        PLUS[e] += v + w;                                                                          \
+        MINUS[e] += v - w;                                                                         \
+    }
+        if (b == 0) {
+            TO_BOTH(y00, y10, one, two)
+        } else if (b == 1) {
+            TO_BOTH(first0, first1, one, two)
+        } else if (b == 2) {
+            TO_BOTH(second0, second1, one, two)
+        } else {
+            TO_BOTH(y01, y11, one, two)
+        }
+    }
+    for (ushort e = 0; e < y00.get_capacity(); e++) {
+        const float v = first0[e], w = second0[e];
+        y00[e] += v + w;
+        y01[e] += v - w;
+    }
+    for (ushort e = 0; e < y10.get_capacity(); e++) {
+        const float v = first1[e], w = second1[e];
+        y10[e] += v + w;
+        y11[e] += v - w;
     }
     // Two results of a row side by side: through threadgroup memory, so that whole lines are stored.
     const int n_rows = min(TILE, M - row0), stop = min(column0 + TILE, L);
@@ -152,8 +189,9 @@ kernel void winograd(constant int *p [[buffer(0)]], device const float *source [
                 for (int i = begin; i < end; i += 16) {
                     const int from = i + 16 <= end || end - begin < 16 ? i : end - 16;
                     const int x = 2 * (from - y * width);
-                    const float v = (from + 16 <= end ? two_of(line + from, 16, lane)
-                                                      : two_of(line + from, end - from, lane)) +
+                    const bool whole = m + 1 < TILE || from + 16 <= column0 + TILE;
+                    const float v = (whole ? two_of(line + from, 16, true, lane)
+                                           : two_of(line + from, end - from, false, lane)) +
                                     more;
                     if (x + 32 <= n)
                         to[x + lane] = v;
