@@ -45,6 +45,11 @@ MTL_API IgTensor *ig_cross_entropy_loss(IgTensor *logits, IgTensor *target, IgRe
 MTL_API IgTensor *ig_fused_softmax_cross_entropy(IgTensor *logits, IgTensor *classes,
                                                  IgReduce reduce, MTLError **error);
 
+// softmax(query key^T * scale) value: query (.., L, E), key (.., S, E), value (.., S, V) give
+// (.., L, V). Without gradients one kernel that never stores the (.., L, S) in between.
+MTL_API IgTensor *ig_attention(IgTensor *query, IgTensor *key, IgTensor *value, double scale,
+                               MTLError **error);
+
 // ---- Optimisers ----
 // State is float32; float16 and bfloat16 parameters have a float32 copy that is the truth. A step
 // is one kernel per parameter, and another rate needs no other kernel.

@@ -212,6 +212,11 @@ TENSOR_OP_AS(AS_FUNCTION | WAITS, fused_softmax_cross_entropy,
              TENSOR("logits"), TENSOR("classes"), REDUCE) {
     return ig_fused_softmax_cross_entropy(a[0].t, a[1].t, a[2].reduce, error);
 }
+TENSOR_OP_AS(AS_FUNCTION, _attention,
+             "softmax(query @ key.mT * scale) @ value, without gradients in one kernel.",
+             TENSOR("query"), TENSOR("key"), TENSOR("value"), NUMBER("scale")) {
+    return ig_attention(a[0].t, a[1].t, a[2].t, a[3].f, error);
+}
 
 // ---- Training ----
 
@@ -281,6 +286,7 @@ const Op *const ops_nn[] = {&op_layer_norm,
                             &op_fused_linear_residual_relu,
                             &op_fused_gelu_linear,
                             &op_fused_softmax_cross_entropy,
+                            &op__attention,
                             &op__clip_grad_norm,
                             &op__clip_grad_value,
                             &op__init_uniform,

@@ -61,6 +61,29 @@ def test_scaled_dot_product_attention():
     assert check["passed"], check
 
 
+@pytest.mark.parametrize("batch, queries, keys, length, width", [
+    ((), 1, 1, 1, 1), ((3,), 70, 129, 17, 33), ((2, 5), 64, 64, 32, 32), ((1, 20), 33, 300, 64, 100),
+    ((2,), 40, 260, 8, 200), ((0,), 4, 5, 6, 7)])
+def test_attention_in_one_kernel(batch, queries, keys, length, width):
+    q, k, v = random(*batch, queries, length), random(*batch, keys, length), random(*batch, keys, width)
+    same(F.scaled_dot_product_attention(q, k, v), attention(*(x.astype("f8") for x in (q, k, v))))
+    turned = np.swapaxes(q, -1, -2)  # not contiguous
+    same(F.scaled_dot_product_attention(ig.tensor(turned).mT, k, v, scale=2),
+         attention(*(x.astype("f8") for x in (q, k, v)), scale=2))
+
+
+def test_attention_of_large_scores():
+    """Scores of +-1000, and keys that are infinitely far away before one that is not."""
+    q, k, v = np.ones((1, 4), "f4"), np.linspace(-250, 250, 200 * 4).astype("f4").reshape(200, 4), random(200, 3)
+    same(F.scaled_dot_product_attention(q, k, v, scale=1), attention(q, k, v, scale=1))
+    k[:150] = -np.inf
+    same(F.scaled_dot_product_attention(q, k, v, scale=1), attention(q, k, v, scale=1))
+    k[7] = np.nan
+    assert np.isnan(F.scaled_dot_product_attention(q, k, v).numpy()).all()
+    with pytest.raises(ig.ShapeError, match="keys"):
+        F.scaled_dot_product_attention(q, k, v[:-1])
+
+
 def multihead(p, q, k, v, heads, mask=0.0):
     """q (N, L, E), k and v (N, S, ..): result and weights (N, heads, L, S)."""
     e = q.shape[-1]

@@ -59,4 +59,7 @@ def scaled_dot_product_attention(query: Any, key: Any, value: Any, attn_mask: An
     (.., S, V). A mask of bool says who takes part; of numbers is added. is_causal: query i sees
     keys up to i. scale: 1 / sqrt(E) if it is not given."""
     query, key = _tensor.asarray(query), _tensor.asarray(key)
+    if attn_mask is None and dropout_p <= 0 and not is_causal:
+        return _tensor._attention(query, key, value,
+                                  1 / math.sqrt(query.shape[-1]) if scale is None else scale)
     return _attention(query, key, attn_mask, dropout_p, is_causal, scale) @ value
