@@ -74,6 +74,7 @@ kernel void winograd(constant int *p [[buffer(0)]], device const float *source [
     constexpr auto what = matmul2d_descriptor(TILE, TILE, dynamic_length_v<int>, false, false, false,
                                               matmul2d_descriptor::mode::multiply_accumulate);
     matmul2d<what, execution_simdgroup> op;
+    const int lanes = min(TILE, (L - column0 + 15) / 16 * 16); // whole vectors
     // Of products 0 to 3 in a row or column the first result is 0 + 1 + 2, the second 1 - 2 + 3 (3 has
     // its sign in the weights): 0 and 3 are added where the result is, 1 and 2 beside it and then to
     // both. So it is done down the columns, for the middle ones to sums of their own, then along rows.
@@ -118,7 +119,7 @@ kernel void winograd(constant int *p [[buffer(0)]], device const float *source [
         Matrix all(weights + ((A * 4 + b) * G + g) * M * K, dextents<int, 2>(K, M),                \
                    array<int, 2>{1, K});                                                           \
         auto left = all.slice(k0, row0);                                                           \
-        Panel right(panel + A * STEPS * TILE, dextents<int, 2>(TILE, n), array<int, 2>{1, TILE});  \
+        Panel right(panel + A * STEPS * TILE, dextents<int, 2>(lanes, n), array<int, 2>{1, TILE}); \
         op.run(left, right, SUMS);                                                                 \
     }
             RUN(1, one)
