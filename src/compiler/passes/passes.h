@@ -54,9 +54,6 @@ typedef struct MslContext {
     // Of the last function: its copy for all indices, which the fast one falls back on. NULL: it
     // has no copies.
     LLVMValueRef slow;
-    // Such a copy for one vector that the next function, of several, falls back on instead of one
-    // of its own. NULL: its own.
-    LLVMValueRef fallback;
     bool lines;     // instructions say which source line they are of, and what is made of them too
     char **remarks; // remarks.c; NULL: nobody wants any, or of another copy
     bool counted;   // emit_count.c: blocks tell how many lanes they have, and

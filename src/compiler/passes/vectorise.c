@@ -122,20 +122,6 @@ static void call_with_own_arguments(Vec *x, Value callee) {
     LLVMBuildRetVoid(x->b);
 }
 
-// The same for a callee that runs `width` threads: one call for each part of the step.
-static void call_for_parts(Vec *x, Value callee) {
-    unsigned n = LLVMCountParams(x->f);
-    Value *args = vec_alloc(x, n, sizeof *args), mask = LLVMGetParam(x->f, n - 1);
-    LLVMGetParams(x->f, args);
-    for (unsigned part = 0; part < x->parts; part++) {
-        unsigned ahead = part * (x->apart ? x->apart : x->width);
-        args[n - 2] = LLVMBuildNUWAdd(x->b, x->first, const_int(x->i32, ahead), "");
-        args[n - 1] = msl_part(x, mask, part * x->width, x->width);
-        LLVMBuildCall2(x->b, LLVMGlobalGetValueType(callee), callee, args, n, "");
-    }
-    LLVMBuildRetVoid(x->b);
-}
-
 static Value vectorise(Vec *x) {
     static const char prepared[] =
         "ingot-prepared"; // codegen may ask twice: for full and for cut groups
@@ -166,8 +152,8 @@ static Value vectorise(Vec *x) {
     x->entry_ok = (Map){0};
     if (!versions) msl_remark_all(x);
     if (!versions) return emit(x, ".simd", x->cx->whole);
-    Value fallback = x->cx->fallback,
-          slow = x->cx->slow = fallback ? fallback : emit(x, ".simd.slow", false);
+    // That of one vector serves some threads as well (codegen/wrap.c).
+    Value slow = x->cx->slow = emit(x, ".simd.slow", x->cx->whole && x->parts > 1);
     x->assume = true;
     msl_analyse(x);
     msl_remark_all(x);
@@ -180,7 +166,7 @@ static Value vectorise(Vec *x) {
     LLVMPositionBuilderAtEnd(x->b, yes);
     call_with_own_arguments(x, fast);
     LLVMPositionBuilderAtEnd(x->b, no);
-    (fallback ? call_for_parts : call_with_own_arguments)(x, slow);
+    call_with_own_arguments(x, slow);
     return f;
 }
 
