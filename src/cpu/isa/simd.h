@@ -71,6 +71,19 @@ INLINE vf v_select(vi mask, vf a, vf b) { return (vf)((mask & (vi)a) | (~mask & 
 INLINE vi v_select_int(vi mask, vi a, vi b) { return (mask & a) | (~mask & b); }
 
 #if V_WIDTH > 4
+// A word each from four places.
+INLINE int32_t v_word_at(const void *base, uint32_t at) {
+    int32_t word;
+    memcpy(&word, (const char *)base + at, sizeof word);
+    return word;
+}
+INLINE __m128i v_four_at(const void *base, const uint32_t *at) {
+    return _mm_setr_epi32(v_word_at(base, at[0]), v_word_at(base, at[1]), v_word_at(base, at[2]),
+                          v_word_at(base, at[3]));
+}
+INLINE __m256i v_join_two(const __m128i *v) {
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(v[0]), v[1], 1);
+}
 // Two words each from two places.
 INLINE __m128 v_two_pairs(const void *base, uint32_t a, uint32_t b) {
     __m128d low = _mm_load_sd((const double *)(const void *)((const char *)base + a));
@@ -156,6 +169,25 @@ INLINE void v_load_pairs(const void *p, vi *even, vi *odd) {
     __m512i index = _mm512_loadu_si512(evens);
     *even = (vi)_mm512_permutex2var_epi32(a, index, b);
     *odd = (vi)_mm512_permutex2var_epi32(a, _mm512_or_si512(index, _mm512_set1_epi32(1)), b);
+}
+// Byte k of each word.
+INLINE vi v_byte(vi words, int k) {
+    if (k == 0 || k == 3) return k ? (vi)((vu)words >> 24) : words & 0xff;
+    __m128i from = _mm_add_epi32(_mm_setr_epi32(0, 4, 8, 12), _mm_set1_epi32((int)0x80808000 + k));
+    return (vi)_mm512_shuffle_epi8((__m512i)words, _mm512_broadcast_i32x4(from));
+}
+// Numbers from 0 to 255, rounded, become the bytes of words.
+INLINE vi v_pack_bytes(const vf v[4]) {
+    __m512i part[4];
+    for (int k = 0; k < 4; k++) part[k] = _mm512_cvtps_epi32((__m512)v[k]);
+    __m512i bytes = _mm512_packus_epi16(_mm512_packus_epi32(part[0], part[1]),
+                                        _mm512_packus_epi32(part[2], part[3]));
+    return (vi)_mm512_shuffle_epi8(bytes,
+                                   _mm512_broadcast_i32x4(_mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2,
+                                                                        6, 10, 14, 3, 7, 11, 15)));
+}
+INLINE vi v_join(const __m128i *v) {
+    return (vi)_mm512_inserti64x4(_mm512_castsi256_si512(v_join_two(v)), v_join_two(v + 2), 1);
 }
 // As v_gather_pairs, by loads of one pair each, which AMD's processors are faster with.
 INLINE void v_load_pairs_at(const void *base, const uint32_t *at, vi *first, vi *second) {
@@ -259,6 +291,21 @@ INLINE void v_load_pairs(const void *p, vi *even, vi *odd) {
     *even = (vi)_mm256_shuffle_ps(low, high, 0x88);
     *odd = (vi)_mm256_shuffle_ps(low, high, 0xdd);
 }
+INLINE vi v_byte(vi words, int k) { // see above
+    if (k == 0 || k == 3) return k ? (vi)((vu)words >> 24) : words & 0xff;
+    __m128i from = _mm_add_epi32(_mm_setr_epi32(0, 4, 8, 12), _mm_set1_epi32((int)0x80808000 + k));
+    return (vi)_mm256_shuffle_epi8((__m256i)words, _mm256_broadcastsi128_si256(from));
+}
+INLINE vi v_pack_bytes(const vf v[4]) {
+    __m256i part[4];
+    for (int k = 0; k < 4; k++) part[k] = _mm256_cvtps_epi32((__m256)v[k]);
+    __m256i bytes = _mm256_packus_epi16(_mm256_packus_epi32(part[0], part[1]),
+                                        _mm256_packus_epi32(part[2], part[3]));
+    return (vi)_mm256_shuffle_epi8(
+        bytes, _mm256_broadcastsi128_si256(
+                   _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15)));
+}
+INLINE vi v_join(const __m128i *v) { return (vi)v_join_two(v); }
 INLINE void v_load_pairs_at(const void *base, const uint32_t *at, vi *first, vi *second) {
     __m256 a = v_four_pairs(base, at, at + 4), b = v_four_pairs(base, at + 2, at + 6);
     *first = (vi)_mm256_shuffle_ps(a, b, 0x88);
@@ -340,6 +387,16 @@ INLINE vi v_quad_both_y(vi m) { return m & (vi)_mm_shuffle_epi32((__m128i)m, 0x4
 INLINE vi v_mask(const uint32_t *bits, uint32_t lane) {
     vi bit = {1, 2, 4, 8};
     return (v_set_int((int32_t)(bits[lane / 32] >> lane % 32 & 15)) & bit) != 0;
+}
+INLINE vi v_byte(vi words, int k) {
+    vi v = (vi)((vu)words >> 8 * k);
+    return k == 3 ? v : v & 0xff;
+}
+INLINE vi v_pack_bytes(const vf v[4]) {
+    // A float of 1.5 * 2^23 has the unit place last; the sum of the upper parts is taken away.
+    vu word = (vu)v_set_int((int32_t)(0u - 0x4b400000u - (0x4b400000u << 8)));
+    for (int k = 0; k < 4; k++) word += (vu)(v[k] + 12582912.0f) << 8 * k;
+    return (vi)word;
 }
 INLINE vi v_gather(const void *base, vi offsets) {
     vi v;

@@ -19,17 +19,15 @@ INLINE vi over_bytes(Layout layout, bool whole, const DevBlend *state, const vf 
     vf alpha = v_min(v_max(src[3], zero), one), keep = one - alpha;
     vf rgb_factor = whole ? v_set(255) : alpha * 255;
     vf alpha_factor = state->src_alpha == DEV_BLEND_ONE ? v_set(255) : alpha * 255;
-    vu word = no_bytes();
+    vf sums[4];
     for (int c = 0; c < 4; c++) {
-        int place = 8 * (is_bgra(layout) && c < 3 ? 2 - c : c);
-        vi byte = (vi)((vu)old >> place);
-        if (place < 24) byte &= 0xff;
+        int place = is_bgra(layout) && c < 3 ? 2 - c : c;
         vf from = c == 3 ? alpha : v_min(v_max(src[c], zero), one);
-        vf sum = v_fma(v_to_float(byte), keep, from * (c == 3 ? alpha_factor : rgb_factor));
-        if (whole && c < 3) sum = v_min(sum, v_set(255));
-        word += (vu)(sum + UNIT_LAST) << place;
+        vf sum = v_fma(v_to_float(v_byte(old, place)), keep,
+                       from * (c == 3 ? alpha_factor : rgb_factor));
+        sums[place] = whole && c < 3 ? v_min(sum, v_set(255)) : sum;
     }
-    return (vi)word;
+    return v_pack_bytes(sums);
 }
 
 // Source over: dst * (1 - alpha) + src * (alpha or 1), and for alpha the same or 1.

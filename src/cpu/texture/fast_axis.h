@@ -93,7 +93,8 @@ INLINE void linear_axis(const Axis *a, vf u, vf offset, vi *i0, vi *i1, vf *w0, 
     *w0 = 1 - *w1;
 }
 
-INLINE vi nearest_axis(const Axis *a, vf u, vf offset, vf *weight) {
+// offset: in texels; NULL: none.
+INLINE vi nearest_axis(const Axis *a, vf u, const vf *offset, vf *weight) {
     vf last = v_set((float)(a->size - 1));
     *weight = v_set(1);
     if (a->mode == CPU_REPEAT) {
@@ -109,7 +110,7 @@ INLINE vi nearest_axis(const Axis *a, vf u, vf offset, vf *weight) {
         vf m = v_select(x < 0, -1 - low, low);
         return v_to_int(v_min(v_max(m, v_set(0)), last));
     }
-    vf x = u * a->scale + offset;
+    vf x = offset ? u * a->scale + *offset : u * a->scale;
     if (a->mode >= CPU_CLAMP_TO_ZERO)
         *weight = (vf)((vi)v_set(1) & ~((x < 0) | (x >= (float)a->size)));
     return v_to_int(v_min(v_max(x, v_set(0)), last));

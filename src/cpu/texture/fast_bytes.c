@@ -128,8 +128,8 @@ INLINE Pairs nearest_at(const AbiTextureLevel *level, const Place *at, unsigned 
     Axis ax = {mode_u, (float)level->width, (int32_t)level->width};
     Axis ay = {mode_v, (float)level->height, (int32_t)level->height};
     vf inside;
-    vi x = nearest_axis(&ax, at->u, v_set(0), &inside);
-    vi y = nearest_axis(&ay, at->v, v_set(0), &inside);
+    vi x = nearest_axis(&ax, at->u, NULL, &inside);
+    vi y = nearest_axis(&ay, at->v, NULL, &inside);
     return unpack(v_gather(level->data, row_at(level, at, y) + (x << 2)));
 }
 
@@ -383,8 +383,7 @@ INLINE void sample_chunk(const Call *c, uint32_t first, uint32_t n, const AbiTex
 
 INLINE void put_texels(const Call *c, uint32_t l, vi texel) {
     vf part[4];
-    for (int k = 0; k < 3; k++) part[k] = scale_255(v_to_float((vi)((vu)texel >> 8 * k) & 0xff));
-    part[3] = scale_255(v_to_float((vi)((vu)texel >> 24)));
+    for (int k = 0; k < 4; k++) part[k] = scale_255(v_to_float(v_byte(texel, k)));
     vf rgba[4] = {part[c->bgra ? 2 : 0], part[1], part[c->bgra ? 0 : 2], part[3]};
     put(c->t, false, rgba, c->out + l, c->n_lanes);
 }
@@ -393,21 +392,29 @@ INLINE void nearest_chunk(const Call *c, uint32_t first, uint32_t n, const AbiTe
                           unsigned mode_u, unsigned mode_v) {
     Axis ax = {mode_u, (float)level->width, (int32_t)level->width};
     Axis ay = {mode_v, (float)level->height, (int32_t)level->height};
-    uint32_t at[32], texels[32];
+    uint32_t at[32];
+    vi texels[32 / V_WIDTH];
     for (uint32_t l = 0; l < n; l += V_WIDTH) {
         Place place = place_at(c, first + l);
         vf inside;
-        vi x = nearest_axis(&ax, place.u, v_set(0), &inside);
-        vi y = nearest_axis(&ay, place.v, v_set(0), &inside);
+        vi x = nearest_axis(&ax, place.u, NULL, &inside);
+        vi y = nearest_axis(&ay, place.v, NULL, &inside);
         v_store_int(&at[l], row_at(level, &place, y) + (x << 2));
     }
+    __asm__("" : "+m"(at)); // taken from there one by one, not out of vectors
     uintptr_t soon = (uintptr_t)level->data;
     if (n == 32) soon += (uintptr_t)way_ahead(c, first, level);
-    for (uint32_t l = 0; l < n; l += 4) {
-        for (uint32_t k = 0; k < 4; k++) memcpy(&texels[l + k], level->data + at[l + k], 4);
-        for (uint32_t k = 0; k < 4; k++) __builtin_prefetch((const char *)(soon + at[l + k]));
+    for (uint32_t l = 0; l < n; l += V_WIDTH) {
+        __m128i quads[V_WIDTH / 4];
+        for (uint32_t k = 0; k < V_WIDTH; k += 4) {
+            quads[k / 4] = v_four_at(level->data, &at[l + k]);
+            for (uint32_t i = 0; i < 4; i++)
+                __builtin_prefetch((const char *)(soon + at[l + k + i]));
+            __asm__ volatile("" ::: "memory"); // in this order: no more at a time than registers
+        }
+        texels[l / V_WIDTH] = v_join(quads);
     }
-    for (uint32_t l = 0; l < n; l += V_WIDTH) put_texels(c, first + l, v_load_int(&texels[l]));
+    for (uint32_t l = 0; l < n; l += V_WIDTH) put_texels(c, first + l, texels[l / V_WIDTH]);
 }
 
 // ---- A call ----
@@ -422,7 +429,10 @@ INLINE void sample_all(const Call *c, bool is_linear, bool has_levels, unsigned 
         int32_t k = has_levels ? find_levels(c, first, n, bits, &levels) : 0;
         bool mixed = has_levels && (levels.mixed & bits);
         if (!is_linear && k >= 0 && !mixed) {
-            nearest_chunk(c, first, n, &c->t->levels[k], mode_u, mode_v);
+            if (n == 32)
+                nearest_chunk(c, first, 32, &c->t->levels[k], mode_u, mode_v);
+            else
+                nearest_chunk(c, first, n, &c->t->levels[k], mode_u, mode_v);
             continue;
         }
         if (is_linear && k >= 0) {

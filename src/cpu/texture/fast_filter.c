@@ -164,8 +164,8 @@ static void find_taps(const Plan *p, const AbiTextureLevel *level, const Rows *r
             v_store(&taps->wx[1][l], wx1);
             v_store(&taps->wy[1][l], wy1);
         } else {
-            x0 = nearest_axis(&ax, u, ox, &wx0);
-            y0 = nearest_axis(&ay, v, oy, &wy0);
+            x0 = nearest_axis(&ax, u, &ox, &wx0);
+            y0 = nearest_axis(&ay, v, &oy, &wy0);
         }
         v_store(&taps->wx[0][l], wx0);
         v_store(&taps->wy[0][l], wy0);
@@ -199,7 +199,7 @@ static void sample_volume(const Plan *p, const AbiTextureLevel *level, const Row
         if (p->linear)
             linear_axis(&az, w, offset, &z0, &z1, &w0, &w1);
         else
-            z0 = nearest_axis(&az, w, offset, &w0);
+            z0 = nearest_axis(&az, w, &offset, &w0);
         v_store_int(&planes[0][l], z0);
         v_store_int(&planes[1][l], z1);
         v_store(&weight[0][l], w0);
