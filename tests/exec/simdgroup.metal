@@ -165,6 +165,33 @@ kernel void tile_of_matrices(device const float *a [[buffer(0)]], device const f
         for (int j = 0; j < 3; j++) simdgroup_store(sum[i][j], c + 8 * i * 24 + 8 * j, 24);
 }
 
+// Halves from threadgroup memory between barriers, as libraries multiply: the last matrix is
+// converted right before the first product that asks for it.
+// run: tile_of_halves grid=128 group=128
+// arg 0 = (iota(6 * 512) % f32(5)).astype(np.float16)
+// arg 1 = np.zeros((4, 4, 8, 8), f32)
+// threadgroup 0 = 1024
+// expect 1 = (lambda t: np.array([[sum(t[k, 2 * (g & 1) + i // 2] @ t[k, 4 + i % 2] for k in range(6)) for i in range(4)] for g in range(4)]))(a0.astype(f32).reshape(6, 8, 8, 8))
+kernel void tile_of_halves(device const half *a [[buffer(0)]], device float *out [[buffer(1)]],
+                           threadgroup half *tile [[threadgroup(0)]],
+                           uint t [[thread_index_in_threadgroup]],
+                           ushort g [[simdgroup_index_in_threadgroup]]) {
+    simdgroup_float8x8 sum[4];
+    for (int i = 0; i < 4; i++) sum[i] = make_filled_simdgroup_matrix<float, 8>(0.0f);
+    for (int k = 0; k < 6; k++) {
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        for (int i = 0; i < 4; i++) tile[t * 4 + i] = a[k * 512 + t * 4 + i];
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        simdgroup_half8x8 l[2], r[2];
+        for (int i = 0; i < 2; i++) {
+            simdgroup_load(l[i], tile + 64 * i + 128 * (g & 1), 8);
+            simdgroup_load(r[i], tile + 256 + 64 * i, 8);
+        }
+        for (int i = 0; i < 4; i++) simdgroup_multiply_accumulate(sum[i], l[i / 2], r[i % 2], sum[i]);
+    }
+    for (int i = 0; i < 4; i++) simdgroup_store(sum[i], out + 64 * i + 256 * g, 8);
+}
+
 // The left matrix is what was there when it was loaded; sums are looked at and changed in between.
 // run: matrices_in_order grid=32 group=32
 // arg 0 = iota(64) % f32(3)

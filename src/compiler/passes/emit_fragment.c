@@ -114,8 +114,9 @@ static void position_after_phis(Vec *x, Block b) {
 static void position_behind(Vec *x, const Value *rows, unsigned n, Block here) {
     for (Value i = LLVMGetLastInstruction(here); i; i = LLVMGetPreviousInstruction(i))
         for (unsigned m = 0; m < n; m++)
-            if (i == rows[m] && !LLVMIsAPHINode(i) && LLVMGetNextInstruction(i)) {
-                LLVMPositionBuilderBefore(x->b, LLVMGetNextInstruction(i));
+            if (i == rows[m] && !LLVMIsAPHINode(i)) {
+                Value next = LLVMGetNextInstruction(i);
+                if (next) LLVMPositionBuilderBefore(x->b, next); // else: at the end, as it stands
                 return;
             }
 }
