@@ -232,7 +232,8 @@ static bool packed_all_the_same(const CpuWork *w, const CpuOperand *from, int64_
     if (n_times <= too_few) return false;
     int64_t stride = from->lane == 1 ? from->k : from->lane;
     int64_t far = stride * cpu_element_bytes(from->type);
-    bool crowded = far % CROWDED == 0 || w->n_k > NEAR_STEPS; // a few sets, or many pages
+    // A few sets, or many pages.
+    bool crowded = far % CROWDED == 0 || w->n_k > NEAR_STEPS || V_WIDTH == 8;
     return (w->n_k > 32 && (far >= 1024 || far <= -1024) && crowded) ||
            (V_WIDTH == 4 && from->type == ABI_TENSOR_FLOAT16);
 }
@@ -271,8 +272,9 @@ static void decide_places(CpuWork *w) {
         w->thin_in_place = thin->type == ABI_TENSOR_UINT8 && thin->k == 1 && w->n_k % 4 == 0;
         break;
     }
-    // Reading it far apart costs AVX-512 less than packing it.
-    if (V_WIDTH < 16)
+    // Reading it far apart costs AVX-512 less than packing it; AVX2 too, where it lies along k (128
+    // x 512 x 512: 82 to 87 % of the peak).
+    if (V_WIDTH < 8 || (V_WIDTH == 8 && thin->k != 1))
         w->thin_in_place &= !packed_all_the_same(w, thin, w->n_lanes / PANEL_LANES, 2);
 }
 
