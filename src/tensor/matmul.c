@@ -5,7 +5,9 @@
 //
 // A tile is one SIMD-group's: the more rows meet a panel of B while it is in a cache the better.
 // Large tiles are for products with enough of them (f32 2048 on two cores of 1 MB L2, GFLOP/s each:
-// 64 x 64 by four SIMD-groups 75 to 81, by one 84, 128 x 128 94, 256 x 128 99; OpenBLAS 101).
+// 64 x 64 by four SIMD-groups 75 to 81, by one 84, 128 x 128 94, 256 x 128 99; OpenBLAS 101). On
+// few processors four for each are enough: 128 x 512 in 8 tiles of 128 x 64 brings B to its order
+// half as often as in 16 of 64 x 64 (Zen 4: 86 to 91 % of a core's peak).
 // Halfs are converted once per row and tile, so their small tiles are wider (512: 95, then 100).
 // A sum goes in the order of k in every tile: its bits do not depend on the choice.
 // A GPU's SIMD-groups have no cache of their own and few registers: there four or eight of them
@@ -187,14 +189,10 @@ static bool is_mostly_empty(const Product *p, Tile tile) {
 }
 
 static Tile choose_tile(const IgDevice *device, const Product *p, IgType type) {
-    static const Choice here[] = {{{256, 128, 1, TENSOR}, 32},
-                                  {{128, 128, 1, TENSOR}, 16},
-                                  {{128, 64, 1, TENSOR}, 16},
-                                  {{64, 64, 1, TENSOR}, 0}};
-    static const Choice here_half[] = {{{256, 128, 1, TENSOR}, 32},
-                                       {{128, 128, 1, TENSOR}, 16},
-                                       {{128, 64, 1, TENSOR}, 16},
-                                       {{64, 128, 1, TENSOR}, 0}};
+    const Choice here[] = {{{256, 128, 1, TENSOR}, 32},
+                           {{128, 128, 1, TENSOR}, 16},
+                           {{128, 64, 1, TENSOR}, device->n_tiles},
+                           {{64, type == IgFloat16 ? 128 : 64, 1, TENSOR}, 0}};
     static const Choice there[] = {{{256, 64, 8, TENSOR}, 128}, {{64, 64, 4, TENSOR}, 0}};
     static const Choice there_half[] = {{{128, 256, 8, TENSOR}, 96},
                                         {{128, 128, 4, TENSOR}, 96},
@@ -203,11 +201,7 @@ static Tile choose_tile(const IgDevice *device, const Product *p, IgType type) {
     static const Choice plain[] = {{{64, 64, 8, PLAIN}, 132}, {{32, 32, 8, PLAIN}, 0}};
     if (is_vector(device, p)) return vector_tile(p);
     bool half = type == IgFloat16 || type == IgBFloat16;
-    const Choice *c = device->gpu         ? (half          ? there_half
-                                             : is_small(p) ? plain
-                                                           : there)
-                      : type == IgFloat16 ? here_half
-                                          : here;
+    const Choice *c = device->gpu ? (half ? there_half : is_small(p) ? plain : there) : here;
     while (c->least && (n_tiles(p, c->tile) * ig_shape_numel(&p->batch) < c->least ||
                         (device->gpu && is_mostly_empty(p, c->tile))))
         c++;
@@ -330,18 +324,37 @@ static IgTensor *as_matrices(IgTensor *t, bool *transposed, int64_t *leading, MT
 
 static void drop(IgExpr *expr) { free(expr->extra); }
 
+// Columns lie in line: a matrix that is used transposed.
+static bool lies_across(const IgTensor *t) {
+    const IgView *v = &t->view;
+    int r = v->shape.rank;
+    return v->strides[r - 2] == 1 && v->strides[r - 1] != 1;
+}
+
+// x y, or the transposed product y^T x^T seen the other way round: the gradient of a matrix lies as
+// the matrix does. So that of weights that are used transposed is whole for the step of an
+// optimiser, which joins the product (Linear 784-512, batch 128: instead of a kernel that reads
+// across).
+static IgTensor *gradient(bool across, IgTensor *x, IgTensor *y, MTLError **error) {
+    if (!across) return ig_matmul(x, y, error);
+    IgTensor *turned =
+        ig_matmul(ig_transpose(y, -2, -1, error), ig_transpose(x, -2, -1, error), error);
+    return ig_transpose(turned, -2, -1, error);
+}
+
 // dA = G B^T, dB = A^T G. For one matrix B and a stack of A the stack is one tall matrix, so that
 // its sum is part of the product.
 static bool rule(IgGradNode *node, IgTensor *g, IgTensor **out, MTLError **error) {
     IgTensor *a = ig_saved(node, 0), *b = ig_saved(node, 1);
-    if (node->inputs[0]) out[0] = ig_matmul(g, ig_transpose(b, -2, -1, error), error);
+    if (node->inputs[0])
+        out[0] = gradient(node->numbers[0], g, ig_transpose(b, -2, -1, error), error);
     if (node->inputs[1]) {
         const IgShape *to = &node->inputs[1]->shape;
         if (to->rank == 2 && ig_rank(a) > 2 && ig_numel(a) > 0) {
             a = ig_reshape(a, 2, (int64_t[]){-1, to->n[0]}, error);
             g = ig_reshape(g, 2, (int64_t[]){ig_dim(a, 0), to->n[1]}, error);
         }
-        out[1] = ig_matmul(ig_transpose(a, -2, -1, error), g, error);
+        out[1] = gradient(node->numbers[1], ig_transpose(a, -2, -1, error), g, error);
     }
     return (!node->inputs[0] || out[0]) && (!node->inputs[1] || out[1]);
 }
@@ -350,11 +363,13 @@ static IgTensor *record(IgTensor *a, IgTensor *b, IgTensor *result, MTLError **e
     IgTensor *in[2] = {a, b};
     if (!result || !ig_grad_enabled_for(2, in)) return result;
     IgGradNode *node = ig_node_new("ig_matmul", rule, 2, in, error);
-    for (int i = 0; node && i < 2; i++)
+    for (int i = 0; node && i < 2; i++) {
+        node->numbers[i] = lies_across(in[i]);
         if (node->inputs[1 - i] && !ig_node_save(node, i, in[i], error)) {
             ig_node_release(node);
             node = NULL;
         }
+    }
     return ig_node_attach(result, node, false, error);
 }
 

@@ -189,17 +189,30 @@ typedef struct Next {
     unsigned holders;
 } Next;
 
+// Whether the gradient, a product, is not worth storing: most programs drop it before the next one
+// is made. Who asks for it has it computed then. What it is made of is kept that long, and takes no
+// more memory than the gradient would.
+static bool can_wait(const IgData *gradient) {
+    size_t inputs = 0;
+    for (int i = 0; i < gradient->expr->n_inputs; i++) {
+        const IgData *data = gradient->expr->inputs[i].data;
+        inputs += (size_t)data->n * ig_type_size(data->type);
+    }
+    return inputs <= (size_t)gradient->n * ig_type_size(gradient->type);
+}
+
 // Makes the next values with everything on the way, in one kernel, where nobody else knows the old
 // ones in their memory: it is in a cache already, and does not have to be read before it is written
 // (Adam, 4M floats: 1.4 times as fast).
 static bool make(IgDevice *device, IgTensor *g, const Next *next, int n, MTLError **error) {
     IgData *gone[N_SLOTS + 1] = {NULL};
     ig_lock(device);
-    // A gradient that is a product is stored where it is computed, by the kernel of the step.
+    // A gradient that is a product is computed by the kernel of the step, and stored there if need
+    // be.
     IgData *gradient = g->view.data;
     bool ok = true;
     if (!gradient->memory && ig_is_product(gradient->expr))
-        gradient->wanted = true;
+        gradient->wanted |= !can_wait(gradient);
     else
         ok = ig_data_make(gradient, error);
     for (int i = 0; i < n; i++) {
@@ -209,7 +222,8 @@ static bool make(IgDevice *device, IgTensor *g, const Next *next, int n, MTLErro
         if (device->unified && !data->memory && ig_whole(&next[i].tensor->view))
             data->replaces = next[i].tensor->view.data;
     }
-    ok = ok && ig_data_make(next[0].value->view.data, error) && ig_data_make(gradient, error);
+    ok = ok && ig_data_make(next[0].value->view.data, error);
+    if (gradient->wanted) ok = ok && ig_data_make(gradient, error);
     for (int i = 1; ok && i < n; i++) ok = ig_data_make(next[i].value->view.data, error);
     for (int i = 0; i < n; i++) {
         IgData *data = next[i].value->view.data;

@@ -126,45 +126,69 @@ static void test_cuts_do_not_show(void **state) {
     assert_memory_equal(out[0], out[1], sizeof out[0]);
 }
 
-// A gradient that is a product is stored by the kernel of the optimiser's step. The same bits as
-// when it is made before, in values and gradients, with fewer kernels.
+// Steps of a layer of `rows` samples, whose weights lie as they are used or transposed: kernels of
+// the steps, and of reading the gradient afterwards.
+typedef struct Layer {
+    int64_t rows;
+    bool transposed, waits; // waits: for somebody who asks for the gradient
+} Layer;
+enum { LAYER_IN = 70, LAYER_OUT = 45, LAYER_STEPS = 3 };
+
+static void step_layer(const Layer *layer, IgOptimizerKind kind, bool before, uint64_t kernels[2],
+                       float out[2][LAYER_IN * LAYER_OUT]) {
+    const int64_t in = LAYER_IN, to = LAYER_OUT, size = sizeof out[0];
+    const int64_t *shape =
+        layer->transposed ? (const int64_t[]){to, in} : (const int64_t[]){in, to};
+    IgTensor *x = ig_uniform(device, IgFloat32, 2, (int64_t[]){layer->rows, in}, -1, 1, 1, NULL);
+    IgTensor *w = weight(2, shape, 2);
+    IgOptimizerOptions options = ig_optimizer_defaults(kind);
+    if (kind == IgSGD) options.momentum = 0.9, options.nesterov = true;
+    IgOptimizer *o = ig_optimizer_new(kind, 1, &w, &options, NULL);
+    assert_true(ig_eval(x, NULL));
+    kernels[0] = ig_device_statistics(device).kernels;
+    for (int i = 0; i < LAYER_STEPS; i++) {
+        IgScope *scope = ig_scope_begin();
+        IgTensor *used = layer->transposed ? ig_transpose(w, 0, 1, NULL) : w;
+        IgTensor *y = ig_gelu(ig_matmul(x, used, NULL), NULL);
+        ig_optimizer_zero_grad(o);
+        assert_true(
+            ig_backward(ig_mean(ig_square(y, NULL), IG_ALL, false, NULL), NULL, NULL, NULL));
+        if (before) assert_true(ig_eval(ig_grad(w, NULL), NULL));
+        assert_true(ig_optimizer_step(o, NULL));
+        ig_scope_end(scope);
+    }
+    kernels[1] = ig_device_statistics(device).kernels;
+    kernels[0] = kernels[1] - kernels[0];
+    IgTensor *g = ig_grad(w, NULL);
+    assert_true(ig_read(g, out[1], (size_t)size, NULL));
+    kernels[1] = ig_device_statistics(device).kernels - kernels[1];
+    assert_true(ig_read(w, out[0], (size_t)size, NULL));
+    ig_release(g);
+    ig_optimizer_release(o);
+    ig_release(w), ig_release(x);
+}
+
+// A gradient that is a product is part of the kernel of the optimiser's step, which stores it
+// unless what it is made of is smaller. The same bits as when it is made before, in values and
+// gradients, with fewer kernels.
 static void test_step_in_the_product(void **state) {
     (void)state;
-    enum { M = 37, K = 70, N = 45, STEPS = 3 };
-    static float out[2][2][K * N];
-    for (int kind = IgSGD; kind <= IgRMSprop; kind++) {
-        uint64_t kernels[2];
-        for (int before = 0; before < 2; before++) {
-            IgTensor *x = ig_uniform(device, IgFloat32, 2, (int64_t[]){M, K}, -1, 1, 1, NULL);
-            IgTensor *w = weight(2, (int64_t[]){K, N}, 2);
-            IgOptimizerOptions options = ig_optimizer_defaults((IgOptimizerKind)kind);
-            if (kind == IgSGD) options.momentum = 0.9, options.nesterov = true;
-            IgOptimizer *o = ig_optimizer_new((IgOptimizerKind)kind, 1, &w, &options, NULL);
-            assert_true(ig_eval(x, NULL));
-            kernels[before] = ig_device_statistics(device).kernels;
-            for (int i = 0; i < STEPS; i++) {
-                IgScope *scope = ig_scope_begin();
-                IgTensor *y = ig_gelu(ig_matmul(x, w, NULL), NULL);
-                ig_optimizer_zero_grad(o);
-                assert_true(ig_backward(ig_mean(ig_square(y, NULL), IG_ALL, false, NULL), NULL,
-                                        NULL, NULL));
-                if (before) assert_true(ig_eval(ig_grad(w, NULL), NULL));
-                assert_true(ig_optimizer_step(o, NULL));
-                ig_scope_end(scope);
-            }
-            kernels[before] = ig_device_statistics(device).kernels - kernels[before];
-            IgTensor *g = ig_grad(w, NULL);
-            assert_true(ig_read(w, out[before][0], sizeof out[before][0], NULL));
-            assert_true(ig_read(g, out[before][1], sizeof out[before][1], NULL));
-            ig_release(g);
-            ig_optimizer_release(o);
-            ig_release(w), ig_release(x);
+    static float out[2][2][LAYER_IN * LAYER_OUT];
+    static const Layer layers[] = {
+        {37, false, false}, {9, false, true}, {37, true, false}, {9, true, true}};
+    for (int l = 0; l < 4; l++)
+        for (int kind = IgSGD; kind <= IgRMSprop; kind++) {
+            uint64_t kernels[2][2];
+            for (int before = 0; before < 2; before++)
+                step_layer(&layers[l], (IgOptimizerKind)kind, before, kernels[before], out[before]);
+            assert_memory_equal(out[0], out[1], sizeof out[0]);
+            print_message("  layer %d, kind %d: %llu kernels, %llu with the gradient first\n", l,
+                          kind, (unsigned long long)kernels[0][0],
+                          (unsigned long long)kernels[1][0]);
+            assert_int_equal(kernels[1][0] - kernels[0][0], LAYER_STEPS);
+            assert_int_equal(kernels[0][1], layers[l].waits);
+            assert_int_equal(kernels[1][1], 0);
         }
-        assert_memory_equal(out[0], out[1], sizeof out[0]);
-        print_message("  kind %d: %llu kernels, %llu with the gradient first\n", kind,
-                      (unsigned long long)kernels[0], (unsigned long long)kernels[1]);
-        assert_int_equal(kernels[1] - kernels[0], STEPS);
-    }
 }
 
 // The step of an optimiser writes values and state where the old ones were, unless somebody else
