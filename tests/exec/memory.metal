@@ -204,3 +204,21 @@ kernel void four_by_four(device const float *a [[buffer(0)]], device const float
         for (int i = 0; i < 4; i++) s[i] += a[(4 * p.y + i) * 128 + k] * b[k * 32 + p.x];
     for (int i = 0; i < 4; i++) c[(4 * p.y + i) * 32 + p.x] = s[i];
 }
+
+// Rounded by whole numbers where no instruction does it: ties, what is next to them, infinities, NaNs.
+// run: to_bfloats grid=80 group=32
+// arg 0 = np.tile(np.array([0, 0x80000000, 0x3f808000, 0x3f818000, 0x3f807fff, 0x3f808001, 0xbf818000, 0x7f7fffff, 0x7f7f7fff, 0x7f800000, 0xff800000, 0x7f800001, 0xffc00001, 0x00ff8000, 0x3fffffff, 0x41234567], u32), 5).view(f32)
+// arg 1 = np.zeros(80, u16)
+// expect 1 = np.where(np.isnan(a0), a0.view(u32) >> 16 | 0x40, (a0.view(u32) + 0x7fff + (a0.view(u32) >> 16 & 1)) >> 16).astype(u16)
+kernel void to_bfloats(device const float *in [[buffer(0)]], device bfloat *out [[buffer(1)]], uint i [[thread_position_in_grid]]) {
+    out[i] = bfloat(in[i]);
+}
+
+// run: products_of_bfloats grid=96 group=32
+// arg 0 = ints(96, -127, 127).astype(f32)
+// arg 1 = np.zeros(96, f32)
+// expect 1 = ((a0 * f32(3)).view(u32) + 0x7fff + ((a0 * f32(3)).view(u32) >> 16 & 1) & 0xffff0000).astype(u32).view(f32)
+kernel void products_of_bfloats(device const float *in [[buffer(0)]], device float *out [[buffer(1)]],
+                                uint i [[thread_position_in_grid]]) {
+    out[i] = float(bfloat(in[i]) * bfloat(3));
+}

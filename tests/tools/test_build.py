@@ -68,6 +68,15 @@ def test_emit(ingot, emit, sign):
     assert sign in (ingot.folder / "out.txt").read_text()
 
 
+@pytest.mark.parametrize("cpu", ["x86-64-v3", "x86-64-v4"])
+def test_bfloats_are_rounded_as_vectors(ingot, cpu):
+    """No call for each of 32 threads, as LLVM has it before AVX512-BF16."""
+    ingot.write("b.metal", "#include <metal_stdlib>\nkernel void f(device bfloat *y, device const float *x, "
+                           "uint i [[thread_position_in_grid]]) { y[i] = bfloat(x[i]) * y[i]; }\n")
+    text = ingot("build", "b.metal", "--emit=asm", "--cpu", cpu).stdout
+    assert "ingot_kernel:" in text and "__truncsfbf2" not in text
+
+
 def test_check_counts_kernels(ingot):
     ingot.write("a.metal", ADD + "kernel void second(device float *x) { x[0] = 1; }\n")
     assert "2 of 2 kernels" in ingot("build", "a.metal", "--check").stderr

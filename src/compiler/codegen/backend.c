@@ -210,6 +210,7 @@ static void compile(Cg *cg, MslKernel *out) {
     msl_verify(cx, "finish");
     double start = now_ms();
     msl_convert_bytes(cg);
+    msl_round_bfloats(cg);
     msl_widen_masks(cg);
     msl_share_scatters(cg);
     msl_ease_masks(cg);

@@ -137,6 +137,9 @@ void msl_convert_bytes(Cg *cg);
 // order.c
 void msl_order_pieces(Cg *cg);
 
+// bfloats.c
+void msl_round_bfloats(Cg *cg);
+
 // chains.c
 void msl_break_chains(Cg *cg);
 

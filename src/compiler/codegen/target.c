@@ -83,6 +83,16 @@ static bool has_avx512(const char *cpu, const char *features) {
     return is_one_of(cpu, names, sizeof names / sizeof *names);
 }
 
+// Instructions that round to bfloats.
+static bool has_bf16(const char *cpu, const char *features) {
+    static const char *const names[] = {"cooperlake",    "sapphirerapids", "emeraldrapids",
+                                        "graniterapids", "diamondrapids",  "znver4",
+                                        "znver5"};
+    if (has_word(features, "-avx512bf16")) return false;
+    if (has_word(features, "+avx512bf16")) return true;
+    return is_one_of(cpu, names, sizeof names / sizeof *names);
+}
+
 // And FMA. A processor that is not in the list runs code without.
 static bool has_avx2(const char *cpu, const char *features) {
     static const char *const names[] = {"x86-64-v3", "haswell",   "broadwell",  "skylake",
@@ -233,6 +243,7 @@ void msl_open_target(Cg *cg) {
     cx->features = cg->features = LLVMGetTargetMachineFeatureString(cx->machine);
     cx->sve_bits = cx->aarch64 ? sve_bits_of(cg->request->features) : 0;
     cx->avx512 = !cx->nvptx && !cx->aarch64 && has_avx512(cx->cpu, cx->features);
+    cx->bf16 = cx->avx512 && has_bf16(cx->cpu, cx->features);
     cx->avx2 = cx->avx512 || (!cx->nvptx && !cx->aarch64 && has_avx2(cx->cpu, cx->features));
 }
 

@@ -39,7 +39,16 @@ static Value widened(Vec *x, Value v, Value rest, unsigned more) {
     return msl_shuffle(x, v, rest, ix, n + more);
 }
 
+// What masked accesses are made of: a bfloat is moved as a number, or LLVM brings each to float and
+// back where there are no instructions for them.
+static Type moved_as(Vec *x, Type t) {
+    bool bfloats = LLVMGetTypeKind(LLVMGetElementType(t)) == LLVMBFloatTypeKind;
+    return bfloats ? LLVMVectorType(LLVMInt16TypeInContext(x->llvm), LLVMGetVectorSize(t)) : t;
+}
+
 static Value masked_load(Vec *x, Type t, Value p, Value mask, unsigned align) {
+    Type moved = moved_as(x, t);
+    if (moved != t) return LLVMBuildBitCast(x->b, masked_load(x, moved, p, mask, align), t, "");
     unsigned more = lanes_to_fill(x, t);
     if (more) {
         unsigned n = LLVMGetVectorSize(t);
@@ -54,6 +63,8 @@ static Value masked_load(Vec *x, Type t, Value p, Value mask, unsigned align) {
 }
 
 static void masked_store(Vec *x, Value v, Value p, Value mask, unsigned align) {
+    Type moved = moved_as(x, LLVMTypeOf(v));
+    if (moved != LLVMTypeOf(v)) v = LLVMBuildBitCast(x->b, v, moved, "");
     unsigned more = lanes_to_fill(x, LLVMTypeOf(v));
     if (more) {
         v = widened(x, v, LLVMGetPoison(LLVMTypeOf(v)), more);

@@ -67,6 +67,13 @@ static bool store_piece(const CpuResult *to, int64_t at, int n, vw v) {
 
 #else
 
+#if V_WIDTH == 8
+static vi bfloats(vw v) { // nearest even; a NaN stays one
+    vu u = (vu)v, high = u >> 16, near = (u + (high & 1) + 0x7fff) >> 16;
+    return v_select_int((vf)v != (vf)v, (vi)(high | 0x40), (vi)near);
+}
+#endif
+
 static bool store_piece(const CpuResult *to, int64_t at, int n, vw v) {
     if (n < V_WIDTH) return false;
     if (is_words(to)) {
@@ -80,6 +87,12 @@ static bool store_piece(const CpuResult *to, int64_t at, int n, vw v) {
         __m128i *p = (__m128i *)(void *)(to->data + at * 2);
         if (to->add) v = w_add_float(w_load_halfs(p, 0), v);
         _mm_storeu_si128(p, _mm256_cvtps_ph(_mm256_castsi256_ps(v), _MM_FROUND_TO_NEAREST_INT));
+        return true;
+    }
+    if (to->is_float && to->type == ABI_TENSOR_BFLOAT16) {
+        unsigned char *p = to->data + at * 2;
+        if (to->add) v = w_add_float(w_load_bfloats(p, 0), v);
+        v_store_words(p, bfloats(v));
         return true;
     }
 #endif
