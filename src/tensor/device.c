@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 #include "tensor/kernels.h"
 #include "tensor/tensor_int.h"
 
@@ -50,8 +49,8 @@ IgDevice *ig_device_new(MTLDevice *metal, MTLError **error) {
     device->queue = mtl_device_new_command_queue(metal);
     device->recording = 1;
     device->unified = mtl_device_has_unified_memory(metal);
-    long n_processors = sysconf(_SC_NPROCESSORS_ONLN);
-    device->n_tiles = n_processors >= 1 && n_processors < 4 ? 4 * n_processors : 16;
+    device->n_workers = (int64_t)mtl_device_worker_count(metal);
+    if (device->n_workers < 1) device->n_workers = 1;
     const char *tensors = getenv("INGOT_TENSORS");
     device->gpu = !device->unified || (tensors && !strcmp(tensors, "gpu"));
     if (!device->queue || !ig_pool_init(device) || !ig_kernels_init(device)) {

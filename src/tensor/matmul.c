@@ -5,9 +5,11 @@
 //
 // A tile is one SIMD-group's: the more rows meet a panel of B while it is in a cache the better.
 // Large tiles are for products with enough of them (f32 2048 on two cores of 1 MB L2, GFLOP/s each:
-// 64 x 64 by four SIMD-groups 75 to 81, by one 84, 128 x 128 94, 256 x 128 99; OpenBLAS 101). On
-// few processors four for each are enough: 128 x 512 in 8 tiles of 128 x 64 brings B to its order
-// half as often as in 16 of 64 x 64 (Zen 4: 86 to 91 % of a core's peak).
+// 64 x 64 by four SIMD-groups 75 to 81, by one 84, 128 x 128 94, 256 x 128 99; OpenBLAS 101). Four
+// for each thread are enough: 128 x 512 in 8 tiles of 128 x 64 brings B to its order half as often
+// as in 16 of 64 x 64 (Zen 4: 86 to 91 % of a core's peak). Small ones are for what would keep few
+// threads busy: 64 x 64 of 4,096 steps takes 414 us as one tile, 209 as four on two threads, 126 as
+// eight of 16 x 32 on sixteen (Xeon).
 // Halfs are converted once per row and tile, so their small tiles are wider (512: 95, then 100).
 // A sum goes in the order of k in every tile: its bits do not depend on the choice.
 // A GPU's SIMD-groups have no cache of their own and few registers: there four or eight of them
@@ -188,11 +190,24 @@ static bool is_mostly_empty(const Product *p, Tile tile) {
     return tile.m > 64 && tile.m >= 2 * p->m;
 }
 
+// More would be spent on handing out parts of it than is gained.
+static bool is_short(const Product *p) {
+    return (double)p->m * (double)p->n * (double)p->k * (double)ig_shape_numel(&p->batch) < 0x1p20;
+}
+
 static Tile choose_tile(const IgDevice *device, const Product *p, IgType type) {
-    const Choice here[] = {{{256, 128, 1, TENSOR}, 32},
-                           {{128, 128, 1, TENSOR}, 16},
-                           {{128, 64, 1, TENSOR}, device->n_tiles},
-                           {{64, type == IgFloat16 ? 128 : 64, 1, TENSOR}, 0}};
+    const int64_t n = device->n_workers;
+    const bool wide = type == IgFloat16;
+    const Choice here[] = {{{256, 128, 1, TENSOR}, 16 * n},
+                           {{128, 128, 1, TENSOR}, 8 * n},
+                           {{128, 64, 1, TENSOR}, 4 * n},
+                           {{64, wide ? 128 : 64, 1, TENSOR},
+                            is_short(p) ? 0
+                            : wide      ? n
+                                        : 4 * n},
+                           {{32, 64, 1, TENSOR}, 4 * n},
+                           {{16, 64, 1, TENSOR}, n},
+                           {{16, 32, 1, TENSOR}, 0}};
     static const Choice there[] = {{{256, 64, 8, TENSOR}, 128}, {{64, 64, 4, TENSOR}, 0}};
     static const Choice there_half[] = {{{128, 256, 8, TENSOR}, 96},
                                         {{128, 128, 4, TENSOR}, 96},
@@ -254,8 +269,8 @@ bool ig_matmul_encode(IgDevice *device, IgFused *f, MTLError **error) {
                         8 * (int)tile.kind + 32 * (tile.kind && s.aligned)),
         (unsigned char)p->batch.rank,
         (unsigned char)f->product_leaf,
-        (unsigned char)(tile.kind == VECTOR ? tile.m : tile.m / 32),
-        (unsigned char)(s.tile.n / 32)};
+        (unsigned char)(tile.kind == VECTOR ? tile.m : tile.m / 16),
+        (unsigned char)(s.tile.n / 16)};
     size_t n_key = 8 + ig_fuse_key(f, key + 8);
     if (f->n_nodes) n_words += ig_fuse_words(f, words + n_words);
     IgKernel *kernel = ig_kernel(device, key, n_key, "product", source, &s, error);

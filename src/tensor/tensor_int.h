@@ -251,7 +251,7 @@ struct IgDevice {
     // Its threads are many, and fast together: kernels for a GPU. With INGOT_TENSORS=gpu they run
     // on any device, so that tests can compare.
     bool gpu;
-    int64_t n_tiles; // of a product that keep all processors busy
+    int64_t n_workers; // threads, or units of a GPU
     pthread_mutex_t lock;
     // All of this under lock.
     MTLCommandBuffer *commands; // being recorded, or NULL
