@@ -136,15 +136,15 @@ def clock(run, least=0.03):
     return statistics.median(times) * 1e3
 
 
-def compare(rounds, *runs, least=0.03):
-    """Medians of the times of each, and of the ratios of each to the first."""
+def compare(rounds, *runs, least=0.03, rest=0.01):
+    """Medians of the times of each, and of the ratios of each to the first. rest: seconds between two."""
     for run in runs:
         run(), run()
     times = []
     for _ in range(rounds):
         row = []
         for run in runs:
-            time.sleep(0.01)  # the threads of the one before stop spinning
+            time.sleep(rest)  # the threads of the one before stop spinning
             row.append(clock(run, least))
         times.append(row)
     medians = [statistics.median(r[i] for r in times) for i in range(len(runs))]
@@ -166,7 +166,7 @@ def matmuls(ig, a):
         m, r = compare(a.rounds, lambda: ig.done(ig.matmul(ix, iy)),
                        lambda: torch.mm(tx, ty, out=out), lambda: np.matmul(x, y, out=nout),
                        lambda: ig.done(ig.matmul(hx, hy)),
-                       lambda: ig.done(ig.gelu(ig.matmul(ix, iy))))
+                       lambda: ig.done(ig.gelu(ig.matmul(ix, iy))), rest=0.1)  # OpenBLAS's spin that long
         g = [2 * n**3 / t * 1e-6 for t in m]
         best = min(r[1], r[2])
         row(f"matmul f32 {n}", f"{m[0]:.2f} ms {g[0]:.0f} GFLOP/s; oneDNN {g[1]:.0f}, OpenBLAS {g[2]:.0f}",
