@@ -20,7 +20,7 @@ static const Fixture copy = {.args = copy_args,
 // Large enough for non-temporal stores, at an address that starts a cache line and at one that does
 // not.
 TEST(large_stream) {
-    enum { N = (17 << 20) / 4, GUARD = 64 };
+    enum { N = (37 << 20) / 8, GUARD = 64 }; // eight bytes a thread
     float *in = aligned_alloc(64, (N + 2 * GUARD) * 4),
           *out = aligned_alloc(64, (N + 2 * GUARD) * 4);
     for (int i = 0; i < N; i++) in[i] = (float)(i & 0xffff);

@@ -21,7 +21,17 @@ static int slot_of(LLVMValueRef thread, LLVMValueRef p, unsigned n_slots) {
     return -1;
 }
 
-// Bytes a thread stores, if the thread function streams; else 0.
+// Is it at the same place for all threads?
+static bool is_fixed(LLVMValueRef p) {
+    while (LLVMIsAGetElementPtrInst(p)) {
+        for (int i = 1; i < LLVMGetNumOperands(p); i++)
+            if (!LLVMIsAConstant(LLVMGetOperand(p, (unsigned)i))) return false;
+        p = LLVMGetOperand(p, 0);
+    }
+    return true;
+}
+
+// Bytes that a thread loads and stores, if the thread function streams; else 0.
 uint32_t msl_stream_bytes(Cg *cg) {
     uint64_t stored = 0, loaded = 0, bytes = 0;
     unsigned n_stores = 0, n = 0;
@@ -41,13 +51,15 @@ uint32_t msl_stream_bytes(Cg *cg) {
             int slot = slot_of(cg->thread, LLVMGetOperand(i, store ? 1 : 0), cg->fn->n_slots);
             if (slot < 0 || LLVMGetVolatile(i) || LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic)
                 return 0;
+            LLVMValueRef value = store ? LLVMGetOperand(i, 0) : i;
+            if (store || !is_fixed(LLVMGetOperand(i, 0)))
+                bytes += LLVMABISizeOfType(cg->cx.layout, LLVMTypeOf(value));
             if (load) loaded |= 1ull << slot;
             if (!store) continue;
             stored |= 1ull << slot;
-            bytes += LLVMABISizeOfType(cg->cx.layout, LLVMTypeOf(LLVMGetOperand(i, 0)));
             if (++n_stores > MAX_STORES) return 0;
         }
-    return stored & loaded ? 0 : (uint32_t)bytes;
+    return !stored || stored & loaded ? 0 : (uint32_t)bytes;
 }
 
 static void choose_at_run_time(Cg *cg, LLVMValueRef store, LLVMValueRef large) {
