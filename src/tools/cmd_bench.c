@@ -92,7 +92,10 @@ static double once(Bench *b, MTLComputePipelineState *p, MTLBuffer *const *buffe
 static double typical(Bench *b, MTLComputePipelineState *p, MTLBuffer *const *buffers,
                       size_t n_buffers, uint32_t n, MTLSize grid, MTLSize group, size_t repeat) {
     double *times = must_alloc(repeat, sizeof *times), m = -1;
-    for (size_t i = 0; i < 3; i++) once(b, p, buffers, n_buffers, n, grid, group);
+    // Until the code is there that stays, which is made while quick code runs.
+    double until = seconds_now() + (p ? 0.25 : 0);
+    for (size_t i = 0; i < 3 || seconds_now() < until; i++)
+        if (once(b, p, buffers, n_buffers, n, grid, group) < 0) break;
     size_t k = 0;
     while (k < repeat && (times[k] = once(b, p, buffers, n_buffers, n, grid, group)) >= 0) k++;
     if (k == repeat) m = median(times, repeat);
