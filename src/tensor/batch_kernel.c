@@ -15,8 +15,6 @@ typedef struct Both {
     int32_t words[5]; // N, C, length, what, epsilon
 } Both;
 
-static void drop(IgExpr *expr) { free(expr->extra); }
-
 static bool encode(IgDevice *device, const IgExpr *expr, IgData *few, IgData *result,
                    MTLError **error) {
     Both b = *(const Both *)expr->extra;
@@ -65,18 +63,8 @@ static bool run_result(IgDevice *device, IgData *data, MTLError **error) {
 
 static IgTensor *new_tensor(const Both *both, IgRunFn *run, int n, const IgView *inputs,
                             const IgShape *shape, IgDevice *device, MTLError **error) {
-    Both *own = malloc(sizeof *own);
-    IgExpr *expr = own ? ig_expr_new(n, inputs, shape, error) : NULL;
-    if (!expr) {
-        if (!own) ig_fail_no_memory(error);
-        free(own);
-        return NULL;
-    }
-    *own = *both;
-    expr->run = run;
-    expr->extra = own;
-    expr->drop = drop;
-    return ig_tensor_of_expr(device, IgFloat32, expr, error);
+    IgExpr *expr = ig_expr_with(run, both, sizeof *both, n, inputs, shape, error);
+    return expr ? ig_tensor_of_expr(device, IgFloat32, expr, error) : NULL;
 }
 
 // The result, of the shape of x; *few gets rows of C numbers. Inside a scope.

@@ -12,8 +12,6 @@ typedef struct Mask {
     uint32_t limit;
 } Mask;
 
-static void drop(IgExpr *expr) { free(expr->extra); }
-
 static bool run(IgDevice *device, IgData *data, MTLError **error) {
     const Mask *m = data->expr->extra;
     int64_t n = data->n;
@@ -32,18 +30,9 @@ static bool run(IgDevice *device, IgData *data, MTLError **error) {
 
 static IgTensor *mask_of(IgDevice *device, const IgShape *shape, double p, uint64_t seed,
                          MTLError **error) {
-    Mask *m = malloc(sizeof *m);
-    IgExpr *expr = m ? ig_expr_new(0, NULL, shape, error) : NULL;
-    if (!expr) {
-        if (!m) ig_fail_no_memory(error);
-        free(m);
-        return NULL;
-    }
-    *m = (Mask){seed, (uint32_t)ceil(p * 0x1p24)};
-    expr->run = run;
-    expr->extra = m;
-    expr->drop = drop;
-    return ig_tensor_of_expr(device, IgBool, expr, error);
+    const Mask m = {seed, (uint32_t)ceil(p * 0x1p24)};
+    IgExpr *expr = ig_expr_with(run, &m, sizeof m, 0, NULL, shape, error);
+    return expr ? ig_tensor_of_expr(device, IgBool, expr, error) : NULL;
 }
 
 IgTensor *ig_dropout(IgTensor *x, double p, bool training, uint64_t seed, MTLError **error) {

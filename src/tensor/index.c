@@ -21,8 +21,6 @@ typedef struct Rows {
     int64_t n_rows, inner; // of the result
 } Rows;
 
-static void drop(IgExpr *expr) { free(expr->extra); }
-
 // The rows of a float tensor are added where the list says, by all threads at once.
 static bool run_atomic(IgDevice *device, IgData *data, MTLError **error) {
     IgView *in = data->expr->inputs;
@@ -83,18 +81,10 @@ static IgTensor *rows_of(IgTensor *x, IgTensor *index, bool add, int64_t n_rows,
     if (!x || !index) return NULL;
     IgShape shape = {2, {n_rows, ig_dim(x, 1)}};
     if (!ig_shape_check("ig_index_select", 2, shape.n, &shape, error)) return NULL;
-    Rows *r = malloc(sizeof *r);
-    IgExpr *expr = r ? ig_expr_new(2, (IgView[]){x->view, index->view}, &shape, error) : NULL;
-    if (!expr) {
-        if (!r) ig_fail_no_memory(error);
-        free(r);
-        return NULL;
-    }
-    *r = (Rows){add, n_rows, shape.n[1]};
-    expr->run = run;
-    expr->extra = r;
-    expr->drop = drop;
-    return ig_tensor_of_expr(ig_device(x), ig_type(x), expr, error);
+    const Rows r = {add, n_rows, shape.n[1]};
+    const IgView views[] = {x->view, index->view};
+    IgExpr *expr = ig_expr_with(run, &r, sizeof r, 2, views, &shape, error);
+    return expr ? ig_tensor_of_expr(ig_device(x), ig_type(x), expr, error) : NULL;
 }
 
 // ---- Indices ----

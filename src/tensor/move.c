@@ -60,8 +60,6 @@ static bool encode_lines(IgDevice *device, const Lines *l, const IgView *x, IgDa
                      mtl_size_make(width, 1, 1), true, error);
 }
 
-static void drop(IgExpr *expr) { free(expr->extra); }
-
 // ---- Spread ----
 
 typedef struct Spread {
@@ -109,22 +107,12 @@ IgTensor *ig_spread(IgTensor *x, int axis, int64_t start, int64_t step, int64_t 
     if (!packed) return NULL;
     IgShape shape = packed->view.shape;
     shape.n[axis] = n;
-    IgTensor *result = NULL;
-    Spread *s = calloc(1, sizeof *s);
+    Spread s = {.axis = axis, .start = start, .step = step};
+    ig_element_set(ig_type(x), s.value, 0, value);
     IgExpr *expr = NULL;
-    if (!s) ig_fail_no_memory(error);
-    if (s && ig_shape_check("ig_pad", shape.rank, shape.n, &shape, error))
-        expr = ig_expr_new(1, &packed->view, &shape, error);
-    if (expr) {
-        *s = (Spread){.axis = axis, .start = start, .step = step};
-        ig_element_set(ig_type(x), s->value, 0, value);
-        expr->run = run_spread;
-        expr->extra = s;
-        expr->drop = drop;
-        result = ig_tensor_of_expr(ig_device(x), ig_type(x), expr, error);
-    } else {
-        free(s);
-    }
+    if (ig_shape_check("ig_pad", shape.rank, shape.n, &shape, error))
+        expr = ig_expr_with(run_spread, &s, sizeof s, 1, &packed->view, &shape, error);
+    IgTensor *result = expr ? ig_tensor_of_expr(ig_device(x), ig_type(x), expr, error) : NULL;
     ig_drop(packed);
     if (!result || !ig_grad_enabled_for(1, &x)) return result;
     IgGradNode *node = ig_node_new("ig_pad", rule_spread, 1, &x, error);

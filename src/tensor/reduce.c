@@ -360,7 +360,6 @@ static IgType result_type(IgReduction kind, IgType type) {
     return kind == IG_MEAN ? IgFloat32 : IgInt64;
 }
 
-static void drop(IgExpr *expr) { free(expr->extra); }
 static IgTensor *reduce(IgReduction kind, IgTensor *x, unsigned axes, bool keepdim,
                         MTLError **error);
 
@@ -442,17 +441,10 @@ static IgTensor *reduce(IgReduction kind, IgTensor *x, unsigned axes, bool keepd
                 ig_shape_text(from->rank, from->n));
         return NULL;
     }
-    IgExpr *expr = ig_expr_new(1, &x->view, keepdim ? &shape : &short_shape, error);
-    Reduction *r = expr ? malloc(sizeof *r) : NULL;
-    if (!r) {
-        ig_expr_free(expr);
-        if (expr) ig_fail_no_memory(error);
-        return NULL;
-    }
-    *r = (Reduction){kind, axes, ig_type(x)};
-    expr->run = run;
-    expr->extra = r;
-    expr->drop = drop;
+    const Reduction r = {kind, axes, ig_type(x)};
+    const IgShape *to = keepdim ? &shape : &short_shape;
+    IgExpr *expr = ig_expr_with(run, &r, sizeof r, 1, &x->view, to, error);
+    if (!expr) return NULL;
     return record(kind, x, axes,
                   ig_tensor_of_expr(ig_device(x), result_type(kind, ig_type(x)), expr, error),
                   error);

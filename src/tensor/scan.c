@@ -20,8 +20,6 @@ typedef struct Scan {
     bool back;
 } Scan;
 
-static void drop(IgExpr *expr) { free(expr->extra); }
-
 enum { N_WORDS = 6 }; // of scan.metal
 static bool dispatch(IgDevice *device, const char *function, IgType type, int kind,
                      const int32_t *words, const IgBinding *bindings, size_t n, size_t threads,
@@ -125,19 +123,10 @@ static IgTensor *record(int kind, IgTensor *x, int axis, bool back, IgTensor *re
 // x is floating or int64.
 static IgTensor *scan(int kind, IgTensor *x, int axis, bool back, MTLError **error) {
     IgTensor *packed = ig_contiguous(x, error);
-    Scan *s = packed ? malloc(sizeof *s) : NULL;
-    IgExpr *expr = s ? ig_expr_new(1, &packed->view, &packed->view.shape, error) : NULL;
-    if (!expr) {
-        if (packed && !s) ig_fail_no_memory(error);
-        free(s);
-        ig_drop(packed);
-        return NULL;
-    }
-    *s = (Scan){axis, kind, back};
-    expr->run = run;
-    expr->extra = s;
-    expr->drop = drop;
-    IgTensor *result = ig_tensor_of_expr(ig_device(x), ig_type(x), expr, error);
+    if (!packed) return NULL;
+    const Scan s = {axis, kind, back};
+    IgExpr *expr = ig_expr_with(run, &s, sizeof s, 1, &packed->view, &packed->view.shape, error);
+    IgTensor *result = expr ? ig_tensor_of_expr(ig_device(x), ig_type(x), expr, error) : NULL;
     ig_drop(packed);
     return record(kind, x, axis, back, result, error);
 }

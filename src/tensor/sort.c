@@ -31,8 +31,6 @@ typedef struct Radix {
     int n_passes;
 } Radix;
 
-static void drop(IgExpr *expr) { free(expr->extra); }
-
 static bool dispatch(IgDevice *device, const char *function, bool wide, const int32_t *words,
                      const IgBinding *bindings, size_t n, size_t threads, MTLError **error) {
     IgKernel *kernel = ig_kernel_of(
@@ -137,18 +135,10 @@ static bool run(IgDevice *device, IgData *data, MTLError **error) {
 }
 
 static IgTensor *by_digits(IgTensor *keys, int n_passes, MTLError **error) {
-    Radix *r = keys ? malloc(sizeof *r) : NULL;
-    IgExpr *expr = r ? ig_expr_new(1, &keys->view, &keys->view.shape, error) : NULL;
-    if (!expr) {
-        if (keys && !r) ig_fail_no_memory(error);
-        free(r);
-        return NULL;
-    }
-    *r = (Radix){ig_dim(keys, 1), n_passes};
-    expr->run = run;
-    expr->extra = r;
-    expr->drop = drop;
-    return ig_tensor_of_expr(ig_device(keys), IgInt32, expr, error);
+    if (!keys) return NULL;
+    const Radix r = {ig_dim(keys, 1), n_passes};
+    IgExpr *expr = ig_expr_with(run, &r, sizeof r, 1, &keys->view, &keys->view.shape, error);
+    return expr ? ig_tensor_of_expr(ig_device(keys), IgInt32, expr, error) : NULL;
 }
 
 // ---- Any rows ----

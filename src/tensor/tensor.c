@@ -290,6 +290,23 @@ IgExpr *ig_expr_new(int n_inputs, const IgView *inputs, const IgShape *shape, MT
     return expr;
 }
 
+static void free_extra(IgExpr *expr) { free(expr->extra); }
+
+IgExpr *ig_expr_with(IgRunFn *run, const void *extra, size_t n_bytes, int n_inputs,
+                     const IgView *inputs, const IgShape *shape, MTLError **error) {
+    void *copy = malloc(n_bytes);
+    IgExpr *expr = copy ? ig_expr_new(n_inputs, inputs, shape, error) : NULL;
+    if (!expr) {
+        if (!copy) ig_fail_no_memory(error);
+        free(copy);
+        return NULL;
+    }
+    expr->run = run;
+    expr->extra = memcpy(copy, extra, n_bytes);
+    expr->drop = free_extra;
+    return expr;
+}
+
 IgTensor *ig_tensor_of_expr(IgDevice *device, IgType type, IgExpr *expr, MTLError **error) {
     if (!expr) return NULL;
     if (!limit_depth(device, expr, error)) {

@@ -164,6 +164,9 @@ IgTensor *ig_tensor_new(IgData *data, const IgShape *shape, const int64_t *strid
 // fails.
 IgTensor *ig_tensor_of_expr(IgDevice *device, IgType type, IgExpr *expr, MTLError **error);
 IgExpr *ig_expr_new(int n_inputs, const IgView *inputs, const IgShape *shape, MTLError **error);
+// The same, that `run` makes with a copy of `extra`, of so many bytes.
+IgExpr *ig_expr_with(IgRunFn *run, const void *extra, size_t n_bytes, int n_inputs,
+                     const IgView *inputs, const IgShape *shape, MTLError **error);
 // Gives the tensor other data, of which it then shows all; takes the reference.
 void ig_tensor_rebind(IgTensor *tensor, IgData *data);
 // The same with device->lock held, for a leaf: the old data, for the caller to release.

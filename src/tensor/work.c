@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void drop(IgExpr *expr) { free(expr->extra); }
 bool ig_work_clear(IgDevice *device, IgData *data, MTLError **error) {
     IgWork w = {.kernel = {ig_text_clear_metal, "clear", ig_type_metal(data->type), NULL}};
     IgKernel *kernel = ig_kernel_of(device, &w.kernel, error);
@@ -51,18 +50,8 @@ IgTensor *ig_work(const char *call, const IgWork *work, int n, IgTensor *const *
         views[i] = inputs[i]->view;
     }
     if (!ig_shape_check(call, shape->rank, shape->n, &checked, error)) return NULL;
-    IgWork *own = malloc(sizeof *own);
-    IgExpr *expr = own ? ig_expr_new(n, views, shape, error) : NULL;
-    if (!expr) {
-        if (!own) ig_fail_no_memory(error);
-        free(own);
-        return NULL;
-    }
-    *own = *work;
-    expr->run = run;
-    expr->extra = own;
-    expr->drop = drop;
-    return ig_tensor_of_expr(ig_device(inputs[0]), type, expr, error);
+    IgExpr *expr = ig_expr_with(run, work, sizeof *work, n, views, shape, error);
+    return expr ? ig_tensor_of_expr(ig_device(inputs[0]), type, expr, error) : NULL;
 }
 
 void ig_work_threads(IgWork *work, int64_t x, int64_t y) {
