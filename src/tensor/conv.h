@@ -45,6 +45,9 @@ IgTensor *ig_conv_order_weights(const IgConv *v, IgTensor *w, const int order[4]
 bool ig_conv_is_winograd(const IgConv *v, const IgTensor *x);
 IgTensor *ig_conv_winograd(const IgConv *v, bool back, IgTensor *source, IgTensor *w,
                            IgTensor *bias, MTLError **error);
+// Forward, of few channels and long rows of taps, with fewer multiplications (conv_rows.c).
+bool ig_conv_is_rows(const IgConv *v, const IgTensor *x);
+IgTensor *ig_conv_rows(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bias, MTLError **error);
 // The three on a GPU, by a matrix of patches (conv_gpu.c).
 bool ig_conv_is_gpu(const IgConv *v, const IgTensor *x);
 IgTensor *ig_conv_gpu_forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bias,

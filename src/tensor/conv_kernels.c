@@ -336,6 +336,7 @@ IgTensor *ig_conv_forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *b
     if (is_product(v)) return plain_product(v, false, x, w, bias, error);
     if (ig_conv_is_gpu(v, x)) return ig_conv_gpu_forward(v, x, w, bias, error);
     if (ig_conv_is_winograd(v, x)) return ig_conv_winograd(v, false, x, w, bias, error);
+    if (ig_conv_is_rows(v, x)) return ig_conv_rows(v, x, w, bias, error);
     Plan p;
     IgTensor *y = NULL;
     if (plan_forward(&p, v, false, error))
