@@ -968,6 +968,29 @@ MTL_API const char *mtl_command_queue_label(const MTLCommandQueue *queue);
 MTL_API void mtl_command_queue_set_label(MTLCommandQueue *queue, const char *label);
 // A mark for a debugger that captures frames; there is none: it does nothing.
 MTL_API void mtl_command_queue_insert_debug_capture_boundary(MTLCommandQueue *queue);
+// Not Apple's: one dispatch of a kernel whose arguments are bytes at index 0 and buffers from index
+// 1 on. Nothing of it is kept.
+typedef struct MTLSingleDispatch {
+    MTLComputePipelineState *pipeline;
+    const void *bytes; // up to 1024 bytes
+    size_t bytes_length;
+    MTLBuffer *const *buffers;
+    const size_t *offsets; // of the buffers
+    size_t buffer_count;
+    MTLSize grid; // threads; or threadgroups, with `threadgroups`
+    MTLSize threads_per_threadgroup;
+    bool threadgroups;
+} MTLSingleDispatch;
+// Not Apple's: does a dispatch on this thread and returns when it is done, as a command buffer with
+// nothing else in it would, without its cost: for work of a microsecond that somebody waits for.
+// False: nothing was done, and a command buffer has to do it. That is so where the device is none
+// of the host's, where the queue has something else to do or a residency set, where hazards of a
+// buffer are tracked, and whenever somebody looks on: validation, captures, traces, log states,
+// time limits. What is wrong with the dispatch is said by the command buffer then. True with
+// *error: the kernel failed. The caller keeps the buffers and the pipeline alive meanwhile.
+MTL_API bool mtl_command_queue_dispatch_and_wait(MTLCommandQueue *queue,
+                                                 const MTLSingleDispatch *dispatch,
+                                                 MTLError **error);
 // A new command buffer; the caller owns a reference. Blocks while max_command_buffer_count command
 // buffers of the queue are alive and not completed. NULL: no memory.
 MTL_API MTLCommandBuffer *mtl_command_queue_command_buffer(MTLCommandQueue *queue);

@@ -6,7 +6,9 @@
 // The planner: small work stays with the thread that asks. A commit wakes another thread, which is
 // right for work that lasts longer than that takes and goes on beside the recording; of small
 // operations hundreds are recorded and then run by the thread that waits for the result, without a
-// word between threads. See docs/internals/tensor-library.md for what was measured.
+// word between threads. Of one that is waited for alone not even a command buffer is made: the
+// first dispatch is held until a second one comes. See docs/internals/tensor-library.md for what
+// was measured.
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -32,6 +34,7 @@ typedef struct IgFlight {
 } IgFlight;
 
 static void land(IgDevice *device, bool wait); // the first of what is under way has ended
+static void drop_dead(IgDevice *device);
 
 IgDevice *ig_device_new(MTLDevice *metal, MTLError **error) {
     if (!metal) {
@@ -66,6 +69,8 @@ void ig_device_release(IgDevice *device) {
     if (!device || atomic_fetch_sub(&device->refs, 1) != 1) return;
     ig_lock(device);
     if (device->queue) ig_wait(device, UINT64_MAX, NULL);
+    device->held.kernel = NULL; // there was no memory to do it
+    drop_dead(device);
     ig_unlock(device);
     mtl_release(device->failed);
     ig_pool_destroy(device);
@@ -144,12 +149,45 @@ bool ig_device_synchronize(IgDevice *device, MTLError **error) {
 
 // ---- Recording; device->lock is held ----
 
+static void drop_dead(IgDevice *device) {
+    IgHeld *h = &device->held;
+    while (h->n_dead) mtl_release(h->dead[--h->n_dead]);
+}
+
+// What was recorded retains what it uses; what is held does not.
+void ig_let_go(IgDevice *device, IgBuffer *b) {
+    IgHeld *h = &device->held;
+    if (h->kernel && b->last_use == device->recording)
+        h->dead[h->n_dead++] = b->buffer;
+    else
+        mtl_release(b->buffer);
+    free(b);
+}
+
+static void encode_held(IgDevice *device) {
+    IgHeld *h = &device->held;
+    MTLComputeCommandEncoder *e = device->encoder;
+    mtl_compute_command_encoder_set_compute_pipeline_state(e, ig_kernel_pipeline(h->kernel));
+    mtl_compute_command_encoder_set_bytes(e, h->bytes, h->n_bytes, 0);
+    for (size_t i = 0; i < h->n_buffers; i++)
+        mtl_compute_command_encoder_set_buffer(e, h->buffers[i], h->offsets[i], i + 1);
+    if (h->groups)
+        mtl_compute_command_encoder_dispatch_threadgroups(e, h->grid, h->group);
+    else
+        mtl_compute_command_encoder_dispatch_threads(e, h->grid, h->group);
+    h->kernel = NULL;
+    drop_dead(device);
+}
+
 static bool start(IgDevice *device, MTLError **error) {
     if (device->encoder) return true;
     device->commands = mtl_command_queue_command_buffer(device->queue);
     device->encoder =
         device->commands ? mtl_command_buffer_compute_command_encoder(device->commands) : NULL;
-    if (device->encoder) return true;
+    if (device->encoder) {
+        if (device->held.kernel) encode_held(device);
+        return true;
+    }
     mtl_release(device->commands);
     device->commands = NULL;
     return ig_fail_no_memory(error);
@@ -176,9 +214,31 @@ bool ig_end_step(IgDevice *device, MTLError **error) {
     return !device->gpu || device->work < GPU_STEP_WORK || ig_commit(device, error);
 }
 
+// The first dispatch of a command buffer that does not fill it.
+static bool may_hold(const IgDevice *device, uint64_t work, size_t n_bytes, size_t n_bindings) {
+    return !device->encoder && !device->held.kernel && !device->gpu &&
+           device->work + work < COMMIT_WORK && n_bindings <= IG_HELD_BUFFERS &&
+           n_bytes <= IG_HELD_BYTES;
+}
+
 bool ig_encode(IgDevice *device, IgKernel *kernel, const void *bytes, size_t n_bytes,
                const IgBinding *bindings, size_t n_bindings, MTLSize grid, MTLSize group,
                bool groups, MTLError **error) {
+    uint64_t work = (uint64_t)grid.width * grid.height * grid.depth;
+    if (groups) work *= (uint64_t)group.width * group.height * group.depth * THREAD_WORK;
+    if (may_hold(device, work, n_bytes, n_bindings)) {
+        IgHeld *h = &device->held;
+        h->kernel = kernel;
+        h->n_bytes = n_bytes, h->n_buffers = n_bindings;
+        memcpy(h->bytes, bytes, n_bytes);
+        h->grid = grid, h->group = group, h->groups = groups;
+        for (size_t i = 0; i < n_bindings; i++) {
+            h->buffers[i] = bindings[i].buffer->buffer;
+            h->offsets[i] = bindings[i].offset;
+            bindings[i].buffer->last_use = device->recording;
+        }
+        return ig_encode_end(device, work, error);
+    }
     if (!start(device, error)) return false;
     MTLComputeCommandEncoder *e = device->encoder;
     mtl_compute_command_encoder_set_compute_pipeline_state(e, ig_kernel_pipeline(kernel));
@@ -192,9 +252,7 @@ bool ig_encode(IgDevice *device, IgKernel *kernel, const void *bytes, size_t n_b
         mtl_compute_command_encoder_dispatch_threadgroups(e, grid, group);
     else
         mtl_compute_command_encoder_dispatch_threads(e, grid, group);
-    uint64_t n = (uint64_t)grid.width * grid.height * grid.depth;
-    uint64_t each = (uint64_t)group.width * group.height * group.depth * THREAD_WORK;
-    return ig_encode_end(device, groups ? n * each : n, error);
+    return ig_encode_end(device, work, error);
 }
 
 // The encoder has ended, and the command buffer was committed.
@@ -222,6 +280,34 @@ static void land(IgDevice *device, bool wait) {
     if (!device->first) device->last = NULL;
     note_end(device, flight->commands, flight->number);
     free(flight);
+}
+
+// Does what is held, if that is all there is and needs no command buffer. False: it does.
+static bool finish_held(IgDevice *device) {
+    IgHeld *h = &device->held;
+    MTLError *error = NULL;
+    if (device->first || !mtl_command_queue_dispatch_and_wait(
+                             device->queue,
+                             &(MTLSingleDispatch){.pipeline = ig_kernel_pipeline(h->kernel),
+                                                  .bytes = h->bytes,
+                                                  .bytes_length = h->n_bytes,
+                                                  .buffers = h->buffers,
+                                                  .offsets = h->offsets,
+                                                  .buffer_count = h->n_buffers,
+                                                  .grid = h->grid,
+                                                  .threads_per_threadgroup = h->group,
+                                                  .threadgroups = h->groups},
+                             &error))
+        return false;
+    h->kernel = NULL;
+    drop_dead(device);
+    if (device->failed)
+        mtl_release(error);
+    else
+        device->failed = error;
+    device->completed = device->recording;
+    go_on(device);
+    return true;
 }
 
 // Commits what was recorded and waits for it, and for what is before it.
@@ -261,7 +347,8 @@ bool ig_synchronize(IgDevice *device, IgBuffer *buffer, MTLError **error) {
 }
 
 bool ig_commit(IgDevice *device, MTLError **error) {
-    if (!device->encoder) return true;
+    if (!device->encoder && !device->held.kernel) return true;
+    if (!start(device, error)) return false;
     mtl_compute_command_encoder_end_encoding(device->encoder);
     return commit(device, error);
 }
@@ -278,6 +365,9 @@ bool ig_under_way(const IgDevice *device, uint64_t number) {
 
 // An error of the work is reported once, to whoever waits first.
 bool ig_wait(IgDevice *device, uint64_t number, MTLError **error) {
+    if (number >= device->recording && device->held.kernel && !finish_held(device) &&
+        !start(device, error))
+        return false;
     if (number >= device->recording && device->encoder) {
         mtl_compute_command_encoder_end_encoding(device->encoder);
         finish(device);

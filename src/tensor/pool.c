@@ -62,8 +62,7 @@ bool ig_pool_init(IgDevice *device) {
 
 static void destroy(IgPool *pool, IgBuffer *buffer) {
     pool->statistics.eviction_count++;
-    mtl_release(buffer->buffer); // command buffers hold on to what they use
-    free(buffer);
+    ig_let_go(pool->device, buffer);
 }
 
 static void evict(IgPool *pool, int c, size_t keep) {
@@ -144,8 +143,7 @@ void ig_pool_give(IgDevice *device, IgBuffer *b) {
         return;
     }
     if (b->foreign) {
-        mtl_release(b->buffer);
-        free(b);
+        ig_let_go(device, b);
         return;
     }
     pool->statistics.live_memory -= b->capacity;

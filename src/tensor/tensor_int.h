@@ -247,6 +247,20 @@ typedef struct IgConstant {
     char element[8];
     IgBuffer *buffer; // NULL: none
 } IgConstant;
+// A dispatch that nothing else was recorded with yet: who waits for it may have it done without a
+// command buffer.
+enum { IG_HELD_BUFFERS = 19, IG_HELD_BYTES = 1024 };
+typedef struct IgHeld {
+    IgKernel *kernel; // NULL: there is none
+    size_t n_buffers, n_bytes;
+    MTLBuffer *buffers[IG_HELD_BUFFERS];
+    size_t offsets[IG_HELD_BUFFERS];
+    MTLSize grid, group;
+    bool groups;
+    size_t n_dead; // buffers that nobody else holds any more
+    MTLBuffer *dead[IG_HELD_BUFFERS];
+    char bytes[IG_HELD_BYTES];
+} IgHeld;
 struct IgDevice {
     MTLDevice *metal;
     MTLCommandQueue *queue;
@@ -259,7 +273,8 @@ struct IgDevice {
     // All of this under lock.
     MTLCommandBuffer *commands; // being recorded, or NULL
     MTLComputeCommandEncoder *encoder;
-    unsigned n_encoded;            // dispatches in it
+    IgHeld held;                   // while there is no encoder: the first dispatch
+    unsigned n_encoded;            // dispatches in it, or held
     uint64_t work;                 // of them, see device.c
     uint64_t recording;            // its number; numbers start at 1
     uint64_t encoded;              // that of the last dispatch
@@ -290,6 +305,8 @@ bool ig_encode(IgDevice *device, IgKernel *kernel, const void *bytes, size_t n_b
 // are bound get last_use = device->recording in between.
 MTLComputeCommandEncoder *ig_encode_start(IgDevice *device, MTLError **error);
 bool ig_encode_end(IgDevice *device, uint64_t work, MTLError **error); // work: threads
+// The buffer's memory is to go: at once, or when what is held is done.
+void ig_let_go(IgDevice *device, IgBuffer *buffer);
 // Before the next ig_encode: how many numbers it multiplies, where threads do not show it.
 void ig_more_work(IgDevice *device, int64_t products);
 bool ig_commit(IgDevice *device, MTLError **error);

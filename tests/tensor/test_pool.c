@@ -248,6 +248,32 @@ static void *compute(void *context) {
     return NULL;
 }
 
+// What is evaluated may not have run when its inputs go, and the pool with them.
+static void cleared_under_recorded_work(void **state) {
+    (void)state;
+    IgPool *pool = ig_device_pool(device);
+    for (int k = 1; k < 4; k++) {
+        const int64_t n = 100000;
+        IgTensor *x = ig_full(device, IgFloat32, 1, &n, 2, &error), *y, *z = NULL;
+        CHECK(x && ig_eval(x, &error) && ig_device_synchronize(device, &error));
+        y = ig_mul_scalar(x, 3, &error);
+        CHECK(y && ig_eval(y, &error));
+        if (k > 1) CHECK((z = ig_add(x, x, &error)) && ig_eval(z, &error));
+        ig_release(x);
+        if (k > 2) ig_release(y), y = NULL;
+        ig_pool_clear(pool); // its pages are gone
+        for (int i = 0; i < 2; i++) {
+            IgTensor *t = i ? z : y;
+            float *values;
+            if (!t) continue;
+            CHECK(ig_map(t, (void **)&values, &error));
+            for (int64_t j = 0; j < n; j++)
+                if (values[j] != (i ? 4 : 6)) fail_msg("element %d is %g", (int)j, values[j]);
+            ig_release(t);
+        }
+    }
+}
+
 static void tensors_of_many_threads(void **state) {
     (void)state;
     IgPool *pool = ig_device_pool(device);
@@ -267,6 +293,7 @@ int main(void) {
         cmocka_unit_test(shrinking_takes_the_largest_first),
         cmocka_unit_test(bad_arguments),
         cmocka_unit_test(lent_buffers_come_back_when_work_is_done),
+        cmocka_unit_test(cleared_under_recorded_work),
         cmocka_unit_test(tensors_of_many_threads),
     };
     return cmocka_run_group_tests(tests, begin, NULL);

@@ -253,6 +253,10 @@ void rt_queue_finished(MTLCommandBuffer *buffer);
 void rt_queue_unblock(MTLCommandBuffer *buffer);
 // Runs the queue on this thread if nobody else does, until `until` is done.
 void rt_queue_help(MTLCommandQueue *queue, MTLCommandBuffer *until);
+// The queue is the caller's until rt_queue_leave: nothing is in it, and nothing of it runs. False:
+// it is not to be had.
+bool rt_queue_enter(MTLCommandQueue *queue);
+void rt_queue_leave(MTLCommandQueue *queue);
 
 // hazard.c
 void rt_hazard_commit(MTLCommandBuffer *buffer); // takes its place after earlier users; status too

@@ -16,14 +16,13 @@
 #include "os/pool.h"
 #include "os/zeros.h"
 
-static MTLError *timeout_error(const char *kernel, const MTLCommandBuffer *buffer,
-                               DevLimits limits) {
+static MTLError *timeout_error(const char *kernel, uint32_t timeout_ms, DevLimits limits) {
     if (limits.run_ms)
         return rt_error_new(
             MTLCommandBufferErrorDomain, MTLCommandBufferErrorTimeout,
             "Caused GPU Timeout Error: kernel '%s' was stopped after the time limit of %u ms "
             "(INGOT_TIMEOUT_MS, or what the program set).",
-            kernel, buffer->timeout_ms);
+            kernel, timeout_ms);
     return rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorTimeout,
                         "Caused GPU Timeout Error: kernel '%s' was stopped, as a threadgroup of "
                         "it has computed for %u s without an end. INGOT_TIMEOUT_MS=60000 allows "
@@ -32,9 +31,9 @@ static MTLError *timeout_error(const char *kernel, const MTLCommandBuffer *buffe
 }
 
 // A device with memory of its own: it names no address, and nothing of its memory is left.
-static MTLError *lost_error(const MTLCommandBuffer *buffer, const char *kernel, bool endless) {
-    const char *name = buffer->device->facts.name;
-    bool is_apart = buffer->device->facts.is_apart;
+static MTLError *lost_error(const MTLDevice *device, const char *kernel, bool endless) {
+    const char *name = device->facts.name;
+    bool is_apart = device->facts.is_apart;
     if (endless)
         return rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorTimeout,
                             "Caused GPU Timeout Error: kernel '%s' did not end in the time it had "
@@ -55,13 +54,14 @@ static bool is_gone(const MTLDevice *device) {
            device->table->is_lost(device->context);
 }
 
-static MTLError *fault_error(const MTLCommandBuffer *buffer, const DevRun *run, DevLimits limits) {
+static MTLError *describe_fault(const MTLDevice *device, uint32_t timeout_ms, const DevRun *run,
+                                DevLimits limits) {
     const char *kernel = run->faulting ? run->faulting : "?";
     const int fault = atomic_load(&run->fault);
-    if (is_gone(buffer->device) && (fault == DEV_FAULT_MEMORY || fault == DEV_FAULT_TIMEOUT))
-        return lost_error(buffer, kernel, fault == DEV_FAULT_TIMEOUT);
+    if (is_gone(device) && (fault == DEV_FAULT_MEMORY || fault == DEV_FAULT_TIMEOUT))
+        return lost_error(device, kernel, fault == DEV_FAULT_TIMEOUT);
     switch ((DevFault)fault) {
-    case DEV_FAULT_TIMEOUT: return timeout_error(kernel, buffer, limits);
+    case DEV_FAULT_TIMEOUT: return timeout_error(kernel, timeout_ms, limits);
     case DEV_FAULT_MEMORY:
         return rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorPageFault,
                             "Caused GPU Address Fault Error: kernel '%s' accessed address 0x%zx, "
@@ -80,22 +80,27 @@ static MTLError *fault_error(const MTLCommandBuffer *buffer, const DevRun *run, 
         return rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorInvalidResource,
                             RT_INDIRECT_SIZE_ERROR, kernel);
     case DEV_FAULT_LOST:
-        return rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorDeviceRemoved,
-                            "The device '%s' failed while running '%s'%s.",
-                            buffer->device->facts.name, kernel,
-                            is_gone(buffer->device)
-                                ? ", or before: what its private buffers held is lost, what the "
-                                  "program sees of the others stays; the device, asked for "
-                                  "again, is a new one"
-                            : buffer->device->facts.is_apart
-                                ? ", or before: its process is gone. What its buffers hold can "
-                                  "still be read; a new device has to do the rest"
-                                : "");
+        return rt_error_new(
+            MTLCommandBufferErrorDomain, MTLCommandBufferErrorDeviceRemoved,
+            "The device '%s' failed while running '%s'%s.", device->facts.name, kernel,
+            is_gone(device) ? ", or before: what its private buffers held is lost, what the "
+                              "program sees of the others stays; the device, asked for "
+                              "again, is a new one"
+            : device->facts.is_apart
+                ? ", or before: its process is gone. What its buffers hold can "
+                  "still be read; a new device has to do the rest"
+                : "");
     case DEV_FAULT_ILLEGAL:
     case DEV_FAULT_NONE: break;
     }
     return rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorInvalidResource,
                         "Kernel '%s' executed a trap.", kernel);
+}
+
+MTLError *rt_fault_error(const MTLDevice *device, uint32_t timeout_ms, const DevRun *run,
+                         DevLimits limits) {
+    MTLError *error = describe_fault(device, timeout_ms, run, limits);
+    return error ? error : rt_error_no_memory();
 }
 
 // ---- Commands ----
@@ -279,10 +284,8 @@ static RtOpResult end_run(UnderWay *w, MTLError **error) {
     rt_free(w->x.live);
     if (w->result == RT_OP_BLOCKED) w->buffer->ran_ns += os_now_ns() - w->start_ns + 1; // never 0
     *error = w->x.error;
-    if (w->result == RT_OP_FAILED && !*error) {
-        *error = fault_error(w->buffer, &w->run, w->limits);
-        *error = *error ? *error : rt_error_no_memory();
-    }
+    if (w->result == RT_OP_FAILED && !*error)
+        *error = rt_fault_error(w->buffer->device, w->buffer->timeout_ms, &w->run, w->limits);
     return w->result;
 }
 

@@ -30,6 +30,9 @@ bool rt_execution_read(RtExecution *x, void *to, const void *from, size_t n_byte
 struct AbiIndirectCommand *rt_execution_commands(RtExecution *x,
                                                  const MTLIndirectCommandBuffer *icb,
                                                  MTLRange range, void **copy);
+// What the fault of a run is to the program: never NULL. timeout_ms: its time limit, if it had one.
+MTLError *rt_fault_error(const MTLDevice *device, uint32_t timeout_ms, const DevRun *run,
+                         DevLimits limits);
 // Runs the batch. RT_OP_FAILED: a fault, in x->run.
 RtOpResult rt_run_batch(RtExecution *x);
 #endif

@@ -151,6 +151,25 @@ void rt_queue_help(MTLCommandQueue *queue, MTLCommandBuffer *until) {
     if (mine) drain_here(queue, (Aim){.done = until});
 }
 
+bool rt_queue_enter(MTLCommandQueue *queue) {
+    pthread_mutex_lock(&queue->lock);
+    bool mine = queue->state == RT_QUEUE_IDLE && !queue->first;
+    if (mine) queue->state = RT_QUEUE_RUNNING;
+    pthread_mutex_unlock(&queue->lock);
+    return mine;
+}
+
+// What was committed meanwhile goes to a worker.
+void rt_queue_leave(MTLCommandQueue *queue) {
+    pthread_mutex_lock(&queue->lock);
+    bool more = ready(queue) != NULL;
+    queue->state = more ? RT_QUEUE_SCHEDULED : RT_QUEUE_IDLE;
+    if (more) mtl_retain(queue);
+    if (!more && queue->n_room_waiters > 0) pthread_cond_broadcast(&queue->room);
+    pthread_mutex_unlock(&queue->lock);
+    if (more) os_pool_submit(&queue->task);
+}
+
 // One that waits for room is at first not woken for each place that becomes free: two threads that
 // wake each other for every command buffer get little else done. It is woken when half of the
 // places are free or nothing more can run; after a while it looks by itself, and from then on it is

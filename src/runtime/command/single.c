@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// single.c: mtl_command_queue_dispatch_and_wait: one dispatch from the caller to the device, with
+// no command buffer between them. What would have to be noted, tracked or told is asked for first;
+// where there is any of it, nothing is done and the caller takes a command buffer.
+#include <string.h>
+#include "os/clock.h"
+#include "runtime/command/compute.h"
+#include "runtime/command/execute.h"
+#include "runtime/memory/buffer.h"
+#include "runtime/memory/sparse.h"
+#include "runtime/object/log.h"
+#include "runtime/program/pipeline.h"
+
+enum { MOST_BYTES = 1024, MOST_SLOTS = 32, MOST_THREADS = 1 << 30 };
+
+// A device that runs on the host's memory and is done when its functions return, and nobody who
+// looks on.
+static bool is_plain(const MTLCommandQueue *queue) {
+    const MTLDevice *device = queue->device;
+    const DevTable *table = device->table;
+    return device->facts.unified_memory && !device->facts.is_apart && !table->memory_make &&
+           !table->use && !table->finish && !device->debug_layer && !device->schedule &&
+           !queue->log_state && !queue->timeout_ms && !rt_is_tracing() &&
+           !atomic_load_explicit(&device->timeout_ms, memory_order_relaxed) &&
+           !atomic_load_explicit(&queue->has_residency, memory_order_relaxed) &&
+           !atomic_load_explicit(&rt_n_sparse_buffers, memory_order_relaxed);
+}
+
+static bool is_size(MTLSize size, size_t most) {
+    return size.width && size.height && size.depth && size.width <= most && size.height <= most &&
+           size.depth <= most;
+}
+
+// Grid and threadgroup, if they are what the encoder takes without a word; large ones are its.
+static bool take_sizes(const MTLSingleDispatch *d, DevDispatch *out) {
+    const MTLComputePipelineState *p = d->pipeline;
+    const MTLSize size = d->threads_per_threadgroup, grid = d->grid;
+    if (!is_size(size, RT_MAX_THREADS) || !is_size(grid, MOST_THREADS)) return false;
+    const size_t n = size.width * size.height * size.depth;
+    if (n > p->max_threads || (p->width_multiple && n % ABI_SIMD_WIDTH)) return false;
+    const size_t s[3] = {size.width, size.height, size.depth},
+                 g[3] = {grid.width, grid.height, grid.depth};
+    uint64_t all = 1;
+    for (int i = 0; i < 3; i++) {
+        const size_t groups = d->threadgroups ? g[i] : (g[i] + s[i] - 1) / s[i],
+                     threads = d->threadgroups ? g[i] * s[i] : g[i];
+        if (threads > MOST_THREADS || (p->required[0] && s[i] != p->required[i])) return false;
+        if ((all *= threads) > MOST_THREADS) return false;
+        out->group_size[i] = (uint32_t)s[i];
+        out->groups_per_grid[i] = (uint32_t)groups;
+        out->threads_per_grid[i] = out->grid_size[i] = (uint32_t)threads;
+    }
+    return true;
+}
+
+// Address of what is bound at an index, and how far it reaches; NULL: nothing that is plain.
+static void *bound(const MTLSingleDispatch *d, const MTLDevice *device, void *bytes, uint32_t index,
+                   size_t *n_bytes) {
+    if (index == 0) {
+        *n_bytes = d->bytes_length;
+        return bytes;
+    }
+    if (index > d->buffer_count) return NULL;
+    const MTLBuffer *b = d->buffers[index - 1];
+    const size_t offset = d->offsets[index - 1];
+    if (!rt_is(b, &rt_buffer_class) || b->resource.device != device || offset >= b->length ||
+        rt_resource_is_tracked(&b->resource))
+        return NULL;
+    *n_bytes = b->length - offset;
+    return b->memory + offset;
+}
+
+static bool take_arguments(const MTLSingleDispatch *d, void *bytes, void **args) {
+    const MTLComputePipelineState *p = d->pipeline;
+    const RfFunction *f = rt_pipeline_function(p);
+    const RfLibrary *lib = rt_pipeline_library(p);
+    if (f->n_slots > MOST_SLOTS) return false;
+    for (uint32_t i = 0; i < f->n_args; i++) {
+        const RfArg *arg = &f->args[i];
+        if (p->arg_use[i] == RT_ARG_OFF || arg->slot >= f->n_slots) continue;
+        size_t n_bytes, whole = arg->type < lib->n_types ? lib->types[arg->type].size : 0;
+        if (arg->kind != RF_ARG_BUFFER || arg->count != 1 ||
+            !(args[arg->slot] = bound(d, p->device, bytes, arg->index, &n_bytes)) ||
+            (arg->space == RF_CONSTANT && n_bytes < whole))
+            return false;
+    }
+    return true;
+}
+
+typedef struct Wanted {
+    MTLComputePipelineState *pipeline;
+    const uint32_t *shape;
+} Wanted;
+
+static void want_better(void *context) {
+    const Wanted *w = context;
+    rt_pipeline_want(w->pipeline, w->shape);
+}
+
+// The queue is ours. False: no code, nothing was done.
+static bool run(MTLDevice *device, MTLComputePipelineState *p, DevDispatch *item,
+                MTLError **error) {
+    const DevTable *table = device->table;
+    Wanted wanted = {p, item->group_size};
+    item->code = rt_pipeline_code(p, item->group_size);
+    if (!item->code) return false;
+    item->better = rt_pipeline_better(p, item->group_size, &item->want_ns);
+    item->want_better = item->better ? want_better : NULL;
+    item->want_context = &wanted;
+    item->threadgroup_bytes = (item->code->threadgroup_bytes + 127u) & ~127u;
+    DevRun run = {.context = device->context,
+                  .begun_ns = os_now_ns(),
+                  .kernel = rt_pipeline_function(p)->name,
+                  .log = rt_log_from_kernel};
+    const DevLimits limits = {.step_ms = atomic_load(&device->step_ms)};
+    const bool watched = table->run_begin(&run, limits);
+    if (!watched) dev_run_fail(&run, DEV_FAULT_NO_MEMORY, 0);
+    const bool ok = watched && table->dispatch(&run, item, 1);
+    if (watched) table->run_end(&run);
+    if (ok) return true;
+    MTLError *why = rt_fault_error(device, 0, &run, limits);
+    if (error)
+        *error = why;
+    else
+        mtl_release(why);
+    return true;
+}
+
+bool mtl_command_queue_dispatch_and_wait(MTLCommandQueue *queue, const MTLSingleDispatch *d,
+                                         MTLError **error) {
+    _Alignas(64) char bytes[MOST_BYTES];
+    void *args[MOST_SLOTS + 1];
+    if (!queue || !d || !d->pipeline || !is_plain(queue)) return false;
+    MTLComputePipelineState *p = d->pipeline;
+    DevDispatch item = {.args = args};
+    if (p->device != queue->device || p->validate || p->imageblock_bytes ||
+        p->static_bytes > queue->device->facts.max_threadgroup_bytes || !d->bytes_length ||
+        d->bytes_length > MOST_BYTES || !take_sizes(d, &item) || !take_arguments(d, bytes, args))
+        return false;
+    const size_t end =
+        (d->bytes_length + 63) & ~(size_t)63; // zeros behind, as the encoder has them
+    memcpy(bytes, d->bytes, d->bytes_length);
+    memset(bytes + d->bytes_length, 0, end - d->bytes_length);
+    rt_pipeline_prepare(p, item.group_size,
+                        (uint64_t)item.threads_per_grid[0] * item.threads_per_grid[1] *
+                            item.threads_per_grid[2]);
+    if (!rt_queue_enter(queue)) return false;
+    OsTask *before = os_pool_run_for(&queue->task);
+    const bool done = run(queue->device, p, &item, error);
+    os_pool_run_for(before);
+    rt_queue_leave(queue);
+    return done;
+}
