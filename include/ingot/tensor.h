@@ -81,6 +81,9 @@ MTL_API MTLDevice *ig_device_metal(IgDevice *device);
 MTL_API IgPool *ig_device_pool(IgDevice *device);
 // Waits for all work. False if some of it failed.
 MTL_API bool ig_device_synchronize(IgDevice *device, MTLError **error);
+// For a caller who would first have to let others in (Python, its lock): the same, if it is a
+// matter of microseconds. False: it is not, or something failed; ig_device_synchronize says what.
+MTL_API bool ig_device_synchronize_quickly(IgDevice *device);
 
 typedef struct IgDeviceStatistics {
     uint64_t kernels;         // dispatches encoded
@@ -216,6 +219,9 @@ MTL_API bool ig_lend(IgTensor *tensor, uint64_t *address, MTLError **error);
 // Encodes what makes the values. It starts when there is enough to do, or when somebody waits.
 // ig_read and its like do it by themselves.
 MTL_API bool ig_eval(IgTensor *tensor, MTLError **error);
+// The same, if it is a matter of microseconds: of what is there, with kernels that are there.
+// False: it is not, or something failed; ig_eval says what.
+MTL_API bool ig_eval_quickly(IgTensor *tensor);
 // Whether ig_read finds nothing under way that it would wait for (small work that was not committed
 // it runs itself); asks and never waits.
 MTL_API bool ig_ready(IgTensor *tensor);

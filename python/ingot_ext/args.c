@@ -330,8 +330,35 @@ static PyObject *take_out(const Op *op, PyObject **args, Py_ssize_t n, PyObject 
 static PyObject *run_op(State *state, const Op *op, PyObject *self, PyObject *const *args,
                         Py_ssize_t n, PyObject *names);
 
+static PyObject *run_body(State *state, const Op *op, const Arg *a) {
+    if (!op->tensor) return op->object(state, a);
+    MTLError *error = NULL;
+    IgTensor *t;
+    if (op->flags & WAITS)
+        WITHOUT_GIL(t = op->tensor(state, a, &error));
+    else
+        t = op->tensor(state, a, &error);
+    return PyErr_Occurred() ? (mtl_release(error), ig_release(t), NULL) : wrap(state, t, error);
+}
+
+// What most calls are: one tensor and nothing else.
+static PyObject *run_on(State *state, const Op *op, Tensor *x) {
+    Arg a;
+    a.py = (PyObject *)x;
+    a.t = ig_retain(x->t);
+    drain_shared();
+    PyObject *result = run_body(state, op, &a);
+    ig_release(a.t);
+    return result;
+}
+
 PyObject *call_op(State *state, const Op *op, PyObject *self, PyObject *const *args, Py_ssize_t n,
                   PyObject *names) {
+    if (op->n_args <= 1 && !names && n + (self != NULL) == op->n_args) {
+        if (op->n_args == 0) return drain_shared(), op->object(state, NULL);
+        Tensor *x = op->args[0].kind == A_TENSOR ? as_tensor(self ? self : args[0]) : NULL;
+        if (x) return run_on(state, op, x);
+    }
     PyObject *own[MAX_ARGS * 2];
     Py_ssize_t all = n + (names ? PyTuple_Size(names) : 0);
     if (!(op->flags & HAS_OUT) || !names || all > MAX_ARGS * 2)
@@ -349,21 +376,9 @@ PyObject *call_op(State *state, const Op *op, PyObject *self, PyObject *const *a
 static PyObject *run_op(State *state, const Op *op, PyObject *self, PyObject *const *args,
                         Py_ssize_t n, PyObject *names) {
     Arg a[MAX_ARGS];
-    PyObject *result;
     drain_shared();
     if (!parse_args(state, op->name, op->args, op->n_args, self, args, n, names, a)) return NULL;
-    if (op->tensor) {
-        MTLError *error = NULL;
-        IgTensor *t;
-        if (op->flags & WAITS)
-            WITHOUT_GIL(t = op->tensor(state, a, &error));
-        else
-            t = op->tensor(state, a, &error);
-        result =
-            PyErr_Occurred() ? (mtl_release(error), ig_release(t), NULL) : wrap(state, t, error);
-    } else {
-        result = op->object(state, a);
-    }
+    PyObject *result = run_body(state, op, a);
     drop_args(op->args, op->n_args, a);
     return result;
 }

@@ -142,9 +142,15 @@ static IgTensor *compute(PyObject *a, PyObject *b, const Binary *op, State **sta
     MTLError *error = NULL;
     IgTensor *result = NULL;
     *other = false;
+    drain_shared();
+    if (x && y && ig_device(x->t) == ig_device(y->t)) { // nothing of Python's can happen meanwhile
+        *state = x->state;
+        result = op->tensor(x->t, y->t, &error);
+        if (!result) raise_error(*state, error);
+        return result;
+    }
     if ((!x && !y) || !is_operand(x ? b : a)) return *other = true, NULL;
     *state = x ? x->state : y->state;
-    drain_shared();
     PyObject *rest = x ? b : a;
     IgTensor *mine = ig_retain(x ? x->t : y->t);
     if (!(x && y) && is_number(rest) && (op->scalar || op->bits)) {

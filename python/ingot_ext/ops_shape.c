@@ -306,8 +306,8 @@ OBJECT_OP(AS_METHOD, is_contiguous, "bool", "Whether the elements lie in order."
 OBJECT_OP(AS_FUNCTION | AS_METHOD, eval, "Tensor",
           "Starts to compute the values, and returns the tensor. Reading does it by itself.", X) {
     MTLError *error = NULL;
-    bool ok;
-    WITHOUT_GIL(ok = ig_eval(a[0].t, &error));
+    bool ok = ig_eval_quickly(a[0].t);
+    if (!ok) WITHOUT_GIL(ok = ig_eval(a[0].t, &error));
     if (!ok) return raise_error(state, error);
     return as_tensor(a[0].py) ? Py_NewRef(a[0].py) : wrap(state, ig_retain(a[0].t), NULL);
 }
@@ -318,9 +318,9 @@ OBJECT_OP(AS_METHOD, wait, "Tensor", "Waits until the values are there, and retu
 PLAIN_OP(synchronize, "None", "Waits for all work on the default device.") {
     MTLError *error = NULL;
     IgDevice *device = default_device(state);
-    bool ok;
+    bool ok = ig_device_synchronize_quickly(device);
     if (!device) return NULL;
-    WITHOUT_GIL(ok = ig_device_synchronize(device, &error));
+    if (!ok) WITHOUT_GIL(ok = ig_device_synchronize(device, &error));
     return ok ? Py_NewRef(Py_None) : raise_error(state, error);
 }
 OBJECT_OP(AS_METHOD, copy_, "Tensor",

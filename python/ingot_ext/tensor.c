@@ -89,7 +89,7 @@ static bool look(IgTensor *t, int64_t begin) {
 bool wait_until_ready(State *state, IgTensor *t) {
     MTLError *error = NULL;
     bool ok = true, done = ig_ready(t);
-    if (!done) WITHOUT_GIL(ok = ig_eval(t, &error));
+    if (!done && !ig_eval_quickly(t)) WITHOUT_GIL(ok = ig_eval(t, &error));
     if (!ok) return raise_error(state, error), false;
     for (int64_t begin = now_ns(); !done;) {
         WITHOUT_GIL(done = look(t, begin));
@@ -103,7 +103,10 @@ bool wait_for(State *state, IgTensor *t) {
     void *data;
     bool ok = wait_until_ready(state, t);
     if (!ok) return false;
-    WITHOUT_GIL(ok = ig_map(t, &data, &error)); // small work that is left is done here
+    if (ig_device_synchronize_quickly(ig_device(t)))
+        ok = ig_map(t, &data, &error);
+    else
+        WITHOUT_GIL(ok = ig_map(t, &data, &error)); // small work that is left is done here
     if (!ok) raise_error(state, error);
     return ok;
 }

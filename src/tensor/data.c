@@ -14,11 +14,6 @@ IgData *ig_data_new(IgDevice *device, IgType type, int64_t n) {
     return data;
 }
 
-IgData *ig_data_retain(IgData *data) {
-    atomic_fetch_add_explicit(&data->refs, 1, memory_order_relaxed);
-    return data;
-}
-
 void ig_lock(IgDevice *device) { pthread_mutex_lock(&device->lock); }
 
 // What was put off while the lock was held: freeing an expression takes the lock again for its
@@ -72,8 +67,16 @@ bool ig_data_allocate(IgData *data, MTLError **error) {
     return true;
 }
 
+// A matter of microseconds, if its kernel is there? Nothing has been noted of what it would join.
+static bool is_quick(const IgExpr *expr) {
+    bool quick = expr->op >= 0 || expr->dispatches;
+    for (int i = 0; i < expr->n_inputs; i++) quick = quick && expr->inputs[i].data->memory;
+    return quick;
+}
+
 bool ig_data_make(IgData *data, MTLError **error) {
     if (data->memory) return true;
+    if (data->device->known_only && !is_quick(data->expr)) return false;
     if (data->expr->op >= 0) return ig_fuse(data, error);
     IgExpr *expr = data->expr;
     if (!expr->run(data->device, data, error)) {

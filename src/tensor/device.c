@@ -23,6 +23,7 @@
 // the end of a training step is where it is cut, so that steps are the same commands again.
 #define GPU_COMMIT_WORK (1u << 25)
 #define GPU_STEP_WORK (1u << 22)
+#define QUICK_WORK (1u << 16) // some ten microseconds
 #define THREAD_WORK 16u
 #define PRODUCTS 64       // of numbers, in the time of a thread
 #define COMMIT_AFTER 256u // dispatches, however small: what they use is not free for the host
@@ -34,6 +35,7 @@ typedef struct IgFlight {
 } IgFlight;
 
 static void land(IgDevice *device, bool wait); // the first of what is under way has ended
+static bool finish_held(IgDevice *device);
 static void drop_dead(IgDevice *device);
 
 IgDevice *ig_device_new(MTLDevice *metal, MTLError **error) {
@@ -139,6 +141,17 @@ IgDeviceStatistics ig_device_statistics(IgDevice *device) {
     return s;
 }
 
+bool ig_device_synchronize_quickly(IgDevice *device) {
+    if (!device || pthread_mutex_trylock(&device->lock)) return false;
+    const IgHeld *held = &device->held;
+    bool ok = !device->first && !device->encoder && !device->failed;
+    if (ok && held->kernel)
+        ok =
+            device->work <= QUICK_WORK && !held->is_users && finish_held(device) && !device->failed;
+    ig_unlock(device);
+    return ok;
+}
+
 bool ig_device_synchronize(IgDevice *device, MTLError **error) {
     if (!device) return ig_fail(error, IgErrorDevice, "ig_device_synchronize: no device");
     ig_lock(device);
@@ -214,6 +227,8 @@ bool ig_end_step(IgDevice *device, MTLError **error) {
     return !device->gpu || device->work < GPU_STEP_WORK || ig_commit(device, error);
 }
 
+void ig_encoded_users(IgDevice *device) { device->held.is_users = true; }
+
 // The first dispatch of a command buffer that does not fill it.
 static bool may_hold(const IgDevice *device, uint64_t work, size_t n_bytes, size_t n_bindings) {
     return !device->encoder && !device->held.kernel && !device->gpu &&
@@ -232,6 +247,7 @@ bool ig_encode(IgDevice *device, IgKernel *kernel, const void *bytes, size_t n_b
         h->n_bytes = n_bytes, h->n_buffers = n_bindings;
         memcpy(h->bytes, bytes, n_bytes);
         h->grid = grid, h->group = group, h->groups = groups;
+        h->is_users = false;
         for (size_t i = 0; i < n_bindings; i++) {
             h->buffers[i] = bindings[i].buffer->buffer;
             h->offsets[i] = bindings[i].offset;

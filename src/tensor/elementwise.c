@@ -15,12 +15,31 @@ const IgOpInfo ig_ops[IG_N_OPS] = {
 #undef TERNARY
 };
 
-// The view as a larger shape shows it: axes of length 1 and new ones stand still.
+// The view as a larger shape shows it: axes of length 1 and new ones stand still. Retains its data.
 static void broadcast_view(const IgView *view, const IgShape *shape, IgView *out) {
     int added = shape->rank - view->shape.rank;
+    ig_data_retain(view->data);
+    if (added == 0 && ig_shape_equal(shape, &view->shape)) {
+        *out = *view;
+        return;
+    }
     *out = (IgView){.data = view->data, .shape = *shape, .offset = view->offset};
     for (int i = added; i < shape->rank; i++)
         out->strides[i] = view->shape.n[i - added] == 1 ? 0 : view->strides[i - added];
+}
+
+// Of all inputs together: that of the first if the others have it too, or made in *wide.
+static const IgShape *common_shape(const char *call, int n, IgTensor *const *inputs, IgShape *wide,
+                                   MTLError **error) {
+    const IgShape *shape = &inputs[0]->view.shape;
+    for (int i = 1; i < n; i++) {
+        const IgShape *other = &inputs[i]->view.shape;
+        if (!ig_same_device(call, inputs[0], inputs[i], error)) return NULL;
+        if (ig_shape_equal(shape, other)) continue;
+        if (!ig_broadcast(call, shape, other, wide, error)) return NULL;
+        shape = wide;
+    }
+    return shape;
 }
 
 static void range_of(IgType type, double *least, double *most) { // most: the first beyond it
@@ -97,15 +116,12 @@ IgTensor *ig_elementwise(IgOp op, IgTensor *const *inputs, const double *values,
         if (!inputs[i] || !ig_alive(info->name, inputs[i], error)) return NULL;
     const char *call = info->call;
     if (!has_bits(call, op, inputs, error)) return NULL;
-    IgShape shape = inputs[0]->view.shape;
-    for (int i = 1; i < info->arity; i++)
-        if (!ig_same_device(call, inputs[0], inputs[i], error) ||
-            !ig_broadcast(call, &shape, &inputs[i]->view.shape, &shape, error))
-            return NULL;
-    IgView views[3];
-    for (int i = 0; i < info->arity; i++) broadcast_view(&inputs[i]->view, &shape, &views[i]);
-    IgExpr *expr = ig_expr_new(info->arity, views, &shape, error);
+    IgShape wide;
+    const IgShape *shape = common_shape(call, info->arity, inputs, &wide, error);
+    IgExpr *expr = shape ? ig_expr_new(0, NULL, shape, error) : NULL;
     if (!expr) return NULL;
+    for (int i = 0; i < info->arity; i++) broadcast_view(&inputs[i]->view, shape, &expr->inputs[i]);
+    expr->n_inputs = info->arity;
     IgType result;
     expr->op = (int)op;
     for (int i = 0; i < ig_op_values(op); i++) expr->values[i] = values[i];

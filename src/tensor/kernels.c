@@ -121,7 +121,7 @@ IgKernel *ig_kernel(IgDevice *device, const void *key, size_t n_key, const char 
                     IgSourceFn *source, void *context, MTLError **error) {
     uint64_t hash = hash_bytes(key, n_key);
     IgKernel *k = find(device->kernels, hash, key, n_key);
-    if (k) return k;
+    if (k || device->known_only) return k;
     char *text = source(context);
     if (!text) {
         ig_fail_no_memory(error);
@@ -135,7 +135,7 @@ IgKernel *ig_kernel(IgDevice *device, const void *key, size_t n_key, const char 
 IgKernel *ig_kernel_of(IgDevice *device, const IgKernelFile *file, MTLError **error) {
     uint64_t hash = hash_bytes(file, sizeof *file);
     IgKernel *k = find(device->kernels, hash, file, sizeof *file);
-    if (k) return k;
+    if (k || device->known_only) return k;
     Macros macros = {.n = 0};
     read_macros(&macros, file);
     MTLComputePipelineState *pipeline = compile(device, file->text, file->function, &macros, error);

@@ -425,6 +425,7 @@ static IgTensor *multiply(IgTensor *a, IgTensor *b, IgType type, MTLError **erro
     IgExpr *expr = ig_expr_new(2, views, &shape, error);
     if (!expr) goto fail;
     expr->run = run;
+    expr->dispatches = true;
     expr->extra = p;
     expr->drop = drop;
     p = NULL;

@@ -295,6 +295,7 @@ IgTensor *ig_concat(int n, IgTensor *const *pieces, int axis, MTLError **error) 
     }
     p->axis = axis;
     expr->run = run_concat;
+    expr->dispatches = true;
     expr->extra = p;
     expr->drop = drop_pieces;
     bool ok = true;

@@ -445,6 +445,7 @@ static IgTensor *reduce(IgReduction kind, IgTensor *x, unsigned axes, bool keepd
     const IgShape *to = keepdim ? &shape : &short_shape;
     IgExpr *expr = ig_expr_with(run, &r, sizeof r, 1, &x->view, to, error);
     if (!expr) return NULL;
+    expr->dispatches = true;
     return record(kind, x, axes,
                   ig_tensor_of_expr(ig_device(x), result_type(kind, ig_type(x)), expr, error),
                   error);

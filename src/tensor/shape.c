@@ -6,16 +6,6 @@
 // Positions are 32-bit in kernels, as in any Metal grid.
 #define MAX_ELEMENTS ((int64_t)1 << 31)
 
-int64_t ig_shape_numel(const IgShape *shape) {
-    int64_t n = 1;
-    for (int i = 0; i < shape->rank; i++) n *= shape->n[i];
-    return n;
-}
-
-bool ig_shape_equal(const IgShape *a, const IgShape *b) {
-    return a->rank == b->rank && !memcmp(a->n, b->n, (size_t)a->rank * sizeof *a->n);
-}
-
 void ig_packed_strides(const IgShape *shape, int64_t strides[IG_MAX_RANK]) {
     int64_t stride = 1;
     for (int i = shape->rank - 1; i >= 0; i--) {

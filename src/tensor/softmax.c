@@ -45,6 +45,7 @@ static IgTensor *of_rows(IgTensor *x, bool logarithm, MTLError **error) {
     IgExpr *expr = packed ? ig_expr_new(1, &packed->view, &packed->view.shape, error) : NULL;
     if (expr) {
         expr->run = run;
+        expr->dispatches = true;
         expr->values[0] = logarithm;
     }
     IgTensor *result = ig_tensor_of_expr(ig_device(x), ig_type(x), expr, error);

@@ -173,7 +173,6 @@ static IgTensor *tensor_alloc(void) {
         pthread_mutex_unlock(&common_lock);
     }
     if (!t) return calloc(1, sizeof *t);
-    t->view = (IgView){0};
     t->scope = NULL;
     t->node = NULL;
     t->next = NULL;
@@ -281,6 +280,7 @@ IgExpr *ig_expr_new(int n_inputs, const IgView *inputs, const IgShape *shape, MT
     expr->compute = (IgType)0;
     expr->n_ops = expr->depth = 0;
     expr->next = NULL;
+    expr->dispatches = false;
     expr->extra = NULL;
     expr->drop = NULL;
     for (int i = 0; i < n_inputs; i++) {
@@ -389,6 +389,18 @@ bool ig_eval(IgTensor *t, MTLError **error) {
     bool ok = ig_data_make(t->view.data, error);
     ig_unlock(device);
     return ok;
+}
+
+// Recording may go on elsewhere: what it has the lock for is not waited for.
+bool ig_eval_quickly(IgTensor *t) {
+    IgData *data = t ? t->view.data : NULL;
+    if (!data || pthread_mutex_trylock(&data->device->lock)) return false;
+    IgDevice *device = data->device;
+    device->known_only = true;
+    bool made = data->memory || (!device->first && ig_data_make(data, NULL));
+    device->known_only = false;
+    ig_unlock(device);
+    return made;
 }
 
 // With the lock held: the values are in memory.

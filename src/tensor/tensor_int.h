@@ -41,8 +41,16 @@ typedef struct IgShape {
     int rank;
     int64_t n[IG_MAX_RANK];
 } IgShape;
-int64_t ig_shape_numel(const IgShape *shape);
-bool ig_shape_equal(const IgShape *a, const IgShape *b);
+static inline int64_t ig_shape_numel(const IgShape *shape) {
+    int64_t n = 1;
+    for (int i = 0; i < shape->rank; i++) n *= shape->n[i];
+    return n;
+}
+static inline bool ig_shape_equal(const IgShape *a, const IgShape *b) {
+    bool equal = a->rank == b->rank;
+    for (int i = 0; equal && i < a->rank; i++) equal = a->n[i] == b->n[i];
+    return equal;
+}
 void ig_packed_strides(const IgShape *shape, int64_t strides[IG_MAX_RANK]);
 // A shape given by the user: rank, lengths and their product are sane.
 bool ig_shape_check(const char *call, int rank, const int64_t *n, IgShape *shape, MTLError **error);
@@ -107,6 +115,7 @@ struct IgExpr {
     int n_ops;                    // operations joined, if it were made now: at most
     int depth;                    // of what is not made yet below it
     struct IgExpr *next;          // of the list to be freed
+    bool dispatches;              // `run` does nothing but encode
     void *extra;                  // of other operations, freed by drop
     IgDropFn *drop;
 };
@@ -128,7 +137,10 @@ struct IgData {
     unsigned holders;
 };
 IgData *ig_data_new(IgDevice *device, IgType type, int64_t n); // with neither memory nor expr
-IgData *ig_data_retain(IgData *data);
+static inline IgData *ig_data_retain(IgData *data) {
+    atomic_fetch_add_explicit(&data->refs, 1, memory_order_relaxed);
+    return data;
+}
 void ig_data_release(IgData *data); // device->lock is not held
 // With device->lock held: memory for the result of work that is about to be encoded.
 bool ig_data_allocate(IgData *data, MTLError **error);
@@ -257,6 +269,7 @@ typedef struct IgHeld {
     size_t offsets[IG_HELD_BUFFERS];
     MTLSize grid, group;
     bool groups;
+    bool is_users; // code of the user's, which may take long or call him
     size_t n_dead; // buffers that nobody else holds any more
     MTLBuffer *dead[IG_HELD_BUFFERS];
     char bytes[IG_HELD_BYTES];
@@ -288,6 +301,7 @@ struct IgDevice {
     IgConstant constants[IG_N_CONSTANTS]; // of a device whose memory is not the host's
     unsigned n_constants;                 // that were made
     struct IgKernelTable *kernels;
+    bool known_only; // nothing is made but of what is there, with kernels that are there
     IgDeviceStatistics statistics;
     atomic_uint refs;
 };
@@ -305,6 +319,8 @@ bool ig_encode(IgDevice *device, IgKernel *kernel, const void *bytes, size_t n_b
 // are bound get last_use = device->recording in between.
 MTLComputeCommandEncoder *ig_encode_start(IgDevice *device, MTLError **error);
 bool ig_encode_end(IgDevice *device, uint64_t work, MTLError **error); // work: threads
+// What was encoded just now is code of the user's.
+void ig_encoded_users(IgDevice *device);
 // The buffer's memory is to go: at once, or when what is held is done.
 void ig_let_go(IgDevice *device, IgBuffer *buffer);
 // Before the next ig_encode: how many numbers it multiplies, where threads do not show it.

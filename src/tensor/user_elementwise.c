@@ -188,8 +188,10 @@ static bool encode(IgUserKernel *k, const Source *s, IgData *result, MTLError **
     if (!kernel) return false;
     MTLSize threads, group;
     ig_user_grid(k, result->n, &threads, &group);
-    return ig_encode(k->device, kernel, words, write_words(s, words) * 4, bindings,
-                     (size_t)s->u->n_inputs + 1, threads, group, false, error);
+    bool ok = ig_encode(k->device, kernel, words, write_words(s, words) * 4, bindings,
+                        (size_t)s->u->n_inputs + 1, threads, group, false, error);
+    ig_encoded_users(k->device);
+    return ok;
 }
 
 IgTensor *ig_user_elementwise(IgUserKernel *k, const IgKernelCall *call, MTLError **error) {

@@ -51,6 +51,7 @@ IgTensor *ig_work(const char *call, const IgWork *work, int n, IgTensor *const *
     }
     if (!ig_shape_check(call, shape->rank, shape->n, &checked, error)) return NULL;
     IgExpr *expr = ig_expr_with(run, work, sizeof *work, n, views, shape, error);
+    if (expr) expr->dispatches = true;
     return expr ? ig_tensor_of_expr(ig_device(inputs[0]), type, expr, error) : NULL;
 }
 

@@ -274,6 +274,33 @@ static void cleared_under_recorded_work(void **state) {
     }
 }
 
+// Without others being let in: what is there, with kernels that are there.
+static void quickly_or_not_at_all(void **state) {
+    (void)state;
+    const int64_t n = 50;
+    double value;
+    for (int round = 0; round < 2; round++) {
+        IgTensor *x = ig_full(device, IgFloat32, 1, &n, 2, &error);
+        CHECK(x && ig_eval(x, &error) && ig_device_synchronize(device, &error));
+        IgTensor *y = ig_pow_scalar(x, 3, &error), *z = ig_atan2(y, x, &error),
+                 *sum = ig_sum(y, IG_ALL, false, &error);
+        CHECK(y && z && sum);
+        assert_false(ig_eval_quickly(z));            // of y, which is not there
+        assert_int_equal(ig_eval_quickly(y), round); // no kernel of this kind was made before
+        CHECK(ig_eval(y, &error));
+        assert_true(ig_device_synchronize_quickly(device));
+        assert_int_equal(ig_eval_quickly(sum), round);
+        CHECK(ig_eval(sum, &error));
+        assert_true(ig_eval_quickly(sum) && ig_device_synchronize_quickly(device));
+        assert_true(ig_device_synchronize_quickly(device)); // nothing to do
+        CHECK(ig_item(sum, &value, &error));
+        assert_true(value == 400);
+        CHECK(ig_eval(z, &error) && ig_eval(sum, &error));
+        ig_release(x), ig_release(y), ig_release(z), ig_release(sum);
+    }
+    assert_false(ig_eval_quickly(NULL) || ig_device_synchronize_quickly(NULL));
+}
+
 static void tensors_of_many_threads(void **state) {
     (void)state;
     IgPool *pool = ig_device_pool(device);
@@ -294,6 +321,7 @@ int main(void) {
         cmocka_unit_test(bad_arguments),
         cmocka_unit_test(lent_buffers_come_back_when_work_is_done),
         cmocka_unit_test(cleared_under_recorded_work),
+        cmocka_unit_test(quickly_or_not_at_all),
         cmocka_unit_test(tensors_of_many_threads),
     };
     return cmocka_run_group_tests(tests, begin, NULL);

@@ -38,16 +38,16 @@ static bool take_sizes(const MTLSingleDispatch *d, DevDispatch *out) {
     if (!is_size(size, RT_MAX_THREADS) || !is_size(grid, MOST_THREADS)) return false;
     const size_t n = size.width * size.height * size.depth;
     if (n > p->max_threads || (p->width_multiple && n % ABI_SIMD_WIDTH)) return false;
-    const size_t s[3] = {size.width, size.height, size.depth},
-                 g[3] = {grid.width, grid.height, grid.depth};
+    const uint32_t s[3] = {(uint32_t)size.width, (uint32_t)size.height, (uint32_t)size.depth},
+                   g[3] = {(uint32_t)grid.width, (uint32_t)grid.height, (uint32_t)grid.depth};
     uint64_t all = 1;
     for (int i = 0; i < 3; i++) {
-        const size_t groups = d->threadgroups ? g[i] : (g[i] + s[i] - 1) / s[i],
-                     threads = d->threadgroups ? g[i] * s[i] : g[i];
+        const uint32_t groups = d->threadgroups || s[i] == 1 ? g[i] : (g[i] + s[i] - 1) / s[i];
+        const uint64_t threads = d->threadgroups ? (uint64_t)g[i] * s[i] : g[i];
         if (threads > MOST_THREADS || (p->required[0] && s[i] != p->required[i])) return false;
         if ((all *= threads) > MOST_THREADS) return false;
-        out->group_size[i] = (uint32_t)s[i];
-        out->groups_per_grid[i] = (uint32_t)groups;
+        out->group_size[i] = s[i];
+        out->groups_per_grid[i] = groups;
         out->threads_per_grid[i] = out->grid_size[i] = (uint32_t)threads;
     }
     return true;
@@ -77,9 +77,9 @@ static bool take_arguments(const MTLSingleDispatch *d, void *bytes, void **args)
     if (f->n_slots > MOST_SLOTS) return false;
     for (uint32_t i = 0; i < f->n_args; i++) {
         const RfArg *arg = &f->args[i];
-        if (p->arg_use[i] == RT_ARG_OFF || arg->slot >= f->n_slots) continue;
+        if (arg->slot >= f->n_slots) continue;
         size_t n_bytes, whole = arg->type < lib->n_types ? lib->types[arg->type].size : 0;
-        if (arg->kind != RF_ARG_BUFFER || arg->count != 1 ||
+        if (p->arg_use[i] == RT_ARG_OFF || arg->kind != RF_ARG_BUFFER || arg->count != 1 ||
             !(args[arg->slot] = bound(d, p->device, bytes, arg->index, &n_bytes)) ||
             (arg->space == RF_CONSTANT && n_bytes < whole))
             return false;
