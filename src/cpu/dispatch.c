@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // dispatch.c: threadgroups to threads. A dispatch that is over in a few microseconds runs on the
-// thread that asks; a larger one becomes a job whose threadgroups are taken in chunks, large at
-// first and smaller towards the end, so that nobody waits long for the last.
+// thread that asks; a larger one becomes a job. Each thread has a range of its threadgroups, the
+// same one each time, and takes chunks from it, large at first and smaller towards the end. Then it
+// takes from the others' ranges, so that nobody waits long for the last.
 //
 // What a threadgroup costs is learnt from earlier runs of the same code; unknown code shows it with
 // its first threadgroup.
@@ -17,13 +18,14 @@
 #include "os/pool.h"
 
 #define ALONE_NS 10000u      // below this, waking others costs more than they bring
-#define CHUNK_NS 8000u       // a chunk should last at least this long,
+#define CHUNK_NS 4000u       // a chunk should last at least this long,
 #define MAX_CHUNK_NS 250000u // and not longer than this: where the work lies is not known
 #define HELPER_NS 15000u     // a helper should find at least this much to do
 #define SHORT_NS 1000u       // below this, reading the clock is a part of what it shows,
 #define UNTIMED 7u           // and so many runs of known code are not timed before one is
 #define HASTY_NS 30000000u   // those who must not be kept long help with jobs shorter than this
 #define MAX_PARTS 32u
+#define MAX_RANGES 64u // bits of a word; with more threads some begin in the same range
 
 typedef struct Part {
     CpuContextLaunch launch; // first
@@ -36,6 +38,13 @@ typedef struct Part {
     size_t args_at; // with one: behind threadgroup memory, where a thread's own arguments are
 } Part;
 
+// A part of the job where one thread begins, the same each time: what it touched in the job before
+// is still in the caches of its core. Who has nothing left takes from others.
+typedef struct Range {
+    _Alignas(64) _Atomic uint64_t next;
+    uint64_t end;
+} Range;
+
 typedef struct Share {
     OsJob job; // first: the pool hands this back
     DevRun *run;
@@ -43,7 +52,9 @@ typedef struct Share {
     size_t n_parts;
     size_t threadgroup_bytes, frame_bytes;
     uint64_t total, min_chunk, max_chunk;
-    uint64_t divisor; // a chunk is at most this part of what is left
+    Range *ranges;
+    unsigned n_ranges;
+    bool waits; // its owner takes no part, and sleeps until a helper has finished
     // There is new code, and what its first threadgroup cost says little of the others: chunks
     // grow with what is done, and change with what is learnt.
     bool fresh;
@@ -51,8 +62,9 @@ typedef struct Share {
         ordered; // threadgroups run one by one: they are watched, or in an order that was asked for
     char apart[64];        // what all write from what all read
     _Atomic uint64_t done; // threadgroups, if fresh
-    _Atomic uint64_t next;
-    atomic_uint finished; // helpers that found nothing more to take
+    _Atomic uint64_t open; // a bit for each range of which something is left
+    atomic_bool begun;     // one by one: who does it is known
+    atomic_uint finished;  // helpers that found nothing more to take
 } Share;
 
 // The receiver is ordinary code with locks: no jumping out of it. It may even run kernels on this
@@ -147,6 +159,21 @@ static void learn(CpuCode *code, uint64_t ns, uint64_t n_groups) {
     atomic_fetch_add_explicit(&code->head.spent_ns, ns, memory_order_relaxed);
 }
 
+// What a thread has to tell of the chunks that it ran: all who help write it to the same place.
+typedef struct Tally {
+    CpuCode *code;
+    uint64_t ns, n_groups;
+    uint64_t untimed_ns; // of those that were not timed
+} Tally;
+
+static void tell(Tally *tally) {
+    if (tally->n_groups) learn(tally->code, tally->ns, tally->n_groups);
+    if (tally->untimed_ns)
+        atomic_fetch_add_explicit(&tally->code->head.spent_ns, tally->untimed_ns,
+                                  memory_order_relaxed);
+    *tally = (Tally){.code = tally->code};
+}
+
 // What a range of known code should take if it is short and need not be timed; 0: look at the
 // clock.
 static uint64_t untimed_ns(CpuThread *t, const CpuCode *code, uint64_t n_groups) {
@@ -204,13 +231,27 @@ static const CpuLaunch *launch_of(const CpuThread *t, const Part *part, CpuConte
     return &own->launch;
 }
 
+// Threadgroups of a part that nobody has taken, where `done` was the last.
+static uint64_t left_of(const Share *share, const Part *part, uint64_t done) {
+    uint64_t end = part->first + part->n_groups, left = 0;
+    if (share->n_ranges == 0) return end - done;
+    for (unsigned i = 0; i < share->n_ranges; i++) {
+        const Range *range = &share->ranges[i];
+        uint64_t from = atomic_load_explicit(&range->next, memory_order_relaxed);
+        uint64_t to = range->end < end ? range->end : end;
+        if (from < part->first) from = part->first;
+        if (from < to) left += to - from;
+    }
+    return left;
+}
+
 // Says that better code would pay, if it has not come and much is left to do. A part of it must
 // have been done: one threadgroup whose thread had to wait for a processor says nothing.
-static void want_better(const Part *part, uint64_t done) {
+static void want_better(const Share *share, const Part *part, uint64_t done) {
     const DevDispatch *d = part->dispatch;
     if (!part->better || !d->want_better) return;
     uint64_t each = atomic_load_explicit(&part->code->ns_per_group_x16, memory_order_relaxed),
-             left = part->first + part->n_groups - done;
+             left = left_of(share, part, done);
     uint64_t ns = (left > UINT32_MAX ? UINT32_MAX : left) * each / 16 / os_pool_threads();
     uint64_t spent = atomic_load_explicit(&part->code->head.spent_ns, memory_order_relaxed);
     if (ns > d->want_ns && spent > d->want_ns / 8 &&
@@ -219,7 +260,7 @@ static void want_better(const Part *part, uint64_t done) {
 }
 
 // Threadgroups first .. end-1 of the job, which may belong to several parts.
-static bool run_range(Share *share, CpuThread *t, uint64_t first, uint64_t end) {
+static bool run_range(Share *share, CpuThread *t, Tally *tally, uint64_t first, uint64_t end) {
     for (size_t i = 0; i < share->n_parts && first < end; i++) {
         Part *part = &share->parts[i];
         if (first >= part->first + part->n_groups) continue;
@@ -231,11 +272,15 @@ static bool run_range(Share *share, CpuThread *t, uint64_t first, uint64_t end) 
                  begin_ns = likely_ns ? 0 : os_now_ns();
         if (!cpu_thread_run(t, share->run, code, launch, first - part->first, stop - part->first))
             return false;
-        if (likely_ns)
-            atomic_fetch_add_explicit(&code->head.spent_ns, likely_ns, memory_order_relaxed);
-        else
-            learn(code, os_now_ns() - begin_ns, stop - first);
-        if (!likely_ns) want_better(part, stop);
+        if (tally->code != code) tell(tally);
+        tally->code = code;
+        tally->untimed_ns += likely_ns;
+        tally->ns += likely_ns ? 0 : os_now_ns() - begin_ns;
+        tally->n_groups += likely_ns ? 0 : stop - first;
+        if (share->fresh || part->better) { // what it says is wanted now
+            tell(tally);
+            if (!likely_ns) want_better(share, part, stop);
+        }
         if (share->fresh)
             atomic_fetch_add_explicit(&share->done, stop - first, memory_order_relaxed);
         first = stop;
@@ -251,19 +296,51 @@ static uint64_t known_to_be_short(const Share *share, uint64_t n) {
     return n ? n : 1;
 }
 
-static bool take(Share *share, uint64_t *first, uint64_t *end) {
-    uint64_t at = atomic_load_explicit(&share->next, memory_order_relaxed), n;
+// An eighth of what is left of the range at most: a few threadgroups may be most of the work, or
+// the thread's processor slow, and all others wait for the last chunk.
+static bool take_from(Share *share, unsigned ix, uint64_t *first, uint64_t *end) {
+    Range *range = &share->ranges[ix];
+    uint64_t at = atomic_load_explicit(&range->next, memory_order_relaxed), n;
     do {
-        if (at >= share->total) return false;
-        n = (share->total - at) / share->divisor;
+        if (at >= range->end) return false;
+        n = (range->end - at) / 8;
         n = n > share->max_chunk ? share->max_chunk : n;
         n = n < share->min_chunk ? share->min_chunk : n;
         if (share->fresh) n = known_to_be_short(share, n);
-        n = n > share->total - at ? share->total - at : n;
-    } while (!atomic_compare_exchange_weak(&share->next, &at, at + n));
+        n = n > range->end - at ? range->end - at : n;
+    } while (!atomic_compare_exchange_weak_explicit(&range->next, &at, at + n, memory_order_relaxed,
+                                                    memory_order_relaxed));
+    if (at + n == range->end)
+        atomic_fetch_and_explicit(&share->open, ~((uint64_t)1 << ix), memory_order_relaxed);
     *first = at;
     *end = at + n;
     return true;
+}
+
+// `ix`: the range where the thread is.
+static bool take(Share *share, unsigned *ix, uint64_t *first, uint64_t *end) {
+    if (take_from(share, *ix, first, end)) return true;
+    uint64_t open = atomic_load_explicit(&share->open, memory_order_relaxed);
+    while (open) {
+        uint64_t behind = open & ~(uint64_t)1 << *ix; // those behind it come first
+        unsigned other = (unsigned)__builtin_ctzll(behind ? behind : open);
+        if (take_from(share, other, first, end)) {
+            *ix = other;
+            return true;
+        }
+        open &= ~((uint64_t)1 << other);
+    }
+    return false;
+}
+
+static void take_all(Share *share, CpuThread *t) {
+    unsigned ix = os_pool_place() % share->n_ranges;
+    Tally tally = {0};
+    uint64_t first, end;
+    while (atomic_load_explicit(&share->run->fault, memory_order_relaxed) == DEV_FAULT_NONE &&
+           take(share, &ix, &first, &end))
+        if (!run_range(share, t, &tally, first, end)) break;
+    tell(&tally);
 }
 
 // ---- One by one ----
@@ -289,6 +366,14 @@ static uint64_t permuted(uint64_t i, uint64_t n, uint64_t seed) {
     return i;
 }
 
+// For one thread.
+static bool run_now(Share *share, CpuThread *t, uint64_t first, uint64_t end) {
+    Tally tally = {0};
+    bool ok = run_range(share, t, &tally, first, end);
+    tell(&tally);
+    return ok;
+}
+
 static bool run_part(Share *share, CpuThread *t, Part *part) {
     CpuWatcher *w = part->code->sites ? cpu_watch_open() : NULL;
     uint64_t seed = part->launch.launch.schedule;
@@ -303,7 +388,7 @@ static bool run_part(Share *share, CpuThread *t, Part *part) {
             ok = false;
             break;
         }
-        ok = run_range(share, t, part->first + at, part->first + at + 1);
+        ok = run_now(share, t, part->first + at, part->first + at + 1);
         if (w && ok) cpu_watch_group_end(w);
     }
     if (w && part->launch.launch.watch) cpu_watch_end(w, share->run, part->launch.context);
@@ -321,20 +406,32 @@ static void help(OsJob *job) {
     CpuThread *t = cpu_thread_self();
     if (!t || !cpu_thread_reserve(t, share->threadgroup_bytes, share->frame_bytes))
         dev_run_fail(share->run, DEV_FAULT_NO_MEMORY, 0);
-    else if (share->ordered && !atomic_exchange(&share->next, 1))
+    else if (!share->ordered)
+        take_all(share, t);
+    else if (!atomic_exchange(&share->begun, true))
         run_ordered(share, t);
-    uint64_t first, end;
-    while (!share->ordered &&
-           atomic_load_explicit(&share->run->fault, memory_order_relaxed) == DEV_FAULT_NONE &&
-           take(share, &first, &end))
-        if (!run_range(share, t, first, end)) break;
-    if (atomic_fetch_add(&share->finished, 1) == 0) os_futex_wake(&share->finished, 1);
+    if (share->waits && atomic_fetch_add(&share->finished, 1) == 0)
+        os_futex_wake(&share->finished, 1);
+}
+
+static void cut(Share *share, Range *ranges, unsigned n, uint64_t begin) {
+    uint64_t each = (share->total - begin) / n, more = (share->total - begin) % n, open = 0;
+    for (unsigned i = 0; i < n; i++) {
+        atomic_init(&ranges[i].next, begin);
+        begin += each + (i < more);
+        ranges[i].end = begin;
+        if (each || i < more) open |= (uint64_t)1 << i;
+    }
+    atomic_init(&share->open, open);
+    share->ranges = ranges;
+    share->n_ranges = n;
 }
 
 static void prepare(Share *share, DevRun *run, const DevDispatch *dispatches, size_t n) {
     share->run = run;
     share->n_parts = n;
     share->total = 0;
+    share->n_ranges = 0;
     share->fresh = share->ordered = false;
     atomic_init(&share->done, 0);
     share->threadgroup_bytes = share->frame_bytes = 0;
@@ -406,15 +503,19 @@ static void run_shared(Share *share, CpuThread *t, bool take_part, uint64_t begi
     uint64_t helpers = take_part ? threads - 1 : threads,
              useful = each * (left > UINT32_MAX ? UINT32_MAX : left) / HELPER_NS + 1;
     if (each && useful < helpers) helpers = useful;
+    if (helpers > left - take_part) helpers = left - take_part;
     // Who takes a chunk writes what all the others read: a short job has few, of those who come.
     uint64_t takers = helpers + take_part;
     share->min_chunk = each ? CHUNK_NS / each : left / (takers * 16);
-    if (share->min_chunk > left / (takers * 2)) share->min_chunk = left / (takers * 2);
+    if (share->min_chunk > left / (takers * 4)) share->min_chunk = left / (takers * 4);
+    if (each && share->min_chunk < SHORT_NS / each) share->min_chunk = SHORT_NS / each;
     if (share->min_chunk < 1) share->min_chunk = 1;
     share->max_chunk = each ? MAX_CHUNK_NS / each : left;
-    share->divisor = takers * 4;
-    atomic_init(&share->next, begin);
+    Range ranges[MAX_RANGES];
+    cut(share, ranges, takers < MAX_RANGES ? (unsigned)takers : MAX_RANGES, begin);
+    atomic_init(&share->begun, false);
     atomic_init(&share->finished, 0);
+    share->waits = !take_part;
     share->job = (OsJob){.help = help,
                          .for_waiters = !cpu_run_part(share->run)->has_deadline,
                          .is_short = !share->fresh && ns < HASTY_NS,
@@ -422,9 +523,7 @@ static void run_shared(Share *share, CpuThread *t, bool take_part, uint64_t begi
     bool alone = take_part && helpers == 0;
     if (!alone) os_pool_open_job(&share->job);
     if (take_part) { // in chunks also if alone: better code may come between them
-        uint64_t first, end;
-        while (take(share, &first, &end))
-            if (!run_range(share, t, first, end)) break;
+        take_all(share, t);
     } else {
         while (atomic_load(&share->finished) == 0) os_futex_wait(&share->finished, 0);
     }
@@ -453,10 +552,10 @@ static bool dispatch_parts(DevRun *run, const DevDispatch *dispatches, size_t n)
         run_shared(&share, t, false, 0);
         return end_calmly(&share);
     }
-    if (cpu_debugged) return run_range(&share, t, 0, share.total); // in order
+    if (cpu_debugged) return run_now(&share, t, 0, share.total); // in order
     uint64_t begin = 0;
     if (share.total > 1 && estimate_ns(&share) == 0) {
-        if (!run_range(&share, t, 0, 1)) return false;
+        if (!run_now(&share, t, 0, 1)) return false;
         begin = 1;
     }
     if (share.total - begin == 1 || estimate_ns(&share) < ALONE_NS) {
@@ -470,7 +569,7 @@ static bool dispatch_parts(DevRun *run, const DevDispatch *dispatches, size_t n)
         do {
             uint64_t some = share.fresh ? known_to_be_short(&share, piece) : piece;
             uint64_t end = share.total - begin < some ? share.total : begin + some;
-            if (!run_range(&share, t, begin, end)) return false;
+            if (!run_now(&share, t, begin, end)) return false;
             begin = end;
         } while (begin < share.total &&
                  (share.total - begin == 1 || os_now_ns() - start < 2 * ALONE_NS));

@@ -14,6 +14,10 @@
 // that no call is missed. For a task nobody is called while one spins: who has spun looks for tasks
 // once more before it sleeps.
 //
+// Each worker has a number, by which those that share a job know where to begin; where a job has
+// fewer places than there are workers, those with small numbers come first. So it is mostly the
+// same core that has the same part of the data.
+//
 // A thread that waits for a task which a worker has begun takes a place in the task's jobs: it is
 // on a core already. The worker that would be woken instead is mostly put behind one of the two
 // that compute, and one core idles as soon as the waiting thread sleeps.
@@ -22,6 +26,7 @@
 #include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 #include "os/pool.h"
 #include "os/clock.h"
@@ -30,6 +35,8 @@
 #define SPIN_NS 50000u
 #define COURTESY 8 // pauses, some 100 ns: in that time who waits for a task has taken it back
 #define MAX_SPARES 64u
+#define NAP_NS 50000u // at first; each that follows is twice as long, up to
+#define MAX_NAP_NS 400000u
 
 // What one kind of thread writes and another polls has a cache line of its own.
 static struct {
@@ -40,13 +47,16 @@ static struct {
     atomic_bool started;
     atomic_uint n_threads; // workers wanted; the caller of a dispatch counts as one of them
     atomic_uint n_spares;  // workers beyond those, see os_pool_enter_user_code
+    atomic_uint n_placed;  // workers of both kinds that have a number
     atomic_uint blocked;   // workers inside the application's code
     // What is to be had less what is claimed; below 0 where claims met work that was taken back.
     _Alignas(64) atomic_int n_tasks;
     atomic_uint submitted; // tasks that ever came
     _Alignas(64) atomic_int n_places;
     _Alignas(64) atomic_uint signal;
-    atomic_bool watched; // there is a watcher
+    atomic_bool watched;     // there is a watcher
+    atomic_int caller_cpu;   // where the last call came from,
+    atomic_uintptr_t caller; // and of which thread
     _Alignas(64) atomic_int spinners;
     atomic_uint sleepers;
 } pool = {.lock = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP, // held for some ns: who meets it spins
@@ -54,6 +64,7 @@ static struct {
           .last_task = &pool.first_task};
 
 static _Thread_local bool is_worker, is_watcher;
+static _Thread_local unsigned place;
 static _Thread_local OsTask *jobs_of; // what the jobs that the thread opens belong to
 
 // ---- Work ----
@@ -63,6 +74,8 @@ static _Thread_local OsTask *jobs_of; // what the jobs that the thread opens bel
 #define WAKE_AT_MOST 3
 
 static void call(int wanted) {
+    atomic_store_explicit(&pool.caller, (uintptr_t)&jobs_of, memory_order_relaxed);
+    atomic_store_explicit(&pool.caller_cpu, sched_getcpu(), memory_order_relaxed);
     atomic_fetch_add(&pool.signal, 1);
     int n = wanted - atomic_load(&pool.spinners);
     if (n > 0 && atomic_load(&pool.sleepers) > 0)
@@ -247,6 +260,9 @@ void os_pool_begin_wait(OsTask *task, OsPatience patience) {
 }
 
 void os_pool_end_wait(OsTask *task, OsPatience patience) {
+    // It may sleep now: whoever is on its processor is not in its way.
+    if (atomic_load_explicit(&pool.caller, memory_order_relaxed) == (uintptr_t)&jobs_of)
+        atomic_store_explicit(&pool.caller_cpu, -1, memory_order_relaxed);
     if (hears_signals()) atomic_fetch_sub(&task->waiters[patience], 1);
 }
 
@@ -263,11 +279,45 @@ bool os_pool_help(OsTask *task, OsPatience patience, const atomic_uint *done) {
 
 // ---- Workers ----
 
+typedef struct Idle {
+    uint64_t until_ns; // it spins; 0: it has just done something
+    uint64_t nap_ns;   // the last of those that follow each other
+} Idle;
+
+// Are there others for the places that jobs have?
+static bool is_behind(void) {
+    int n = atomic_load_explicit(&pool.n_places, memory_order_relaxed);
+    return n > 0 && (place == 0 || place > (unsigned)n);
+}
+
+// Is this thread on the processor of the one that called last?
+static bool is_in_the_way(void) {
+    return atomic_load_explicit(&pool.caller, memory_order_relaxed) != (uintptr_t)&jobs_of &&
+           atomic_load_explicit(&pool.caller_cpu, memory_order_relaxed) == sched_getcpu();
+}
+
+// The system puts a thread that it wakes on the waker's processor if no other is free, and before
+// the waker: to spin there holds up the one who would bring work. So it sleeps as long, counted as
+// one that spins, since to wake it would not help either. When it wakes another may be free.
+static void nap(uint64_t *ns) {
+    *ns = *ns == 0 ? NAP_NS : *ns < MAX_NAP_NS ? 2 * *ns : MAX_NAP_NS;
+    struct timespec time = {.tv_nsec = (long)*ns};
+    nanosleep(&time, NULL);
+}
+
 // True: something may have come since `seen` and `submitted` were read.
-static bool spin(unsigned seen, unsigned submitted) {
-    uint64_t until = os_now_ns() + SPIN_NS;
+static bool spin(unsigned seen, unsigned submitted, Idle *idle) {
+    // The one at place 0 is too many where the application's thread takes part: with two processors
+    // it would take its turn on one of them. The others stay awake while there are calls.
+    bool stays = place > 0 || atomic_load_explicit(&pool.n_threads, memory_order_relaxed) == 1;
+    if (idle->until_ns == 0 || stays) idle->until_ns = os_now_ns() + SPIN_NS;
+    bool crowded = is_in_the_way();
     bool called = false;
     atomic_fetch_add(&pool.spinners, 1);
+    if (crowded)
+        nap(&idle->nap_ns);
+    else
+        idle->nap_ns = 0;
     do {
         for (int i = 0; i < 64 && !called; i++) {
             if (!is_watcher && !atomic_load_explicit(&pool.watched, memory_order_relaxed))
@@ -277,18 +327,21 @@ static bool spin(unsigned seen, unsigned submitted) {
                       atomic_load_explicit(&pool.submitted, memory_order_relaxed) != submitted);
             if (!called) os_relax();
         }
-    } while (!called && os_now_ns() < until);
+    } while (!called && !crowded && os_now_ns() < idle->until_ns);
     atomic_fetch_sub(&pool.spinners, 1);
     for (int i = 0; called && is_watcher && i < COURTESY; i++) {
         if (atomic_load_explicit(&pool.signal, memory_order_relaxed) != seen) break;
         os_relax();
     }
+    for (int i = 0; called && i < COURTESY && is_behind(); i++) os_relax();
     return called;
 }
 
 // `spare`: 0 for a worker, 1 .. for those that stand in for workers that are elsewhere.
 static void *work(void *spare) {
     is_worker = true;
+    place = atomic_fetch_add(&pool.n_placed, 1);
+    Idle idle = {0};
     for (;;) {
         unsigned seen = atomic_load(&pool.signal), submitted = atomic_load(&pool.submitted);
         unsigned blocked = atomic_load(&pool.blocked);
@@ -298,7 +351,12 @@ static void *work(void *spare) {
             os_futex_wait(&pool.blocked, blocked);
             continue;
         }
-        if (do_something() || spin(seen, submitted)) continue;
+        if (do_something()) {
+            idle.until_ns = 0;
+            continue;
+        }
+        if (spin(seen, submitted, &idle)) continue;
+        idle = (Idle){0};
         watch_no_more();
         if (atomic_load(&pool.n_tasks) > 0) continue;
         atomic_fetch_add(&pool.sleepers, 1);
@@ -372,6 +430,7 @@ static void after_fork(void) {
     atomic_store(&pool.sleepers, 0);
     atomic_store(&pool.watched, false);
     atomic_store(&pool.n_spares, 0);
+    atomic_store(&pool.n_placed, 0);
     atomic_store(&pool.blocked, 0);
     atomic_store(&pool.started, false);
 }
@@ -393,6 +452,7 @@ bool os_pool_start(void) {
 }
 
 bool os_pool_is_worker(void) { return is_worker; }
+unsigned os_pool_place(void) { return place; }
 
 unsigned os_pool_threads(void) {
     os_pool_start();

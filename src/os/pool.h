@@ -19,6 +19,10 @@
 bool os_pool_start(void);
 unsigned os_pool_threads(void);
 bool os_pool_is_worker(void); // is the calling thread one?
+// Where the calling thread begins in a job whose parts are numbered, so that it finds what it used
+// in the job before in the caches of its core. Workers have numbers of their own; 0 is that of the
+// application's threads and of one worker, which is called behind the others.
+unsigned os_pool_place(void);
 
 // What a thread that waits may help with: any job, or only such as are over soon.
 typedef enum OsPatience { OS_PATIENT, OS_HASTY } OsPatience;

@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,6 +233,48 @@ static void several_dispatches_at_once(void **state) {
     for (int i = 0; i < N; i++) {
         assert_each_once(&l[i]);
         free(l[i].counts);
+    }
+    cpu_code_free(code);
+}
+
+// Lets the threadgroup that loops go on when all others have run, or after a long while.
+static void *wait_for_others(void *argument) {
+    Launch *l = argument;
+    size_t n_ran = 0;
+    for (int i = 0; i < 20000 && n_ran + 1 < l->n_groups; i++) {
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        n_ran = 0;
+        for (size_t k = 0; k < l->n_groups; k++)
+            n_ran += k != l->order.at && atomic_load((atomic_uint *)&l->counts[k]);
+    }
+    l->order.go_on = 1;
+    return n_ran + 1 == l->n_groups ? NULL : l;
+}
+
+// A thread is kept by a threadgroup, wherever that lies: what it would have run next, others do.
+static void others_take_what_a_thread_leaves(void **state) {
+    (void)state;
+    enum { N = 24 };
+    if (os_pool_threads() < 2) skip();
+    DevCode *code = load_good();
+    static const uint64_t places[] = {UINT64_MAX, 0, 1, N / 2 - 1, N / 2, N - 1};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        Launch l;
+        set_up_launch(&l, code, N, 1, 1);
+        l.order.what = LOOP_FOR_EVER;
+        l.order.at = places[i];
+        l.order.work = i == 0 ? 4000000 : 0; // it is known to be long: taken one by one
+        pthread_t thread;
+        void *failed = NULL;
+        if (i > 0) assert_int_equal(pthread_create(&thread, NULL, wait_for_others, &l), 0);
+        DevRun run = {0};
+        assert_true(cpu_run_begin(&run, (DevLimits){0}));
+        assert_true(cpu_dispatch(&run, &l.dispatch, 1));
+        cpu_run_end(&run);
+        if (i > 0) pthread_join(thread, &failed);
+        if (failed) fail_msg("threadgroup %d kept others waiting", (int)places[i]);
+        assert_each_once(&l);
+        free(l.counts);
     }
     cpu_code_free(code);
 }
@@ -560,6 +603,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(goes_on_with_better_code),
         cmocka_unit_test(asks_for_better_code),
         cmocka_unit_test(several_dispatches_at_once),
+        cmocka_unit_test(others_take_what_a_thread_leaves),
         cmocka_unit_test(dispatches_from_many_threads),
         cmocka_unit_test(faults_end_the_run_only),
         cmocka_unit_test(time_limits),

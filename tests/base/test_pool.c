@@ -9,7 +9,7 @@
 #include "os/clock.h"
 #include "os/pool.h"
 
-enum { BRINGERS = 4, ROUNDS = 250 };
+enum { BRINGERS = 4, ROUNDS = 250, THREADS = 12 };
 #define PATIENCE_NS 20000000000u
 
 typedef struct Counted {
@@ -134,6 +134,34 @@ TEST(no_place_is_left) { bring(bring_jobs, bring_jobs); }
 TEST(no_place_is_left_to_those_who_wait) { bring(wait_and_help, wait_and_help); }
 TEST(nor_beside_others) { bring(wait_and_help, bring_jobs); }
 
+// ---- Where threads begin ----
+
+static atomic_uint at_place[THREADS];
+
+static void stay(OsJob *job) {
+    Shared *s = (Shared *)(void *)job;
+    static _Thread_local unsigned before = THREADS;
+    unsigned place = os_pool_place();
+    if (place >= THREADS || (before < THREADS && before != place)) atomic_fetch_add(&n_left, 1);
+    before = place;
+    if (place < THREADS) atomic_fetch_add(&at_place[place], 1);
+    come(job);
+    arrives(&s->came, THREADS); // so that each has one place
+}
+
+TEST(each_worker_begins_where_no_other_does) {
+    enum { TIMES = 20 };
+    assert_int_equal(os_pool_place(), 0);
+    for (int i = 0; i < TIMES; i++) {
+        Shared s = {.job = {.help = stay, .max_helpers = THREADS}};
+        os_pool_open_job(&s.job);
+        if (!arrives(&s.came, THREADS)) atomic_fetch_add(&n_left, 1);
+        os_pool_close_job(&s.job);
+    }
+    assert_int_equal(atomic_load(&n_left), 0);
+    for (int i = 0; i < THREADS; i++) assert_int_equal(atomic_load(&at_place[i]), TIMES);
+}
+
 static atomic_uint helped, released;
 static _Thread_local bool is_main;
 static void come_and_tell(OsJob *job) { // workers stay, and leave places
@@ -220,6 +248,6 @@ TEST(pieces_run_once) {
 }
 
 int main(void) {
-    setenv("INGOT_THREADS", "12", 1);
+    setenv("INGOT_THREADS", "12", 1); // THREADS
     return unit_run(NULL, NULL);
 }

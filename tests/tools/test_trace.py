@@ -43,7 +43,7 @@ def test_cached_compiles_say_so(own):
         assert origin in {c.args["from"] for c in t.all("compile")}
 
 
-@pytest.mark.parametrize("grid, repeat, made", [(1000, 3, False), (1 << 22, 1, True), (1000, 10000, True)])
+@pytest.mark.parametrize("grid, repeat, made", [(1000, 3, False), (1 << 22, 1, True), (1000, 40000, True)])
 def test_code_for_a_shape_is_made_when_it_pays(own, grid, repeat, made):
     """Not for a few small grids; before a huge one runs; in the background for the many."""
     own.write("a.metal", ADD)
