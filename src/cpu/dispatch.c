@@ -20,7 +20,7 @@
 #define ALONE_NS 10000u      // below this, waking others costs more than they bring
 #define CHUNK_NS 4000u       // a chunk should last at least this long,
 #define MAX_CHUNK_NS 250000u // and not longer than this: where the work lies is not known
-#define HELPER_NS 15000u     // a helper should find at least this much to do
+#define HELPER_NS 8000u      // a helper should find at least this much to do
 #define SHORT_NS 1000u       // below this, reading the clock is a part of what it shows,
 #define UNTIMED 7u           // and so many runs of known code are not timed before one is
 #define HASTY_NS 30000000u   // those who must not be kept long help with jobs shorter than this
@@ -519,6 +519,7 @@ static void run_shared(Share *share, CpuThread *t, bool take_part, uint64_t begi
     share->job = (OsJob){.help = help,
                          .for_waiters = !cpu_run_part(share->run)->has_deadline,
                          .is_short = !share->fresh && ns < HASTY_NS,
+                         .takes_part = take_part,
                          .max_helpers = (unsigned)helpers};
     bool alone = take_part && helpers == 0;
     if (!alone) os_pool_open_job(&share->job);

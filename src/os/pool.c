@@ -53,6 +53,8 @@ static struct {
     _Alignas(64) atomic_int n_tasks;
     atomic_uint submitted; // tasks that ever came
     _Alignas(64) atomic_int n_places;
+    _Alignas(64) _Atomic uint64_t board; // a job and its places: see "The board"
+    OsTask *_Atomic board_task;          // whose it is, when it was last looked at
     _Alignas(64) atomic_uint signal;
     atomic_bool watched;     // there is a watcher
     atomic_int caller_cpu;   // where the last call came from,
@@ -82,9 +84,59 @@ static void call(int wanted) {
         os_futex_wake(&pool.signal, n < WAKE_AT_MOST ? n : WAKE_AT_MOST);
 }
 
+// ---- The board ----
+
+// The job that is mostly the only one lies in one word: its address, and above it the places that
+// are left. Who takes one away while there were some has joined; below 0 they are of those who came
+// too late. The owner takes the word away and sees how many joined. For jobs that do without
+// helpers: one that waits for another task may join by mistake, and leaves a place that nobody has.
+
+#define PLACE ((uint64_t)1 << 48)
+#define MAX_PLACES 16383u
+#define ON_BOARD (1u << 30) // OsJob.active, before the owner knows how many joined
+
+static OsJob *job_on(uint64_t board) { return (OsJob *)(uintptr_t)(board & (PLACE - 1)); }
+
+static int places_on(uint64_t board) {
+    int n = (int16_t)(board >> 48);
+    return job_on(board) && n > 0 ? n : 0;
+}
+
+static bool put_on_board(OsJob *job) {
+    uint64_t board = atomic_load(&pool.board), address = (uintptr_t)job;
+    if (job_on(board) || address >= PLACE || job->max_helpers > MAX_PLACES) return false;
+    job->on_board = true;
+    atomic_store(&job->active, ON_BOARD);
+    if (atomic_compare_exchange_strong(&pool.board, &board, address + job->max_helpers * PLACE)) {
+        atomic_store_explicit(&pool.board_task, job->task, memory_order_relaxed);
+        return true;
+    }
+    job->on_board = false;
+    atomic_store(&job->active, 0);
+    return false;
+}
+
+static void take_off_board(OsJob *job) {
+    unsigned joined = job->max_helpers - (unsigned)places_on(atomic_exchange(&pool.board, 0));
+    atomic_fetch_sub(&job->active, ON_BOARD - joined);
+}
+
+static OsJob *join_board(void) {
+    if (places_on(atomic_load_explicit(&pool.board, memory_order_relaxed)) == 0) return NULL;
+    uint64_t board = atomic_fetch_sub(&pool.board, PLACE);
+    return places_on(board) > 0 ? job_on(board) : NULL;
+}
+
+// ---- The list ----
+
+static int places(void) {
+    int n = atomic_load(&pool.n_places);
+    return (n > 0 ? n : 0) + places_on(atomic_load(&pool.board));
+}
+
 static void call_more(void) {
-    int tasks = atomic_load(&pool.n_tasks), places = atomic_load(&pool.n_places);
-    int wanted = (tasks > 0 ? tasks : 0) + (places > 0 ? places : 0);
+    int tasks = atomic_load(&pool.n_tasks);
+    int wanted = (tasks > 0 ? tasks : 0) + places();
     if (wanted > atomic_load(&pool.spinners)) call(wanted);
 }
 
@@ -99,27 +151,38 @@ static unsigned waiters_for(const OsJob *job) {
            (job->is_short ? atomic_load(&job->task->waiters[OS_HASTY]) : 0);
 }
 
-void os_pool_open_job(OsJob *job) {
+static void list_job(OsJob *job) {
     pthread_mutex_lock(&pool.lock);
-    job->helpers = 0;
-    job->task = job->for_waiters ? jobs_of : NULL;
     job->next = pool.jobs;
     pool.jobs = job;
     atomic_fetch_add(&pool.n_places, (int)job->max_helpers);
-    count_open(job, 1);
     pthread_mutex_unlock(&pool.lock);
-    // Who is not counted any more looks for jobs once again.
-    call((int)job->max_helpers - (int)waiters_for(job));
 }
 
-void os_pool_close_job(OsJob *job) {
+static void unlist_job(OsJob *job) {
     pthread_mutex_lock(&pool.lock);
     OsJob **at = &pool.jobs;
     while (*at != job) at = &(*at)->next;
     *at = job->next;
     atomic_fetch_sub(&pool.n_places, (int)(job->max_helpers - job->helpers));
-    count_open(job, -1u);
     pthread_mutex_unlock(&pool.lock);
+}
+
+void os_pool_open_job(OsJob *job) {
+    job->helpers = 0;
+    job->task = job->for_waiters ? jobs_of : NULL;
+    if (!job->takes_part || !put_on_board(job)) list_job(job);
+    count_open(job, 1);
+    // Who is not counted any more looks for jobs once again.
+    call((int)job->max_helpers - (int)waiters_for(job));
+}
+
+void os_pool_close_job(OsJob *job) {
+    count_open(job, -1u);
+    if (job->on_board)
+        take_off_board(job);
+    else
+        unlist_job(job);
     unsigned active;
     for (int spins = 0; (active = atomic_load(&job->active)) != 0; spins++) {
         if (spins < 4000)
@@ -169,7 +232,6 @@ static bool claim(atomic_int *counter) {
 // Claimed work may have been taken back before the lock was had: then the claim is given back.
 
 static bool suits(const OsJob *job, const OsTask *task, OsPatience patience) {
-    if (job->helpers == job->max_helpers) return false;
     return !task || (job->task == task && (job->is_short || patience == OS_PATIENT));
 }
 
@@ -178,7 +240,8 @@ static OsJob *join_job(const OsTask *task, OsPatience patience, const atomic_uin
     if (!claim(&pool.n_places)) return NULL;
     pthread_mutex_lock(&pool.lock);
     OsJob *job = pool.jobs;
-    while (job && !suits(job, task, patience)) job = job->next;
+    while (job && (job->helpers == job->max_helpers || !suits(job, task, patience)))
+        job = job->next;
     // A job that is not of what is waited for was opened after that was done.
     if (job && done && atomic_load(done)) job = NULL;
     if (job) {
@@ -212,15 +275,19 @@ static void watch_no_more(void) {
     atomic_store(&pool.watched, false);
 }
 
-static void help(OsJob *job) {
-    job->help(job);
-    // The owner may leave, and the job with it, as soon as it sees 0: the wake names an address
-    // only.
+// The owner may leave, and the job with it, as soon as it sees 0: the wake names an address only.
+static void leave(OsJob *job) {
     if (atomic_fetch_sub(&job->active, 1) == 1) os_futex_wake(&job->active, 1);
 }
 
+static void help(OsJob *job) {
+    job->help(job);
+    leave(job);
+}
+
 static bool do_something(void) {
-    OsJob *job = join_job(NULL, OS_PATIENT, NULL);
+    OsJob *job = join_board();
+    if (!job) job = join_job(NULL, OS_PATIENT, NULL);
     OsTask *task = job ? NULL : take_task();
     if (!job && !task) return false;
     watch_no_more();
@@ -266,9 +333,18 @@ void os_pool_end_wait(OsTask *task, OsPatience patience) {
     if (hears_signals()) atomic_fetch_sub(&task->waiters[patience], 1);
 }
 
+static OsJob *join_board_for(const OsTask *task, OsPatience patience, const atomic_uint *done) {
+    if (atomic_load_explicit(&pool.board_task, memory_order_relaxed) != task) return NULL;
+    OsJob *job = join_board();
+    if (!job || (suits(job, task, patience) && !atomic_load(done))) return job;
+    leave(job);
+    return NULL;
+}
+
 bool os_pool_help(OsTask *task, OsPatience patience, const atomic_uint *done) {
     if (atomic_load(&task->n_open[patience]) == 0 || !hears_signals()) return false;
-    OsJob *job = join_job(task, patience, done);
+    OsJob *job = join_board_for(task, patience, done);
+    if (!job) job = join_job(task, patience, done);
     if (!job) return false;
     call_more();
     OsTask *before = os_pool_run_for(NULL); // what the helper opens is not the task's
@@ -286,7 +362,7 @@ typedef struct Idle {
 
 // Are there others for the places that jobs have?
 static bool is_behind(void) {
-    int n = atomic_load_explicit(&pool.n_places, memory_order_relaxed);
+    int n = places();
     return n > 0 && (place == 0 || place > (unsigned)n);
 }
 
@@ -426,6 +502,7 @@ static void after_fork(void) {
     pool.last_task = &pool.first_task;
     atomic_store(&pool.n_tasks, 0);
     atomic_store(&pool.n_places, 0);
+    atomic_store(&pool.board, 0);
     atomic_store(&pool.spinners, 0);
     atomic_store(&pool.sleepers, 0);
     atomic_store(&pool.watched, false);

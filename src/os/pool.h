@@ -60,9 +60,12 @@ typedef struct OsJob {
     unsigned max_helpers;
     bool for_waiters;   // not only for workers, also for those that wait for the task,
     bool is_short;      // and for the hasty of them
+    bool takes_part;    // its owner works too, and does without helpers if none come
+    bool on_board;      // it is where helpers join it without a lock: the owner's
     OsTask *task;       // that it belongs to, or NULL: set by the pool
     unsigned helpers;   // under the pool's lock: how many ever joined
-    atomic_uint active; // helpers inside; the owner waits for 0
+    atomic_uint active; // helpers inside, on the board a large number less those that left; the
+                        // owner waits for 0
     struct OsJob *next; // under the pool's lock
 } OsJob;
 void os_pool_open_job(OsJob *job);

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <string.h>
 #include "testing.h"
 #include "os/clock.h"
 #include "os/pool.h"
@@ -133,6 +134,53 @@ TEST(no_task_is_left) { bring(bring_tasks, bring_tasks); }
 TEST(no_place_is_left) { bring(bring_jobs, bring_jobs); }
 TEST(no_place_is_left_to_those_who_wait) { bring(wait_and_help, wait_and_help); }
 TEST(nor_beside_others) { bring(wait_and_help, bring_jobs); }
+
+// ---- Jobs whose owner takes part ----
+
+typedef struct Pieces {
+    OsJob job; // first
+    atomic_uint next, done, inside;
+    unsigned n;
+} Pieces;
+
+static void take_pieces(OsJob *job) {
+    Pieces *p = (Pieces *)(void *)job;
+    atomic_fetch_add(&p->inside, 1);
+    while (atomic_fetch_add(&p->next, 1) < p->n) atomic_fetch_add(&p->done, 1);
+    atomic_fetch_sub(&p->inside, 1);
+}
+
+// Whether helpers come or not, all is done when the job is closed, and nobody is inside.
+static void *take_part(void *seed) {
+    unsigned random = (unsigned)(uintptr_t)seed;
+    OsTask task = {.run = count};
+    atomic_uint no = 0;
+    for (int i = 0; i < 4 * ROUNDS && !atomic_load(&n_left); i++) {
+        random = random * 1664525u + 1013904223u;
+        Pieces p = {.job = {.help = take_pieces,
+                            .max_helpers = 1 + (random >> 24) % 12,
+                            .for_waiters = random >> 31,
+                            .takes_part = true},
+                    .n = (random >> 16) % 3000};
+        OsTask *before = os_pool_run_for(&task);
+        os_pool_open_job(&p.job);
+        os_pool_run_for(before);
+        if (random >> 30 == 3) os_pool_help(&task, OS_PATIENT, &no);
+        take_pieces(&p.job);
+        os_pool_close_job(&p.job);
+        if (atomic_load(&p.done) != p.n || atomic_load(&p.inside) || atomic_load(&p.job.active))
+            atomic_fetch_add(&n_left, 1);
+        memset(&p, 0x5a, sizeof p); // nobody has it any more
+        if (random >> 29 == 1) pause_a_while(&random);
+    }
+    if (atomic_load(&task.n_open[OS_PATIENT])) atomic_fetch_add(&n_left, 1);
+    return NULL;
+}
+
+TEST(who_takes_part_is_done_when_all_is) { bring(take_part, take_part); }
+TEST(nor_is_a_place_left_beside_it) { bring(take_part, bring_jobs); }
+TEST(nor_is_a_task) { bring(take_part, bring_tasks); }
+TEST(nor_one_that_is_waited_for) { bring(take_part, wait_and_help); }
 
 // ---- Where threads begin ----
 
