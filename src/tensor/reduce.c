@@ -15,9 +15,9 @@
 static const char *const names[IG_N_REDUCTIONS] = {"ig_sum", "ig_mean",   "ig_prod",  "ig_max",
                                                    "ig_min", "ig_argmax", "ig_argmin"};
 
-#define TARGET_STEPS 64 // SIMD-groups that keep a machine busy
-#define MIN_PART 16384  // elements a part is worth
-#define MIN_LINE 32     // results side by side that threads may be laid along
+#define TARGET_GROUPS 128 // threadgroups that keep a machine busy: some for each of many threads
+#define MIN_PART 32768    // elements a threadgroup is worth
+#define MIN_LINE 32       // results side by side that threads may be laid along
 
 typedef struct Reduction {
     IgReduction kind;
@@ -237,14 +237,20 @@ bool ig_reduce_by_rows(const IgReduce *p) {
     return p->f.n_axes == p->n_reduced;
 }
 
+// Results of one threadgroup that are made from neighbours, and threadgroups without parts.
+static int64_t width_of(const IgReduce *p, int64_t n_results, int64_t *n_groups) {
+    int64_t most = p->rows ? 8 : 256, line = p->lines ? p->f.axes[p->n_reduced] : n_results;
+    *n_groups = (line + most - 1) / most * (n_results / (line ? line : 1));
+    return line < most ? line : most;
+}
+
 static int64_t chunk_of(const IgReduce *p, int64_t n_results) {
     if (p->n_reduced == 0) return 1;
-    int64_t outer = p->f.axes[p->n_reduced - 1], count = ig_reduce_count(p);
-    int64_t steps = p->rows ? n_results : (n_results + 31) / 32;
-    int64_t parts = TARGET_STEPS / (steps ? steps : 1);
-    int64_t worth = count * (p->rows ? 1 : n_results < 32 ? n_results : 32) / MIN_PART;
+    int64_t outer = p->f.axes[p->n_reduced - 1], count = ig_reduce_count(p), n_groups;
+    int64_t worth = count * width_of(p, n_results, &n_groups) / MIN_PART;
+    int64_t parts = TARGET_GROUPS / (n_groups ? n_groups : 1);
     parts = parts > worth ? worth : parts;
-    if (parts <= 1) return outer;
+    if (parts <= 2) return outer; // a pass more costs as much as they bring
     int64_t chunk = (outer + parts - 1) / parts;
     if (p->rows && p->n_reduced == 1) chunk = (chunk + 31) / 32 * 32;
     return chunk;
