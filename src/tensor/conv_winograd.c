@@ -6,8 +6,8 @@
 #include "tensor/work.h"
 #include "ig_texts.h"
 
-enum { TILE = 64, MIN_CHANNELS = 16 };
-static const char macros[] = "TILE=64 STEPS=32";
+enum { TILE = 64, SMALL_TILE = 32, MIN_CHANNELS = 16 };
+static const char macros[] = "TILE=64 STEPS=32", small_macros[] = "TILE=32 STEPS=16";
 
 // The way back of padding p is a convolution with padding 2 - p.
 bool ig_conv_is_winograd(const IgConv *v, const IgTensor *x) {
@@ -28,6 +28,8 @@ static IgTensor *transformed(const IgConv *v, bool back, IgTensor *w, MTLError *
     return ig_work("ig_conv2d", &work, 1, &taps, &(IgShape){2, {16, n}}, IgFloat32, error);
 }
 
+static int64_t tiles(int64_t n, int64_t tile) { return (n + tile - 1) / tile; }
+
 IgTensor *ig_conv_winograd(const IgConv *v, bool back, IgTensor *source, IgTensor *w,
                            IgTensor *bias, MTLError **error) {
     const int64_t *size = back ? v->in : v->out;
@@ -46,15 +48,18 @@ IgTensor *ig_conv_winograd(const IgConv *v, bool back, IgTensor *source, IgTenso
     IgTensor *in[3] = {parts, transformed(v, back, w, error)};
     in[2] = bias ? ig_contiguous(bias, error) : in[1]; // something to bind
     int64_t longest = (squares[0] - 1) * plane[1] + squares[1];
-    IgWork work = {.kernel = {ig_text_conv_winograd_metal, "winograd", NULL, macros},
-                   .words = {(int32_t)m, (int32_t)k, (int32_t)v->groups,
-                             (int32_t)(plane[0] * plane[1]), (int32_t)plane[1], (int32_t)squares[0],
-                             (int32_t)squares[1], (int32_t)size[0], (int32_t)size[1], bias != NULL},
-                   .grid = mtl_size_make((size_t)((longest + TILE - 1) / TILE),
-                                         (size_t)((m + TILE - 1) / TILE), (size_t)images),
-                   .group = mtl_size_make(32, 1, 1),
-                   .groups = true,
-                   .products = images * m * longest * k * 16};
+    // Small tiles make more sums for themselves alone: only where threads would have nothing.
+    bool few = tiles(longest, TILE) * tiles(m, TILE) * images < ig_device(source)->n_workers;
+    int64_t tile = few ? SMALL_TILE : TILE;
+    IgWork work = {
+        .kernel = {ig_text_conv_winograd_metal, "winograd", NULL, few ? small_macros : macros},
+        .words = {(int32_t)m, (int32_t)k, (int32_t)v->groups, (int32_t)(plane[0] * plane[1]),
+                  (int32_t)plane[1], (int32_t)squares[0], (int32_t)squares[1], (int32_t)size[0],
+                  (int32_t)size[1], bias != NULL},
+        .grid = mtl_size_make((size_t)tiles(longest, tile), (size_t)tiles(m, tile), (size_t)images),
+        .group = mtl_size_make(32, 1, 1),
+        .groups = true,
+        .products = images * m * longest * k * 16};
     IgShape shape = {4, {v->n, v->groups * m, size[0], size[1]}};
     return ig_work("ig_conv2d", &work, 3, in, &shape, IgFloat32, error);
 }

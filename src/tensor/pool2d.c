@@ -32,7 +32,13 @@ static bool rule(IgGradNode *node, IgTensor *g, IgTensor **out, MTLError **error
 }
 
 // Averages by lines, on a CPU: pictures whose lines can be held, of a grid without gaps.
-enum { LINE = 4096, AT_ONCE = 8192 }; // of pool2d.metal; results of a threadgroup
+enum { LINE = 4096 }; // of pool2d.metal
+
+// Results of a threadgroup: 64 of them share the work, unless it is little.
+static int64_t at_once(int64_t n_results) {
+    int64_t n = n_results / 64;
+    return n < 1024 ? 1024 : n > 8192 ? 8192 : n;
+}
 
 static bool are_lines(const Windows *w, const IgTensor *x) {
     const IgPoolWindow *v = &w->v;
@@ -42,7 +48,8 @@ static bool are_lines(const Windows *w, const IgTensor *x) {
 
 static void take_lines(IgWork *work, const Windows *w, int64_t images) {
     const IgPoolWindow *v = &w->v;
-    int64_t rows = AT_ONCE / v->out[1], some = 1;
+    int64_t rows = at_once(images * v->out[0] * v->out[1]) / v->out[1], some = 1;
+    if (rows < 1) rows = 1;
     if (rows >= v->out[0]) {
         some = rows / v->out[0];
         rows = v->out[0];
@@ -148,7 +155,7 @@ static IgTensor *max_lines(const char *call, const Windows *w, IgTensor *x, cons
     const IgPoolWindow *v = &w->v;
     IgWork work = work_for("max_lines", w, ig_type(x));
     const int64_t lines = ig_numel(x) / (v->in[0] * v->in[1]) * v->out[0];
-    int64_t some = AT_ONCE / 4 / v->out[1];
+    int64_t some = 2048 / v->out[1]; // results of a threadgroup
     some = some < 1 ? 1 : some;
     static const char *const macros[3][3] = {
         {"STEP=p[7] SIDE=0", "STEP=p[7] SIDE=2", "STEP=p[7] SIDE=3"},

@@ -7,6 +7,7 @@
 // beside the tile, four at a time, and multiplied.
 //
 // Macros: TILE=64 STEPS=32
+// Macros: TILE=32 STEPS=16
 #include <metal_stdlib>
 #include <metal_tensor>
 #include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>
