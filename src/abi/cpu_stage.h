@@ -6,7 +6,8 @@
 // A step is one SIMD-group: 32 vertices, or an 8 x 4 block of pixels, eight quads. Everything that
 // goes in and out is 32-bit words as arrays of lanes, `rows`: row r of lane l is rows[r * 32 + l].
 // Values of a stage are rows in its own order (stage.h), and the rasteriser is given a map.
-// Integers keep their bits; half and smaller types are widened.
+// Integers keep their bits; half and smaller types are widened. Rows that go out have anything in
+// lanes that did not run: those behind the last vertex, quads without a covered pixel.
 #ifndef INGOT_ABI_CPU_STAGE_H
 #define INGOT_ABI_CPU_STAGE_H
 #include <stddef.h>

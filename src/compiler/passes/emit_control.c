@@ -475,6 +475,7 @@ void msl_emit_body(Vec *x) {
         for (unsigned p = 0; p < x->parts; p++) k->mask[p] = block_mask(x, b, p);
         x->masks = k->mask;
         x->lead = k->lead;
+        x->started = k->mask_id == 0;
         const Loop *l = k->header >= 0 ? &x->loops[k->header] : NULL;
         for (int i = l ? l->first_out : 0; l && i < l->first_out + l->n_out; i++)
             for (int c = 0; c < x->outs[i].n * (int)x->parts; c++) {

@@ -85,7 +85,8 @@ typedef struct Access {
     Val *to;                     // load: gets v[0..n-1]
     Value from;                  // store: the value
     bool soa;
-    bool own;     // by no other thread of the machine seen, for all lanes (cx->rows, cx->local)
+    bool row;     // of a stage, for all lanes (cx->rows)
+    bool own;     // by no other thread of the machine seen: a row, or near (cx->local)
     int64_t step; // bytes from one element to the next
     Value array;  // private: stay inside (private.c); NULL: anywhere
 } Access;
@@ -165,6 +166,9 @@ static void access_consecutive(Vec *x, const Access *a, unsigned runs, bool back
             int64_t offset = k * a->step - (backwards ? (int64_t)(lanes - 1) * a->bytes : 0);
             Value p = at_offset(x, run_base(x, a->p, runs, r), offset);
             Value m = msl_part(x, x->mask, r * lanes, lanes);
+            // Nobody looks at lanes that the function did not begin with. A store of all is faster,
+            // and the loads that follow it need not wait until it is done.
+            if (a->from && a->row && x->started) m = LLVMConstAllOnes(LLVMTypeOf(m));
             // private memory is there for inactive lanes too, at an index some lane uses
             if (a->soa && a->to && !msl_class(x, a->p).segmented)
                 m = LLVMConstAllOnes(LLVMTypeOf(m));
@@ -454,7 +458,8 @@ static Access access_of(Vec *x, Value p, Type t, unsigned align) {
     a.whole_align = align;
     a.align = align > (unsigned)a.bytes ? (unsigned)a.bytes : align;
     a.step = a.soa ? (int64_t)a.bytes * x->lanes : a.bytes;
-    a.own = is_row(x, p) || is_near(x, p, a.bytes);
+    a.row = is_row(x, p);
+    a.own = a.row || is_near(x, p, a.bytes);
     return a;
 }
 

@@ -129,6 +129,7 @@ typedef struct Vec {
     int fast;     // the dimension that runs with the lanes
     bool whole;   // the mask it begins with is full
     bool lead;    // lane 0 is active in the block being emitted
+    bool started; // so is every lane that the function began with
     bool part_on; // some lane of the part being emitted is: else of some part
     bool assume;  // this copy may count checked clamps as linear (version.c)
     Type i1, i8, i16, i32, i64, f32, f64, ptr, none, mask_type, bits_type;

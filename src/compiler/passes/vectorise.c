@@ -95,6 +95,7 @@ static Value begin_function(Vec *x, const char *suffix) {
     memset(x->slots, 0, sizeof x->slots);
     x->part_runs = NULL;
     x->lead = false;
+    x->started = false;
     for (unsigned p = 0; p < n_params; p++) x->vals[p].base[0] = LLVMGetParam(f, p);
     x->launch = LLVMGetParam(f, n_params);
     for (unsigned d = 0; d < 3; d++) {
