@@ -66,6 +66,24 @@ static IgTensor *record(const char *call, IgGradRule *rule, int n, IgTensor **in
     return ig_node_attach(result, node, false, error);
 }
 
+// Rows that lie apart, as many as are worth to be brought together: see index_axis.metal. To take
+// from them pays where they are pages apart (1024 x 1024 floats: 1.4 times; 1000 x 1000: 0.8).
+enum { PAGE = 4096 };
+static bool are_far(const IgTensor *x, const Axes *a) {
+    return !ig_device((IgTensor *)x)->gpu && a->n * a->inner >= FAR && a->inner >= 32;
+}
+
+static void bring_together(IgWork *w, const char *function, const Axes *a, IgType type) {
+    size_t blocks = ((size_t)a->inner + 31) / 32;
+    w->kernel.function = function;
+    w->words[0] = (int32_t)a->n, w->words[1] = (int32_t)a->k, w->words[2] = (int32_t)a->inner;
+    w->grid = mtl_size_make(blocks, (size_t)a->outer, 1);
+    w->group = mtl_size_make(32, 1, 1);
+    w->groups = true;
+    w->scratch = blocks * (size_t)a->outer * (size_t)a->n * 32 * ig_type_size(type);
+    w->products = a->outer * a->inner * (a->n + a->k);
+}
+
 IgTensor *ig_index_take(const char *call, IgTensor *x, int axis, IgTensor *index,
                         MTLError **error) {
     Axes a = axes_of(x, axis, index);
@@ -81,6 +99,9 @@ IgTensor *ig_index_take(const char *call, IgTensor *x, int axis, IgTensor *index
                        index_macro(places)},
             .words = {(int32_t)length, (int32_t)each, (int32_t)(a.n * a.inner), (int32_t)a.inner}};
         ig_work_threads(&w, length, a.outer * each);
+        bool pages_apart = a.inner * (int64_t)ig_type_size(ig_type(x)) % PAGE == 0;
+        if (are_far(x, &a) && pages_apart && 2 * a.k >= a.n)
+            bring_together(&w, "take_axis_near", &a, ig_type(x));
         y = ig_work(call, &w, 2, (IgTensor *[]){packed, places}, &index->view.shape, ig_type(x),
                     error);
         y = record(call, rule_take, 1, &x, axis, index, y, error);
@@ -111,15 +132,7 @@ IgTensor *ig_index_sum(const char *call, IgTensor *x, int axis, IgTensor *index,
         IgWork w = {.kernel = {ig_text_index_axis_metal, "add_axis", "float", index_macro(places)},
                     .words = {(int32_t)a.n, (int32_t)a.k, (int32_t)a.inner}};
         ig_work_threads(&w, a.inner, a.outer);
-        if (a.n * a.inner >= FAR && a.inner >= 32) {
-            size_t blocks = ((size_t)a.inner + 31) / 32, all_blocks = blocks * (size_t)a.outer;
-            w.kernel.function = "add_axis_near";
-            w.grid = mtl_size_make(blocks, (size_t)a.outer, 1);
-            w.group = mtl_size_make(32, 1, 1);
-            w.groups = true;
-            w.scratch = all_blocks * (size_t)a.n * 32 * sizeof(float);
-            w.products = a.outer * a.inner * (a.n + a.k);
-        }
+        if (are_far(x, &a)) bring_together(&w, "add_axis_near", &a, IgFloat32);
         y = ig_work(call, &w, 3, (IgTensor *[]){all, places, from}, &x->view.shape, IgFloat32,
                     error);
         y = y ? ig_cast(y, ig_type(x), error) : NULL;

@@ -118,6 +118,18 @@ def test_gather_and_scatter():
     check(lambda x, s: ig.scatter_add(x, 0, ig.tensor(i), s), scatter, a, span(-2, 2, 3, 5))
 
 
+@pytest.mark.parametrize("shape, axis, k", [((70, 1024), 0, 101), ((2, 33, 2048), 1, 17), ((300, 1024), 0, 20)])
+@pytest.mark.parametrize("dtype", ["f4", "f2", "i8"])
+def test_gather_from_rows_that_are_pages_apart(shape, axis, k, dtype):
+    """Columns lie together while they are read, unless few rows are asked for."""
+    a = (RNG.standard_normal(shape) * 50).astype(dtype)
+    sizes = list(shape)
+    sizes[axis] = k
+    i = RNG.integers(0, shape[axis], sizes)
+    for index in (i, i.astype("i4")):
+        assert np.array_equal(ig.gather(ig.tensor(a), axis, ig.tensor(index)).numpy(), np.take_along_axis(a, i, axis))
+
+
 @pytest.mark.parametrize("shape, axis", [((600, 140), 0), ((3, 513, 45), 1), ((70000, 9), 0), ((2100, 32), 0)])
 def test_scatter_to_many_rows(shape, axis):
     """Columns lie together while rows of a large matrix are added to; sums in order, but on GPUs."""

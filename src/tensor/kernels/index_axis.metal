@@ -18,6 +18,23 @@ kernel void take_axis(constant int *p [[buffer(0)]], device const T *x [[buffer(
     y[e] = x[line / p[1] * p[2] + int(index[e]) * p[3] + (p[3] > 1 ? i : 0)];
 }
 
+// The same from many rows that lie apart: 32 columns of them lie together while they are read. At
+// the distance of rows they would share a few sets of the caches, and a page each.
+// p: n, k, inner; near: (outer, inner / 32, n, 32)
+kernel void take_axis_near(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]],
+                           device const INDEX *index [[buffer(2)]], device T *y [[buffer(3)]],
+                           device T *near [[buffer(4)]],
+                           uint2 group [[threadgroup_position_in_grid]],
+                           uint2 groups [[threadgroups_per_grid]],
+                           uint lane [[thread_index_in_threadgroup]]) {
+    const int n = p[0], k = p[1], inner = p[2], column = int(group.x) * 32 + int(lane);
+    if (column >= inner) return;
+    const int first = int(group.y) * n * inner + column, to = int(group.y) * k * inner + column;
+    device T *mine = near + int(group.y * groups.x + group.x) * n * 32 + int(lane);
+    for (int r = 0; r < n; r++) mine[r * 32] = x[first + r * inner];
+    for (int j = 0; j < k; j++) y[to + j * inner] = mine[int(index[to + j * inner]) * 32];
+}
+
 // x, and for each position of the other axes what the index sends there, one after the other.
 // p: n, k, inner
 kernel void add_axis(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]],
@@ -32,8 +49,7 @@ kernel void add_axis(constant int *p [[buffer(0)]], device const T *x [[buffer(1
     }
 }
 
-// The same for many rows: 32 columns of the result lie together while they are added to. At the
-// distance of rows they would share a few sets of the caches, and a page each.
+// The same for many rows, as in take_axis_near.
 // p: n, k, inner; near: (outer, inner / 32, n, 32)
 kernel void add_axis_near(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]],
                           device const INDEX *index [[buffer(2)]],
