@@ -124,6 +124,28 @@ static void copy_numbers(IgType type, const void *data, int64_t count, int32_t *
     }
 }
 
+// Many indices are looked at by all threads: on a machine with many one alone takes longer for
+// that than they for the rest. *inside: none is outside; else the host says which.
+enum { MANY = 1 << 17, LOOKING = 128 };
+static bool look(const char *call, IgTensor *index, int64_t n, bool *inside, MTLError **error) {
+    int64_t count = ig_numel(index), each = (count / LOOKING + 32) / 32 * 32;
+    IgWork w = {.kernel = {ig_text_index_axis_metal, "outside", "uint",
+                           ig_type(index) == IgInt64 ? "INDEX=long" : "INDEX=int"},
+                .words = {(int32_t)count, (int32_t)each, (int32_t)n},
+                .grid = mtl_size_make(LOOKING, 1, 1),
+                .group = mtl_size_make(32, 1, 1),
+                .groups = true,
+                .products = count};
+    IgTensor *seen = ig_work(call, &w, 1, &index, &(IgShape){1, {LOOKING * 32}}, IgInt32, error);
+    void *data = NULL;
+    bool ok = seen && ig_map(seen, &data, error);
+    int32_t any = 0;
+    for (int i = 0; ok && i < LOOKING * 32; i++) any |= ((const int32_t *)data)[i];
+    *inside = ok && !any;
+    ig_drop(seen);
+    return ok;
+}
+
 // The indices on the host, in order, all from 0 to n - 1; the caller drops *packed.
 static const void *checked(const char *call, IgTensor *index, int64_t n, IgTensor **packed,
                            MTLError **error) {
@@ -134,10 +156,15 @@ static const void *checked(const char *call, IgTensor *index, int64_t n, IgTenso
         return NULL;
     }
     void *data;
-    *packed = ig_contiguous(index, error);
-    if (!*packed || !ig_map(*packed, &data, error)) return NULL;
     int64_t count = ig_numel(index);
-    if (all_below(ig_type(index), data, count, n)) return data;
+    bool many = count >= MANY && !ig_device(index)->gpu &&
+                (ig_type(index) == IgInt64 || ig_type(index) == IgInt32),
+         inside = false;
+    *packed = ig_contiguous(index, error);
+    if (!*packed || (many && !look(call, *packed, n, &inside, error)) ||
+        !ig_map(*packed, &data, error))
+        return NULL;
+    if (inside || all_below(ig_type(index), data, count, n)) return data;
     for (int64_t i = 0; i < count; i++) {
         double v = ig_element_get(ig_type(index), data, i);
         if (v >= 0 && v < (double)n) continue;

@@ -170,6 +170,21 @@ def test_index_errors():
         assert e.value.code == code and text in str(e.value), str(e.value)
 
 
+@pytest.mark.parametrize("dtype", ["i4", "i8"])
+@pytest.mark.parametrize("n", [131072, 131073, 139999])
+def test_one_of_many_indices_is_outside(n, dtype):
+    """Kernels look at many: each is seen, the first and the last, and the host says which."""
+    x, right = ig.tensor(np.arange(5, dtype="f4")), RNG.integers(0, 5, n).astype(dtype)
+    assert np.array_equal(ig.index_select(x, 0, ig.tensor(right)).numpy(), np.arange(5)[right])
+    for at in (0, 31, n // 2, n - 32, n - 1):
+        for value in (-1, 5, np.iinfo(dtype).min, np.iinfo(dtype).max):
+            wrong = right.copy()
+            wrong[at] = value
+            with pytest.raises(ig.Error) as e:
+                ig.index_select(x, 0, ig.tensor(wrong))
+            assert e.value.code == ig.INDEX and f"at position {at}, there are 5" in str(e.value), str(e.value)
+
+
 def norm(x, w, b, axes):
     m = x.mean(axes, keepdims=True)
     return (x - m) / np.sqrt(((x - m) ** 2).mean(axes, keepdims=True) + 1e-5) * w + b

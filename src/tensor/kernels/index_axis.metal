@@ -9,6 +9,18 @@
 using namespace metal;
 typedef ELEMENT T;
 
+// Is one of the indices below 0, or n or more? Each thread says it of its own; a threadgroup is a
+// SIMD-group. p: how many indices, how many of a threadgroup, n
+kernel void outside(constant int *p [[buffer(0)]], device const INDEX *index [[buffer(1)]],
+                    device uint *seen [[buffer(2)]], uint group [[threadgroup_position_in_grid]],
+                    uint lane [[thread_index_in_threadgroup]]) {
+    const int first = int(group) * p[1], end = min(first + p[1], p[0]);
+    const INDEX n = p[2];
+    uint any = 0;
+    for (int i = first + int(lane); i < end; i += 32) any |= uint(index[i] < 0) | uint(index[i] >= n);
+    seen[group * 32 + lane] = any;
+}
+
 // A line is inner or, where that is 1, k elements long.
 // p: length of a line, lines of an outer element, n * inner, inner
 kernel void take_axis(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]],
