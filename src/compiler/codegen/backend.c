@@ -111,6 +111,7 @@ static void tidy_reference(Cg *cg) {
     if (msl_is_debugged(cg)) return;
     msl_run_passes(&cg->cx, NULL, "function(sroa,early-cse,simplifycfg,dce)");
     msl_fuse_short_floats(cg);
+    msl_spread_dots(cg);
     msl_contract(cg);
 }
 
@@ -216,6 +217,7 @@ static void compile(Cg *cg, MslKernel *out) {
     msl_ease_masks(cg);
     msl_carry_masks(cg);
     msl_order_pieces(cg);
+    msl_cut_sums(cg);
     msl_break_chains(cg);
     msl_loosen(cg);
     if (cg->request->debug == MSL_DEBUG_LINES) msl_finish_lines(cg);

@@ -137,6 +137,9 @@ void msl_convert_bytes(Cg *cg);
 // order.c
 void msl_order_pieces(Cg *cg);
 
+// pieces.c
+void msl_cut_sums(Cg *cg);
+
 // bfloats.c
 void msl_round_bfloats(Cg *cg);
 
@@ -237,6 +240,7 @@ void msl_inline_all(Cg *cg);  // everything in cg->thread, threadgroup memory pl
 // Memory of the thread that holds what an argument at program scope, a variable of this type, is.
 LLVMValueRef msl_build_binding(Cg *cg, const RfArg *arg, LLVMTypeRef type);
 void msl_resolve_bindings(Cg *cg); // bindings.c: variables at program scope become slots
+void msl_spread_dots(Cg *cg);      // dots.c
 void msl_contract(Cg *cg);         // contract.c
 void msl_optimise_thread(Cg *cg);  // canonical form for the vectoriser
 void msl_survey(Cg *cg);           // fills cg->uses

@@ -420,6 +420,7 @@ void msl_optimise_thread(Cg *cg) {
                       full_unroll[] = "function<eager-inv>(" TO_VALUES "," UNROLL ")";
     msl_run_passes(&cg->cx, NULL, values);
     msl_fuse_short_floats(cg);
+    msl_spread_dots(cg);
     msl_contract(cg);
     if (cg->request->quick) {
         msl_run_passes(&cg->cx, NULL, "function<eager-inv>(" QUICK ")");

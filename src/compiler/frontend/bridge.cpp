@@ -1311,8 +1311,9 @@ static void dialect(LangOptions &l, CodeGenOptions &g, bool fast) {
     l.SizedDeallocation = l.AlignedAllocation = 0;
     // Fast and relaxed: contraction, approximate functions, reciprocals, no signed zeros. NaN and
     // infinities are kept, and nothing is reassociated, so that results do not depend on vector
-    // width. Safe: a product and a sum of one expression still become one instruction, as on a Mac;
-    // a program that minds says so by a pragma.
+    // width (dots.c puts some sums in another order before there are vectors). Safe: a product and
+    // a sum of one expression still become one instruction, as on a Mac; a program that minds says
+    // so by a pragma.
     l.ApproxFunc = l.AllowRecip = l.NoSignedZero = fast;
     l.setDefaultFPContractMode(fast ? LangOptions::FPM_Fast : LangOptions::FPM_On);
 }

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums in loops: of dot products by components, loads in the order of memory.
+#include "fixture.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { THREADS = 96, ROUNDS = 23, ROOM = 8192 };
+
+static const RfArg args[] = {BUFFER(0, 0), BUFFER(1, 1),
+                             BUILTIN(2, RF_THREAD_POSITION_IN_GRID, TY_UINT)};
+
+// s += dot(in4[96 k + g], out4[96 (k + 1) + g]), from 0.5 on, as often as the word behind the
+// results says; `free_math`: as fast mathematics has it.
+static Fixture dots(char *ir, bool free_math) {
+    const char *flags = free_math ? "nsz arcp contract afn" : "";
+    int n = snprintf(
+        ir, ROOM,
+        "define void @k(ptr %%in, ptr %%out, i32 %%g) {\nentry:\n  %%i = zext i32 %%g to i64\n"
+        "  %%pn = getelementptr i32, ptr %%out, i64 %d\n  %%n = load i32, ptr %%pn\n"
+        "  %%rounds = sext i32 %%n to i64\n  br label %%head\nhead:\n"
+        "  %%s = phi float [ 0.5, %%entry ], [ %%more, %%body ]\n"
+        "  %%k = phi i64 [ 0, %%entry ], [ %%next, %%body ]\n"
+        "  %%on = icmp slt i64 %%k, %%rounds\n  br i1 %%on, label %%body, label %%done\nbody:\n"
+        "  %%row = mul i64 %%k, %d\n  %%at = add i64 %%row, %%i\n"
+        "  %%pa = getelementptr <4 x float>, ptr %%in, i64 %%at\n"
+        "  %%pb = getelementptr <4 x float>, ptr %%out, i64 %%at\n"
+        "  %%pc = getelementptr <4 x float>, ptr %%pb, i64 %d\n"
+        "  %%a = load <4 x float>, ptr %%pa, align 16\n"
+        "  %%b = load <4 x float>, ptr %%pc, align 16\n"
+        "  %%p = fmul %s <4 x float> %%a, %%b\n",
+        THREADS, THREADS, THREADS, flags);
+    for (int c = 0; c < 4; c++)
+        n += snprintf(ir + n, (size_t)(ROOM - n),
+                      "  %%e%d = extractelement <4 x float> %%p, i64 %d\n", c, c);
+    snprintf(ir + n, (size_t)(ROOM - n),
+             "  %%f = fadd %s float %%e0, %%e1\n  %%h = fadd %s float %%f, %%e2\n"
+             "  %%d = fadd %s float %%h, %%e3\n  %%more = fadd %s float %%s, %%d\n"
+             "  %%next = add i64 %%k, 1\n  br label %%head\ndone:\n"
+             "  %%po = getelementptr float, ptr %%out, i64 %%i\n  store float %%s, ptr %%po\n"
+             "  ret void\n}\n",
+             flags, flags, flags, flags);
+    return (Fixture){.args = args, .n_args = 3, .n_slots = 2, .ir = ir};
+}
+
+// Products are exact, sums are not.
+static float number(int i) {
+    unsigned r = (unsigned)i * 2654435761u;
+    return (float)((int)(r >> 8 & 2047) - 1000) * (float)(1 << (r >> 28 & 7));
+}
+
+static void check_dots(const Way *way, void **slots) {
+    const float *in = slots[0], *out = slots[1];
+    for (int i = 0; i < THREADS; i++) {
+        float e[4] = {0.5f};
+        for (int k = 0; k < ROUNDS; k++)
+            for (int c = 0; c < 4; c++)
+                e[c] += in[4 * (THREADS * k + i) + c] * out[4 * (THREADS * (k + 1) + i) + c];
+        float want = (e[0] + e[1]) + (e[2] + e[3]);
+        if (out[i] != want)
+            fail_msg("width %u, %s: out[%d] = %.9g, not %.9g", way->width,
+                     way->cpu ? way->cpu : "this machine", i, (double)out[i], (double)want);
+    }
+}
+
+static void reset_dots(void **slots) {
+    memset(slots[1], 0, THREADS * sizeof(float));
+    ((int32_t *)slots[1])[THREADS] = ROUNDS;
+}
+
+TEST(dots_by_components) {
+    enum { N = 4 * THREADS * (ROUNDS + 1) };
+    char *ir = malloc(ROOM);
+    float *in = aligned_alloc(64, N * sizeof *in), *out = aligned_alloc(64, N * sizeof *out);
+    for (int i = 0; i < N; i++) in[i] = number(i), out[i] = number(N + i);
+    Fixture f = dots(ir, true);
+    run_all_ways(&f, (uint32_t[]){THREADS, 1, 1}, (uint32_t[]){32, 1, 1}, (void *[]){in, out}, 0,
+                 check_dots, reset_dots);
+    free(in);
+    free(out);
+    free(ir);
+}
+
+static bool carries_vector(const Fixture *like) {
+    Fixture f = *like;
+    f.emit = "scalar-ll";
+    MslKernel k = compile_fixture(&f);
+    if (!k.ok) fail_msg("%s", k.error);
+    bool found = strstr((char *)k.code, "phi <4 x float>") != NULL;
+    msl_kernel_free(&k);
+    return found;
+}
+
+TEST(order_of_the_source_without_fast_mathematics) {
+    char *ir = malloc(ROOM);
+    Fixture f = dots(ir, true);
+    assert_true(carries_vector(&f));
+    f = dots(ir, false);
+    assert_false(carries_vector(&f));
+    f = dots(ir, true); // the number is asked for in the loop
+    char *use = strstr(ir, "  %next");
+    memmove(use + 27, use, strlen(use) + 1);
+    memcpy(use, "  store float %s, ptr %out\n", 27);
+    assert_false(carries_vector(&f));
+    free(ir);
+}
+
+// The processor fetches ahead of a stream; it does not follow one that jumps back and forth.
+TEST(streams_ascend) {
+    char *ir = malloc(ROOM);
+    Fixture f = dots(ir, true);
+    f.width = 32, f.shape[0] = 32, f.shape[1] = f.shape[2] = 1, f.emit = "asm", f.cpu = "x86-64-v4";
+    MslKernel k = compile_fixture(&f);
+    if (!k.ok) fail_msg("%s", k.error);
+    char base[64], last_base[64] = "";
+    long offset, last = 0;
+    int n = 0;
+    for (char *at = (char *)k.code; (at = strstr(at, "vmovups\t")); at++) {
+        char *text = at + 8, *end = strchr(text, '\n');
+        offset = strtol(text, &text, 10);
+        bool whole = !memchr(text, '{', (size_t)(end - text)); // not of some lanes only
+        if (sscanf(text, "(%63[^)]), %%zmm", base) != 1 || strstr(base, "rsp") || !whole) continue;
+        if (!strcmp(base, last_base) && offset <= last && offset > last - 448) // not the next round
+            fail_msg("%ld comes behind %ld at %s", offset, last, base);
+        strcpy(last_base, base);
+        last = offset;
+        n++;
+    }
+    assert_true(n >= 8);
+    msl_kernel_free(&k);
+    free(ir);
+}
+
+int main(void) { return unit_run(NULL, NULL); }
