@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums in loops: of dot products by components, loads in the order of memory.
+// Sums in loops: of dot products by components, loads in the order of memory; loops that unpack.
 #include "fixture.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,6 +129,37 @@ TEST(streams_ascend) {
     assert_true(n >= 8);
     msl_kernel_free(&k);
     free(ir);
+}
+
+// Sixteen weights of a block into variables of the thread: all places are known, none is in memory.
+TEST(loops_that_unpack) {
+    static const char ir[] =
+        "declare float @llvm.fmuladd.f32(float, float, float)\n"
+        "define void @k(ptr %in, ptr %out, i32 %g) {\nentry:\n  %v = alloca [16 x half], align 8\n"
+        "  %i = zext i32 %g to i64\n  %o = mul i64 %i, 144\n"
+        "  %p = getelementptr i8, ptr %in, i64 %o\n  %l = load float, ptr %p\n"
+        "  %odd = and i32 %g, 1\n  %low = icmp eq i32 %odd, 0\n"
+        "  %mask = select i1 %low, i32 15, i32 240\n  br label %body\nbody:\n"
+        "  %k = phi i32 [ 0, %entry ], [ %next, %body ]\n  %j = zext i32 %k to i64\n"
+        "  %q = getelementptr i8, ptr %p, i64 %j\n  %b = load i8, ptr %q\n"
+        "  %w = zext i8 %b to i32\n  %m = and i32 %w, %mask\n  %f = uitofp i32 %m to float\n"
+        "  %s = call float @llvm.fmuladd.f32(float %f, float %l, float %l)\n"
+        "  %t = fmul float %s, %l\n  %u = fadd float %t, %f\n  %y = fmul float %u, %f\n"
+        "  %h = fptrunc float %y to half\n  %d = sdiv i32 %k, 4\n  %r = srem i32 %k, 4\n"
+        "  %d4 = mul i32 %d, 4\n  %place = add i32 %d4, %r\n  %x = zext i32 %place to i64\n"
+        "  %to = getelementptr half, ptr %v, i64 %x\n  store half %h, ptr %to\n"
+        "  %next = add i32 %k, 1\n  %more = icmp slt i32 %next, 16\n"
+        "  br i1 %more, label %body, label %done\ndone:\n"
+        "  %first = load half, ptr %v\n  %pl = getelementptr half, ptr %v, i64 15\n"
+        "  %last = load half, ptr %pl\n  %sum = fadd half %first, %last\n"
+        "  %po = getelementptr half, ptr %out, i64 %i\n  store half %sum, ptr %po\n"
+        "  ret void\n}\n";
+    Fixture f = {
+        .args = args, .n_args = 3, .n_slots = 2, .ir = ir, .emit = "scalar-ll", .width = 32};
+    MslKernel k = compile_fixture(&f);
+    if (!k.ok) fail_msg("%s", k.error);
+    assert_null(strstr((char *)k.code, "alloca"));
+    msl_kernel_free(&k);
 }
 
 int main(void) { return unit_run(NULL, NULL); }

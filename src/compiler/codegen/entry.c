@@ -408,6 +408,10 @@ static void forbid_vectors(Cg *cg, bool forbid) {
 #define UNROLL                                                                                     \
     "loop-mssa(loop-rotate,licm),simplifycfg," INSTCOMBINE                                         \
     ",loop(indvars,loop-deletion,loop-unroll-full),sroa<modify-cfg>"
+// What a thread unpacks into variables of its own (sixteen weights of a block) has its places known
+// only when no loop is left: such loops may become twice as long as others.
+#define UNROLL_16                                                                                  \
+    "loop-unroll<O3;full-unroll-max=16;no-partial;no-runtime;no-peeling;no-upperbound>"
 #define QUICK                                                                                      \
     "loop-mssa(loop-rotate,licm),simplifycfg," INSTCOMBINE                                         \
     ",loop(indvars,loop-deletion),sroa<modify-cfg>,gvn,simplifycfg,adce"
@@ -417,7 +421,7 @@ static void forbid_vectors(Cg *cg, bool forbid) {
 // vectors of several times the code, and the last O2 unrolls what is worth it.
 void msl_optimise_thread(Cg *cg) {
     static const char values[] = "function<eager-inv>(" TO_VALUES ")",
-                      full_unroll[] = "function<eager-inv>(" TO_VALUES "," UNROLL ")";
+                      full_unroll[] = "function<eager-inv>(" TO_VALUES "," UNROLL_16 "," UNROLL ")";
     msl_run_passes(&cg->cx, NULL, values);
     msl_fuse_short_floats(cg);
     msl_spread_dots(cg);
