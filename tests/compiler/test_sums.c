@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums in loops: of dot products by components, loads in the order of memory; loops that unpack.
+// Sums in loops: of dot products by components, loads in the order of memory; barriers; loops that
+// unpack.
 #include "fixture.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,6 +130,50 @@ TEST(streams_ascend) {
     assert_true(n >= 8);
     msl_kernel_free(&k);
     free(ir);
+}
+
+// A sum that goes around two barriers has one place in the frame, and nothing copies it.
+static const char waiting[] =
+    "declare void @__ingot_threadgroup_barrier(i32) convergent\n"
+    "define void @k(ptr %in, ptr %out, i32 %g) {\nentry:\n  %i = zext i32 %g to i64\n"
+    "  %pn = getelementptr float, ptr %in, i64 1024\n  %n = load i32, ptr %pn\n"
+    "  br label %body\nbody:\n  %s = phi float [ 0.5, %entry ], [ %t, %body ]\n"
+    "  %k = phi i32 [ 0, %entry ], [ %next, %body ]\n"
+    "  call void @__ingot_threadgroup_barrier(i32 2)\n"
+    "  %x = add i32 %k, %g\n  %y = and i32 %x, 1023\n  %z = zext i32 %y to i64\n"
+    "  %p = getelementptr float, ptr %in, i64 %z\n  %v = load float, ptr %p\n"
+    "  %t = fadd float %s, %v\n  call void @__ingot_threadgroup_barrier(i32 2)\n"
+    "  %next = add i32 %k, 1\n  %more = icmp slt i32 %next, %n\n"
+    "  br i1 %more, label %body, label %done\ndone:\n"
+    "  %po = getelementptr float, ptr %out, i64 %i\n  store float %t, ptr %po\n  ret void\n}\n";
+static const Fixture around = {.args = args, .n_args = 3, .n_slots = 2, .ir = waiting};
+
+static void check_around(const Way *way, void **slots) {
+    const float *out = slots[1];
+    for (int i = 0; i < 1024; i++) {
+        float want = 0.5f;
+        for (int k = 0; k < 7; k++) want += (float)((i + k) % 1024);
+        if (out[i] != want)
+            fail_msg("width %u: out[%d] = %g, not %g", way->width, i, (double)out[i], (double)want);
+    }
+}
+
+TEST(sums_around_barriers) {
+    float in[1025], out[1024];
+    int32_t rounds = 7;
+    for (int i = 0; i < 1024; i++) in[i] = (float)i;
+    memcpy(in + 1024, &rounds, sizeof rounds);
+    run_all_ways(&around, (uint32_t[]){1024, 1, 1}, (uint32_t[]){512, 1, 1}, (void *[]){in, out}, 0,
+                 check_around, NULL);
+    Fixture f = around;
+    f.width = 32, f.shape[0] = 512, f.shape[1] = f.shape[2] = 1, f.cpu = "x86-64-v3";
+    MslKernel k = compile_fixture(&f);
+    if (!k.ok) fail_msg("%s", k.error);
+    CpuKernelInfo info;
+    load_kernel(&k, &info);
+    // 64 threads a step: 256 bytes of sums, and what else is saved
+    if (info.frame_stride > 384) fail_msg("a frame has %u bytes", (unsigned)info.frame_stride);
+    msl_kernel_free(&k);
 }
 
 // Sixteen weights of a block into variables of the thread: all places are known, none is in memory.

@@ -134,6 +134,9 @@ void msl_share_scatters(Cg *cg);
 // bytes.c
 void msl_convert_bytes(Cg *cg);
 
+// slots.c
+void msl_keep_in_slots(Cg *cg, LLVMValueRef f); // a version with barriers
+
 // order.c
 void msl_order_pieces(Cg *cg);
 
