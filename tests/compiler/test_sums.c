@@ -176,6 +176,39 @@ TEST(sums_around_barriers) {
     msl_kernel_free(&k);
 }
 
+// in[i * n + k] with uints, i the same for all threads: one address, not a sum and its extension.
+TEST(uint_indices) {
+    static const char ir[] =
+        "declare float @llvm.fmuladd.f32(float, float, float)\n"
+        "define void @k(ptr %in, ptr %out, i32 %g) {\nentry:\n  %i = zext i32 %g to i64\n"
+        "  %n = load i32, ptr %out\n  %some = icmp sgt i32 %n, 0\n"
+        "  br i1 %some, label %body, label %done\nbody:\n"
+        "  %s = phi float [ 0.0, %entry ], [ %t, %body ]\n"
+        "  %k = phi i32 [ 0, %entry ], [ %next, %body ]\n"
+        "  %row = mul i32 %n, 3\n  %at = add i32 %row, %k\n  %j = zext i32 %at to i64\n"
+        "  %p = getelementptr float, ptr %in, i64 %j\n  %v = load float, ptr %p\n"
+        "  %l = mul i32 %k, 64\n  %m = add i32 %l, %g\n  %o = zext i32 %m to i64\n"
+        "  %q = getelementptr float, ptr %in, i64 %o\n  %w = load float, ptr %q\n"
+        "  %t = call float @llvm.fmuladd.f32(float %v, float %w, float %s)\n"
+        "  %next = add nsw i32 %k, 1\n  %more = icmp slt i32 %next, %n\n"
+        "  br i1 %more, label %body, label %done\ndone:\n"
+        "  %r = phi float [ 0.0, %entry ], [ %t, %body ]\n"
+        "  %po = getelementptr float, ptr %out, i64 %i\n  store float %r, ptr %po\n"
+        "  ret void\n}\n";
+    Fixture f = {.args = args, .n_args = 3, .n_slots = 2, .ir = ir, .emit = "asm", .width = 32};
+    f.shape[0] = 64, f.shape[1] = f.shape[2] = 1, f.cpu = "x86-64-v3";
+    MslKernel k = compile_fixture(&f);
+    if (!k.ok) fail_msg("%s", k.error);
+    char *at = strstr((char *)k.code, "vfmadd231ps");
+    assert_non_null(at);
+    while (at[-1] != ':') at--; // the loop's label
+    int sums = 0;
+    for (char *end = strstr(at, "\tj"); (at = strstr(at, "\n\t")) && at < end; at++)
+        sums += !strncmp(at + 2, "leal", 4) || !strncmp(at + 2, "movl", 4);
+    if (sums) fail_msg("%d sums of words in the loop", sums);
+    msl_kernel_free(&k);
+}
+
 // Sixteen weights of a block into variables of the thread: all places are known, none is in memory.
 TEST(loops_that_unpack) {
     static const char ir[] =

@@ -222,3 +222,16 @@ kernel void products_of_bfloats(device const float *in [[buffer(0)]], device flo
                                 uint i [[thread_position_in_grid]]) {
     out[i] = float(bfloat(in[i]) * bfloat(3));
 }
+
+// An index that wraps on its way to the first round of a loop, and not behind it (codegen/indices.c).
+// run: wrapped grid=64 group=32
+// arg 0 = iota(120)
+// arg 1 = np.zeros(64, f32)
+// arg 2 = np.array([2**32 - 5, 25], u32)
+// expect 1 = (190 + 400 * gx + 2 * 2470) * f32(1)
+kernel void wrapped(device const float *a [[buffer(0)]], device float *y [[buffer(1)]], constant uint *n [[buffer(2)]],
+                    uint i [[thread_position_in_grid]]) {
+    float s = 0;
+    for (uint k = 5; k < n[1]; k++) s += a[k + n[0]] + 20 * i / 1.0f + 2 * (a[k] - 5) * (a[k + n[0]]);
+    y[i] = s;
+}

@@ -137,6 +137,9 @@ void msl_convert_bytes(Cg *cg);
 // slots.c
 void msl_keep_in_slots(Cg *cg, LLVMValueRef f); // a version with barriers
 
+// indices.c
+void msl_widen_indices(Cg *cg);
+
 // order.c
 void msl_order_pieces(Cg *cg);
 
