@@ -122,11 +122,12 @@ __IG_FN float __ig_fract(float x) {
 // 2^n for n in [-126, 127].
 __IG_FN float __ig_exp2i(int n) { return __ig_as_float((unsigned)(n + 127) << 23); }
 
-// x * 2^n, rounded once, for |n| <= 252 and x in [0.25, 4): the first product is exact.
+// x * 2^n, rounded once, for |n| <= 252 and x in [0.25, 4): the first product is exact. The biases of
+// both exponents go into one sum, which folds into the one that made n.
 __IG_FN float __ig_scale(float x, int n) {
     __IG_STRICT
-    int first = n >> 1;
-    return (x * __ig_exp2i(first)) * __ig_exp2i(n - first);
+    unsigned both = (unsigned)n + 254u, first = both >> 1;
+    return (x * __ig_as_float(first << 23)) * __ig_as_float((both - first) << 23);
 }
 
 // x * 2^k for any k and x, correctly rounded. Three factors reach from the largest float below the
