@@ -14,7 +14,10 @@ inline float ig_silu_slope(float x) {
 
 // GELU in its approximation with tanh.
 inline float ig_gelu_tanh(float x) { return tanh(0.7978845608f * (x + 0.044715f * x * x * x)); }
-inline float ig_gelu(float x) { return 0.5f * x * (1.0f + ig_gelu_tanh(x)); }
+// 1 + tanh(u) is 2 / (1 + exp(-2 u)): less to do, and exact where tanh is near -1.
+inline float ig_gelu(float x) {
+    return x / (1.0f + exp(x * fma(x * x, -0.0713548163f, -1.5957691216f)));
+}
 inline float ig_gelu_slope(float x) {
     float t = ig_gelu_tanh(x);
     return 0.5f * (1.0f + t) +
