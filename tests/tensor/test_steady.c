@@ -89,7 +89,14 @@ static void test_no_growth(void **state) {
     assert_int_equal(ig_device_statistics(device).compiled, compiled.compiled);
     // The smallest object in each step would be 288,000 bytes. What the threads' caches of free
     // memory hold counts too: up to 22,528 bytes in 76 runs on a busy machine, 0 without them
-    // (GLIBC_TUNABLES=glibc.malloc.tcache_count=0).
+    // (GLIBC_TUNABLES=glibc.malloc.tcache_count=0). Code that is made in the background may come
+    // late on such a machine (2 MB once), but then it is there: what steps keep would grow again.
+    for (int more = 0; more < 2 && (long)heap_now - (long)heap >= 200000; more++) {
+        heap = heap_now;
+        for (int i = SETTLED; i < N_STEPS; i++) (void)step(&net, i, i % 50 == 0);
+        assert_true(ig_device_synchronize(device, NULL));
+        heap_now = mallinfo2().uordblks;
+    }
     assert_true((long)heap_now - (long)heap < 200000);
     free_net(&net);
     assert_int_equal(ig_pool_statistics(pool).live_memory, 0);
