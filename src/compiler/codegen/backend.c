@@ -2,6 +2,7 @@
 // backend.c: one kernel of a library -> a code object for a CPU, or PTX: the pipeline.
 #include "compiler/codegen/codegen.h"
 #include "abi/cpu_stage.h"
+#include "compiler/passes/map.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,16 +75,68 @@ static void step(Cg *cg, const char *name, void (*run)(Cg *)) {
     msl_dump(&cg->cx, name);
 }
 
+static unsigned count_instructions(LLVMValueRef f) {
+    unsigned n = 0;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) n++;
+    return n;
+}
+
+// Whether the versions become part of the loop around them. LLVM would count for each what they
+// cost, at a tenth of all time, and then leave the large ones alone as well.
+static void choose_inlined(Cg *cg) {
+    enum { MAX_INLINED = 160 }; // instructions
+    static const char *const names[] = {"ingot_full", MSL_SOME_SYMBOL, "ingot_full_start",
+                                        MSL_SOME_START_SYMBOL};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        LLVMValueRef f = LLVMGetNamedFunction(cg->cx.module, names[i]);
+        if (!f || LLVMIsDeclaration(f)) continue;
+        msl_add_attribute(&cg->cx, f, LLVMAttributeFunctionIndex,
+                          count_instructions(f) <= MAX_INLINED ? "alwaysinline" : "noinline", 0);
+    }
+}
+
+// Whether a block leads to itself or to one that stands before it: without that there is no loop.
+static bool may_loop(Cg *cg, LLVMValueRef f) {
+    BaseArena arena = {0};
+    Map seen = {0};
+    bool found = false;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(b);
+        msl_map_put(&cg->cx, &arena, &seen, b, 1);
+        for (unsigned s = 0; s < LLVMGetNumSuccessors(end); s++)
+            found |= msl_map_get(&seen, LLVMGetSuccessor(end, s)) >= 0;
+    }
+    base_arena_free(&arena);
+    return found;
+}
+
 // What O2 does to this code that matters: inline the versions into the loop, fold the loop's
-// constants, simplify, hoist, unroll. Half the time of default<O2>, and the same speed.
+// constants, simplify, hoist, unroll. What is the same is found before anything is copied: of a
+// step of several vectors most is. GVN takes long to find what early-cse has not, and in code
+// without loops there is nothing.
+static void finish_vector(Cg *cg) {
+    MslContext *cx = &cg->cx;
+    msl_run_passes(cx, NULL, "globaldce,function(early-cse),always-inline,globaldce");
+    choose_inlined(cg);
+    msl_run_passes(cx, NULL,
+                   "cgscc(inline<only-mandatory>,inline),globalopt,ipsccp<no-func-spec>,globaldce,"
+                   "function<eager-inv>(sroa<modify-cfg>,early-cse<memssa>,simplifycfg," INSTCOMBINE
+                   ")");
+    for (LLVMValueRef f = LLVMGetFirstFunction(cx->module); f; f = LLVMGetNextFunction(f)) {
+        if (LLVMIsDeclaration(f)) continue;
+        msl_run_passes(cx, f,
+                       may_loop(cg, f)
+                           ? "loop-mssa(loop-rotate,licm),simplifycfg," INSTCOMBINE
+                             ",loop(indvars,loop-deletion),gvn," INSTCOMBINE
+                             ",dse,adce,loop-mssa(licm),simplifycfg,"
+                             "loop-unroll<O2>," INSTCOMBINE ",early-cse<memssa>,simplifycfg"
+                           : "dse,adce,simplifycfg," INSTCOMBINE ",early-cse<memssa>,simplifycfg");
+    }
+    msl_run_passes(cx, NULL, "globaldce");
+}
+
 static void finish(Cg *cg) {
-    static const char vector[] =
-        "cgscc(inline<only-mandatory>,inline),globalopt,ipsccp,globaldce,"
-        "function<eager-inv>(sroa<modify-cfg>,early-cse<memssa>,simplifycfg," INSTCOMBINE
-        ",loop-mssa(loop-rotate,licm),"
-        "simplifycfg," INSTCOMBINE ",loop(indvars,loop-deletion),gvn," INSTCOMBINE
-        ",dse,adce,loop-mssa(licm),simplifycfg,"
-        "loop-unroll<O2>," INSTCOMBINE ",early-cse<memssa>,simplifycfg),globaldce";
     static const char quick[] =
         "cgscc(inline<only-mandatory>,inline),globalopt,ipsccp,globaldce,"
         "function<eager-inv>(sroa<modify-cfg>,early-cse<memssa>,simplifycfg," INSTCOMBINE
@@ -93,12 +146,14 @@ static void finish(Cg *cg) {
         "always-inline,globaldce,"
         "function<eager-inv>(sroa<modify-cfg>,early-cse<memssa>,simplifycfg," INSTCOMBINE
         ",loop-mssa(licm),dse,adce,simplifycfg),globaldce";
-    msl_run_passes(&cg->cx, NULL,
-                   msl_is_debugged(cg)   ? "globaldce"
-                   : cg->cx.width == 1   ? "default<O1>"
-                   : !cg->request->quick ? vector
-                   : msl_is_graphics(cg) ? quick_stage
-                                         : quick);
+    if (cg->cx.width > 1 && !cg->request->quick && !msl_is_debugged(cg))
+        finish_vector(cg);
+    else
+        msl_run_passes(&cg->cx, NULL,
+                       msl_is_debugged(cg)   ? "globaldce"
+                       : cg->cx.width == 1   ? "default<O1>"
+                       : msl_is_graphics(cg) ? quick_stage
+                                             : quick);
     // From a check that holds straight on: the ways meet again in between (passes/emit_check.c).
     if (cg->request->validate && cg->cx.width > 1 && !cg->request->quick)
         msl_run_passes(&cg->cx, NULL, "function<eager-inv>(jump-threading,simplifycfg)");
@@ -208,7 +263,7 @@ static void compile(Cg *cg, MslKernel *out) {
     msl_verify(cx, "wrap");
     step(cg, "finish", finish);
     if (emit_ir(cg, "ll", out)) return;
-    msl_verify(cx, "finish");
+    msl_verify_ours(cx, "finish");
     double start = now_ms();
     msl_convert_bytes(cg);
     msl_round_bfloats(cg);

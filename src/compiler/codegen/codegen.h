@@ -98,6 +98,14 @@ void msl_insert(MslContext *cx,
 void msl_run_passes_with(MslContext *cx, LLVMValueRef f, const char *pipeline, bool unroll);
 void msl_dump(MslContext *cx, const char *step); // appends the module to the log if asked for
 void msl_verify(MslContext *cx, const char *step);
+// Where another msl_verify follows, or what LLVM made is looked at: in debug builds only.
+static inline void msl_verify_ours(MslContext *cx, const char *step) {
+#ifdef NDEBUG
+    (void)cx, (void)step;
+#else
+    msl_verify(cx, step);
+#endif
+}
 LLVMTypeRef msl_int(const MslContext *cx, unsigned bits);
 LLVMTypeRef msl_ptr(const MslContext *cx);
 LLVMValueRef msl_const(const MslContext *cx, unsigned bits, uint64_t value);
@@ -204,13 +212,16 @@ LLVMTypeRef msl_null_call_type(const MslContext *cx); // a store of it stands fo
 void msl_resolve_calls(Cg *cg); // calls through pointers become switches; cg->thread is inlined
 
 // Code written in C (device/) and compiled when mslc is built, for the architecture of the target.
-typedef enum MslDevicePart { // the last two are objects, the others bitcode
-    MSL_DEVICE_GROUP,
+typedef enum MslDevicePart { // the last three are objects, the others bitcode
+    MSL_DEVICE_STEPS,        // group.c: the loop around a kernel
+    MSL_DEVICE_ROWS,
+    MSL_DEVICE_WAITING, // for kernels with barriers
+    MSL_DEVICE_SHUFFLED,
     MSL_DEVICE_LANES,
     MSL_DEVICE_STAGE,
     MSL_DEVICE_VALIDATE,
-    MSL_DEVICE_LOOP,
-    MSL_DEVICE_WAITING, // the loop for kernels with barriers
+    MSL_DEVICE_QUICK, // the loop around quick code
+    MSL_DEVICE_QUICK_WAITING,
     MSL_DEVICE_SUPPORT,
     MSL_N_DEVICE_PARTS
 } MslDevicePart;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_code.c: device/*.c inside mslc, for each architecture: as bitcode; support.c, and group.c
-// twice more, as objects; and nvptx/device/*.c. The build compiles those files with the Clang of
-// the same LLVM into the folder MSL_DEVICE.
+// device_code.c: device/*.c inside mslc, for each architecture: as bitcode, group.c once for each
+// kind of loop; support.c, and group.c twice more, as objects; and nvptx/device/*.c. The build
+// compiles those files with the Clang of the same LLVM into the folder MSL_DEVICE.
 #include "compiler/codegen/codegen.h"
 
 #define EMBED(name, file)                                                                          \
@@ -9,12 +9,15 @@
     __asm__(".section .rodata\n.balign 16\n.global " #name ", " #name "_end\n" #name               \
             ":\n.incbin \"" MSL_DEVICE "/" file "\"\n" #name "_end:\n.previous\n");
 #define EMBED_FOR(architecture)                                                                    \
-    EMBED(device_group_##architecture, #architecture "/group.bc")                                  \
+    EMBED(device_steps_##architecture, #architecture "/steps.bc")                                  \
+    EMBED(device_rows_##architecture, #architecture "/rows.bc")                                    \
+    EMBED(device_waiting_##architecture, #architecture "/waiting.bc")                              \
+    EMBED(device_shuffled_##architecture, #architecture "/shuffled.bc")                            \
     EMBED(device_lanes_##architecture, #architecture "/lanes.bc")                                  \
     EMBED(device_stage_##architecture, #architecture "/stage.bc")                                  \
     EMBED(device_validate_##architecture, #architecture "/validate.bc")                            \
-    EMBED(device_loop_##architecture, #architecture "/group.o")                                    \
-    EMBED(device_waiting_##architecture, #architecture "/waiting.o")                               \
+    EMBED(device_quick_##architecture, #architecture "/group.o")                                   \
+    EMBED(device_quick_waiting_##architecture, #architecture "/waiting.o")                         \
     EMBED(device_support_##architecture, #architecture "/support.o")
 EMBED_FOR(x86_64)
 EMBED_FOR(aarch64)
@@ -34,12 +37,15 @@ EMBED(gpu_no_blocks, "nvptx/no_blocks.ptx")
 #define PART(name, architecture)                                                                   \
     {device_##name##_##architecture, device_##name##_##architecture##_end}
 #define PARTS(architecture)                                                                        \
-    {[MSL_DEVICE_GROUP] = PART(group, architecture),                                               \
+    {[MSL_DEVICE_STEPS] = PART(steps, architecture),                                               \
+     [MSL_DEVICE_ROWS] = PART(rows, architecture),                                                 \
+     [MSL_DEVICE_WAITING] = PART(waiting, architecture),                                           \
+     [MSL_DEVICE_SHUFFLED] = PART(shuffled, architecture),                                         \
      [MSL_DEVICE_LANES] = PART(lanes, architecture),                                               \
      [MSL_DEVICE_STAGE] = PART(stage, architecture),                                               \
      [MSL_DEVICE_VALIDATE] = PART(validate, architecture),                                         \
-     [MSL_DEVICE_LOOP] = PART(loop, architecture),                                                 \
-     [MSL_DEVICE_WAITING] = PART(waiting, architecture),                                           \
+     [MSL_DEVICE_QUICK] = PART(quick, architecture),                                               \
+     [MSL_DEVICE_QUICK_WAITING] = PART(quick_waiting, architecture),                               \
      [MSL_DEVICE_SUPPORT] = PART(support, architecture)}
 
 typedef struct Span {

@@ -391,7 +391,7 @@ void msl_wrap_stage(Cg *cg) {
     LLVMDeleteFunction(cg->thread);
     cg->thread = NULL;
     msl_dump(cx, "vectorise");
-    msl_verify(cx, "vectorise");
+    msl_verify_ours(cx, "vectorise");
     msl_link_device_code(cg, MSL_DEVICE_STAGE);
     define_step(cg, simd);
 }

@@ -392,8 +392,8 @@ void msl_link(Cg *cg, LLVMMemoryBufferRef buffer, MslKernel *out) {
         Objects o = {0};
         add_object(&o, (MslElf){start, n});
         if (cg->prebuilt_loop)
-            add_object(
-                &o, msl_device_code(cg, cg->uses.barrier ? MSL_DEVICE_WAITING : MSL_DEVICE_LOOP));
+            add_object(&o, msl_device_code(cg, cg->uses.barrier ? MSL_DEVICE_QUICK_WAITING
+                                                                : MSL_DEVICE_QUICK));
         // Which functions of device/support.c code needs shows only when it is made.
         if (find_symbol(start, is_missing, &o))
             add_object(&o, msl_device_code(cg, MSL_DEVICE_SUPPORT));

@@ -30,9 +30,10 @@ void msl_load_slots(Cg *cg, LLVMValueRef launch, LLVMValueRef *out) {
     }
 }
 
+// If the kind of loop asks for it.
 static void set_constant(Cg *cg, const char *name, LLVMValueRef value) {
     LLVMValueRef g = LLVMGetNamedGlobal(cg->cx.module, name);
-    if (!g) msl_fail(&cg->cx, "internal error: group.c has no '%s'", name);
+    if (!g) return;
     LLVMSetInitializer(g, value);
     LLVMSetGlobalConstant(g, 1);
     LLVMSetLinkage(g, LLVMInternalLinkage);
@@ -343,7 +344,7 @@ static void vectorise_versions(Cg *cg, Plan *plan, uint32_t n_threads) {
     LLVMDeleteFunction(cg->thread);
     cg->thread = NULL;
     msl_dump(cx, "vectorise");
-    msl_verify(cx, "vectorise");
+    msl_verify_ours(cx, "vectorise");
 }
 
 static void tell_loop(Cg *cg, const char *name, LLVMValueRef value) {
@@ -371,7 +372,11 @@ static void link_group_loop(Cg *cg, const Plan *plan) {
         declare_for_loop(cg, plan);
         return;
     }
-    msl_link_device_code(cg, MSL_DEVICE_GROUP);
+    bool shuffled = cg->request->watch & MSL_WATCH_ORDER;
+    msl_link_device_code(cg, shuffled         ? MSL_DEVICE_SHUFFLED
+                             : plan->suspends ? MSL_DEVICE_WAITING
+                             : plan->rows     ? MSL_DEVICE_ROWS
+                                              : MSL_DEVICE_STEPS);
     LLVMValueRef shape[3];
     for (int d = 0; d < 3; d++) shape[d] = msl_const(cx, 32, cx->shape[d]);
     set_constant(cg, "ingot_shape", LLVMConstArray2(msl_int(cx, 32), shape, 3));
@@ -383,12 +388,10 @@ static void link_group_loop(Cg *cg, const Plan *plan) {
         {"ingot_full_width", plan->full_width},
         {"ingot_full_rows", plan->full_rows},
         {"ingot_has_full", plan->full != NULL},
-        {"ingot_rows", plan->rows},
         {"ingot_loose", plan->loose},
         {"ingot_suspends", plan->suspends},
         {"ingot_full_suspends", plan->full_suspends},
         {"ingot_stream_bytes", plan->stream_bytes},
-        {"ingot_shuffles", (cg->request->watch & MSL_WATCH_ORDER) != 0},
     };
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
         set_constant(cg, constants[i].name, msl_const(cx, 32, constants[i].value));

@@ -2,8 +2,10 @@
 // group.c: ingot_kernel of vectorised code: the loop over threadgroups and over their SIMD-groups.
 // Compiled to bitcode when mslc is built, and linked into every kernel: the layout of CpuLaunch is
 // then the one of abi/cpu_kernel.h by construction. The names in `provided by wrap.c` are filled in
-// before optimisation; the constants fold, the calls are inlined. Quick code is linked to an object
-// that was made of this file with mslc (INGOT_PREBUILT): there is nothing left to compile of it.
+// before optimisation; the constants fold, the calls are inlined. There is one of it for each kind
+// of loop (INGOT_KIND), as values and in few functions already: half of all that a small kernel's
+// code took to make was this file. Quick code is linked to an object that was made of this file
+// with mslc (INGOT_PREBUILT): there is nothing left to compile of it.
 //
 // Two versions of a kernel run here:
 //   full  all lanes active, threads in the arrangement it was compiled for: the shape, or if none
@@ -37,18 +39,25 @@ enum {
     ingot_full_rows = 1
 };
 #else
+#define STEPS 0
+#define ROWS 1     // no shape, and the kernel looks only at its position in the grid
+#define WAITING 2  // `some` is a coroutine
+#define SHUFFLED 3 // SIMD-groups run in the order of CpuLaunch.schedule; `some` may be a coroutine
+enum { ingot_rows = INGOT_KIND == ROWS, ingot_shuffles = INGOT_KIND == SHUFFLED };
+#if INGOT_KIND == SHUFFLED
+extern const u32 ingot_suspends;
+#else
+enum { ingot_suspends = INGOT_KIND == WAITING };
+#endif
 // provided by wrap.c
 extern const u32 ingot_shape[3]; // 0,0,0: not known
-extern const u32 ingot_rows;     // no shape, and the kernel looks only at its position in the grid
 extern const u32 ingot_loose;    // `some` expects threads where they stand in the shape, cut or not
 extern const u32 ingot_width;    // threads a call of some runs,
 extern const u32 ingot_full_width;    // and of full: the same, or several SIMD-groups side by side
 extern const u32 ingot_full_rows;     // of the shape, above each other, that full runs a piece of
 extern const u32 ingot_has_full;      // whether there is a `full` version
-extern const u32 ingot_suspends;      // `some` is a coroutine,
-extern const u32 ingot_full_suspends; // and `full` is: not if it runs the whole threadgroup at once
+extern const u32 ingot_full_suspends; // `full` is one: not if it runs the threadgroup at once
 extern const u64 ingot_stride;        // bytes of a frame
-extern const u32 ingot_shuffles;      // SIMD-groups run in the order of CpuLaunch.schedule
 extern const u32 ingot_stream_bytes;  // that a thread moves, if nobody reads soon what it stores
                                       // (codegen/stream.c); 0: unknown
 #endif
@@ -68,6 +77,8 @@ __attribute__((noinline)) void ingot_log(const CpuLaunch *launch, u32 type, cons
     if (launch->log) launch->log(launch, type, category, format, args, n);
 }
 
+#define INLINE static inline __attribute__((always_inline))
+
 typedef struct Group {
     u32 gx, gy, gz, sx, sy, sz, n, line, large;
 } Group;
@@ -77,19 +88,19 @@ typedef struct Group {
 // 0.7.
 enum { LARGE = 36 << 20 };
 
-static inline u32 least(u32 a, u32 b) { return a < b ? a : b; }
+INLINE u32 least(u32 a, u32 b) { return a < b ? a : b; }
 
-static inline u32 mask_of(u32 left) { return left >= 32 ? ~0u : (1u << left) - 1; }
+INLINE u32 mask_of(u32 left) { return left >= 32 ? ~0u : (1u << left) - 1; }
 
 // May `full` run this threadgroup?
-static inline int is_full(const Group *g) {
+INLINE int is_full(const Group *g) {
     if (!ingot_has_full) return 0;
     if (!ingot_shape[0]) return g->line;
     return g->sx == ingot_shape[0] && g->sy == ingot_shape[1] && g->sz == ingot_shape[2];
 }
 
 // The lanes from `first` on that lie in the grid, when threads stand where the shape puts them.
-static inline u32 mask_in_shape(const Group *g, u32 first) {
+INLINE u32 mask_in_shape(const Group *g, u32 first) {
     u32 mask = 0;
     for (u32 lane = 0; lane < ingot_width;) {
         u32 i = first + lane, x = i % ingot_shape[0], y = i / ingot_shape[0] % ingot_shape[1];
@@ -102,24 +113,25 @@ static inline u32 mask_in_shape(const Group *g, u32 first) {
 }
 
 // Threads `some` has to walk over, and the mask of one step; 0: nothing to do there.
-static inline u32 some_end(const Group *g) {
+INLINE u32 some_end(const Group *g) {
     return ingot_loose ? ingot_shape[0] * ingot_shape[1] * ingot_shape[2] : g->n;
 }
-static inline u32 some_mask(const Group *g, u32 first) {
+INLINE u32 some_mask(const Group *g, u32 first) {
     return ingot_loose ? mask_in_shape(g, first) : mask_of(least(g->n - first, ingot_width));
 }
 
-__attribute__((noinline)) static void run_some(const CpuLaunch *l, void *memory, const Group *g,
+// A copy of the group: the loop's own need not be in memory.
+__attribute__((noinline)) static void run_some(const CpuLaunch *l, void *memory, Group g,
                                                u32 first) {
-    for (u32 end = some_end(g); first < end; first += ingot_width) {
-        u32 mask = some_mask(g, first);
-        if (mask) ingot_some(l, memory, g->gx, g->gy, g->gz, g->sx, g->sy, g->sz, first, mask);
+    for (u32 end = some_end(&g); first < end; first += ingot_width) {
+        u32 mask = some_mask(&g, first);
+        if (mask) ingot_some(l, memory, g.gx, g.gy, g.gz, g.sx, g.sy, g.sz, first, mask);
     }
 }
 
 // Only positions in the grid matter: each row is a line, as if threadgroups were one thread high.
 // The versions then take the row's place in the grid for the threadgroup's.
-static inline void run_rows(const CpuLaunch *l, void *memory, const Group *g, u32 y0, u32 z0) {
+INLINE void run_rows(const CpuLaunch *l, void *memory, const Group *g, u32 y0, u32 z0) {
     u32 end = g->sx - g->sx % ingot_width;
     for (u32 z = z0; z < z0 + g->sz; z++)
         for (u32 y = y0; y < y0 + g->sy; y++) {
@@ -142,8 +154,8 @@ static inline void run_rows(const CpuLaunch *l, void *memory, const Group *g, u3
 enum { MAX_STEPS = ABI_MAX_THREADS / 8 };
 
 // The numbers 0 .. n-1 in an order that hangs on the schedule, the threadgroup and the round.
-static inline void shuffle_steps(const CpuLaunch *l, const Group *g, u32 round, u32 n,
-                                 u32 order[MAX_STEPS]) {
+INLINE void shuffle_steps(const CpuLaunch *l, const Group *g, u32 round, u32 n,
+                          u32 order[MAX_STEPS]) {
     u64 state = l->schedule + ((u64)g->gx << 40) + ((u64)g->gy << 20) + g->gz +
                 (u64)round * 0x9e3779b97f4a7c15u;
     for (u32 i = 0; i < n; i++) order[i] = i;
@@ -158,7 +170,7 @@ static inline void shuffle_steps(const CpuLaunch *l, const Group *g, u32 round, 
 }
 
 // The version that any threads may run, so that the order is all that differs.
-static inline void run_shuffled(const CpuLaunch *l, void *memory, const Group *g) {
+INLINE void run_shuffled(const CpuLaunch *l, void *memory, const Group *g) {
     u32 order[MAX_STEPS], n = (some_end(g) + ingot_width - 1) / ingot_width;
     shuffle_steps(l, g, 0, n, order);
 #pragma clang loop unroll(disable)
@@ -168,7 +180,7 @@ static inline void run_shuffled(const CpuLaunch *l, void *memory, const Group *g
     }
 }
 
-static inline void run_group(const CpuLaunch *l, void *memory, const Group *g) {
+INLINE void run_group(const CpuLaunch *l, void *memory, const Group *g) {
     u32 first = 0;
     if (ingot_shuffles && l->schedule && !ingot_suspends) {
         run_shuffled(l, memory, g);
@@ -185,17 +197,17 @@ static inline void run_group(const CpuLaunch *l, void *memory, const Group *g) {
         }
         if (end == g->n) return;
     }
-    if (!ingot_suspends) run_some(l, memory, g, first);
+    if (!ingot_suspends) run_some(l, memory, *g, first);
 }
 
 // A frame starts with the address of its resume function; NULL there means it is done.
-static inline int is_done(const void *frame) { return !*(void *const *)frame; }
-static inline void resume(void *frame) { (*(void (**)(void *))frame)(frame); }
+INLINE int is_done(const void *frame) { return !*(void *const *)frame; }
+INLINE void resume(void *frame) { (*(void (**)(void *))frame)(frame); }
 
 // SIMD-groups take turns, from barrier to barrier, until all are done. One that returned early just
 // does not take part any more. Here in another order each round; a start is the first.
-static inline void run_suspending_shuffled(const CpuLaunch *l, void *memory, char *frames,
-                                           const Group *g) {
+INLINE void run_suspending_shuffled(const CpuLaunch *l, void *memory, char *frames,
+                                    const Group *g) {
     u32 order[MAX_STEPS], n = (some_end(g) + ingot_width - 1) / ingot_width, round = 0, alive;
     shuffle_steps(l, g, round++, n, order);
 #pragma clang loop unroll(disable)
@@ -218,7 +230,7 @@ static inline void run_suspending_shuffled(const CpuLaunch *l, void *memory, cha
 }
 
 // The same in their own order.
-static inline void run_suspending(const CpuLaunch *l, void *memory, char *frames, const Group *g) {
+INLINE void run_suspending(const CpuLaunch *l, void *memory, char *frames, const Group *g) {
     if (ingot_shuffles && l->schedule) {
         run_suspending_shuffled(l, memory, frames, g);
         return;
