@@ -36,7 +36,7 @@
 #define COURTESY 8 // pauses, some 100 ns: in that time who waits for a task has taken it back
 #define MAX_SPARES 64u
 #define NAP_NS 50000u // at first; each that follows is twice as long, up to
-#define MAX_NAP_NS 400000u
+#define MAX_NAP_NS 100000u
 
 // What one kind of thread writes and another polls has a cache line of its own.
 static struct {
