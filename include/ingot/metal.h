@@ -981,13 +981,13 @@ typedef struct MTLSingleDispatch {
     MTLSize threads_per_threadgroup;
     bool threadgroups;
 } MTLSingleDispatch;
-// Not Apple's: does a dispatch on this thread and returns when it is done, as a command buffer with
-// nothing else in it would, without its cost: for work of a microsecond that somebody waits for.
-// False: nothing was done, and a command buffer has to do it. That is so where the device is none
-// of the host's, where the queue has something else to do or a residency set, where hazards of a
-// buffer are tracked, and whenever somebody looks on: validation, captures, traces, log states,
-// time limits. What is wrong with the dispatch is said by the command buffer then. True with
-// *error: the kernel failed. The caller keeps the buffers and the pipeline alive meanwhile.
+// Not Apple's: does a dispatch and returns when it is done, as a command buffer with nothing else
+// in it would, without its cost: for work of a microsecond that somebody waits for. False: nothing
+// was done, and a command buffer has to do it. That is so where the device is none of the host's,
+// where the queue has something else to do or a residency set, where hazards of a buffer are
+// tracked, and whenever somebody looks on: validation, captures, traces, log states. What is wrong
+// with the dispatch is said by the command buffer then. True with *error: the kernel failed. The
+// caller keeps the buffers and the pipeline alive meanwhile.
 MTL_API bool mtl_command_queue_dispatch_and_wait(MTLCommandQueue *queue,
                                                  const MTLSingleDispatch *dispatch,
                                                  MTLError **error);

@@ -19,7 +19,9 @@ static const char source[] = HEAD
     "kernel void wide(constant Words &p [[buffer(0)]], device float *x [[buffer(1)]]) { x[0] = "
     "p.wide.z; }\n"
     "kernel void astray(constant uint *p [[buffer(0)]], device uint *x [[buffer(1)]]) {"
-    " x[(1ul << 40) + p[0]] = 1; }\n";
+    " x[(1ul << 40) + p[0]] = 1; }\n"
+    "kernel void endless(constant uint *p [[buffer(0)]], device volatile uint *x [[buffer(1)]]) {"
+    " while (x[0] != p[0]) { } }\n";
 
 static MTLBuffer *untracked(size_t n_bytes) {
     return mtl_device_new_buffer(device, n_bytes, MTLResourceHazardTrackingModeUntracked);
@@ -172,9 +174,28 @@ static void leaves_a_queue_that_is_busy(void **state) {
     run_to_end(commands);
     assert_true(run(&d));
     assert_scaled(0, N);
+}
+
+static void ends_with_the_queue_s_time(void **state) {
+    (void)state;
     MTLCommandQueue *limited = mtl_device_new_command_queue_with_descriptor(
-        device, &(MTLCommandQueueDescriptor){.timeout_ms = 5000});
-    assert_false(mtl_command_queue_dispatch_and_wait(limited, &d, NULL));
+        device, &(MTLCommandQueueDescriptor){.timeout_ms = 300});
+    MTLComputePipelineState *endless = pipeline_from(source, "endless");
+    const uint32_t word = 7;
+    MTLSingleDispatch d = dispatch_of_scale();
+    MTLError *error = NULL;
+    fill();
+    assert_true(mtl_command_queue_dispatch_and_wait(limited, &d, &error));
+    assert_null(error);
+    assert_scaled(0, N);
+    d.pipeline = endless;
+    d.bytes = &word;
+    assert_true(mtl_command_queue_dispatch_and_wait(limited, &d, &error));
+    assert_non_null(error);
+    assert_int_equal(mtl_error_code(error), MTLCommandBufferErrorTimeout);
+    assert_non_null(strstr(mtl_error_localized_description(error), "300 ms"));
+    mtl_release(error);
+    mtl_release(endless);
     mtl_release(limited);
 }
 
@@ -260,6 +281,7 @@ int main(void) {
         cmocka_unit_test(leaves_what_is_not_plain),
         cmocka_unit_test(leaves_other_arguments),
         cmocka_unit_test(leaves_a_queue_that_is_busy),
+        cmocka_unit_test(ends_with_the_queue_s_time),
         cmocka_unit_test(a_fault_is_an_error),
         cmocka_unit_test(takes_its_turn),
     };

@@ -20,8 +20,7 @@ static bool is_plain(const MTLCommandQueue *queue) {
     const DevTable *table = device->table;
     return device->facts.unified_memory && !device->facts.is_apart && !table->memory_make &&
            !table->use && !table->finish && !device->debug_layer && !device->schedule &&
-           !queue->log_state && !queue->timeout_ms && !rt_is_tracing() &&
-           !atomic_load_explicit(&device->timeout_ms, memory_order_relaxed) &&
+           !queue->log_state && !rt_is_tracing() &&
            !atomic_load_explicit(&queue->has_residency, memory_order_relaxed) &&
            !atomic_load_explicit(&rt_n_sparse_buffers, memory_order_relaxed);
 }
@@ -98,8 +97,9 @@ static void want_better(void *context) {
 }
 
 // The queue is ours. False: no code, nothing was done.
-static bool run(MTLDevice *device, MTLComputePipelineState *p, DevDispatch *item,
+static bool run(MTLCommandQueue *queue, MTLComputePipelineState *p, DevDispatch *item,
                 MTLError **error) {
+    MTLDevice *device = queue->device;
     const DevTable *table = device->table;
     Wanted wanted = {p, item->group_size};
     item->code = rt_pipeline_code(p, item->group_size);
@@ -112,13 +112,15 @@ static bool run(MTLDevice *device, MTLComputePipelineState *p, DevDispatch *item
                   .begun_ns = os_now_ns(),
                   .kernel = rt_pipeline_function(p)->name,
                   .log = rt_log_from_kernel};
-    const DevLimits limits = {.step_ms = atomic_load(&device->step_ms)};
+    DevLimits limits = {.run_ms = queue->timeout_ms ? queue->timeout_ms
+                                                    : atomic_load(&device->timeout_ms)};
+    if (!limits.run_ms) limits.step_ms = atomic_load(&device->step_ms);
     const bool watched = table->run_begin(&run, limits);
     if (!watched) dev_run_fail(&run, DEV_FAULT_NO_MEMORY, 0);
     const bool ok = watched && table->dispatch(&run, item, 1);
     if (watched) table->run_end(&run);
     if (ok) return true;
-    MTLError *why = rt_fault_error(device, 0, &run, limits);
+    MTLError *why = rt_fault_error(device, limits.run_ms, &run, limits);
     if (error)
         *error = why;
     else
@@ -146,7 +148,7 @@ bool mtl_command_queue_dispatch_and_wait(MTLCommandQueue *queue, const MTLSingle
                             item.threads_per_grid[2]);
     if (!rt_queue_enter(queue)) return false;
     OsTask *before = os_pool_run_for(&queue->task);
-    const bool done = run(queue->device, p, &item, error);
+    const bool done = run(queue, p, &item, error);
     os_pool_run_for(before);
     rt_queue_leave(queue);
     return done;
