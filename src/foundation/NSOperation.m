@@ -76,10 +76,15 @@ typedef enum OperationState { WAITING, EXECUTING, FINISHED } OperationState;
 }
 - (void)addDependency:(NSOperation *)operation {
     nil_check(self, _cmd, operation);
+    [_changed lock];
     [_before addObject:operation];
+    [_changed unlock];
 }
 - (NSArray *)dependencies {
-    return AUTORELEASED([_before copy]);
+    [_changed lock];
+    NSArray *before = AUTORELEASED([_before copy]);
+    [_changed unlock];
+    return before;
 }
 - (void)waitUntilFinished {
     [_changed lock];
@@ -89,7 +94,7 @@ typedef enum OperationState { WAITING, EXECUTING, FINISHED } OperationState;
 // True when nothing it depends on is left; otherwise the queue is told of the end of what is.
 - (bool)readyFor:(NSOperationQueue *)queue {
     bool ready = true;
-    for (NSOperation *o in _before) {
+    for (NSOperation *o in self.dependencies) { // more may come meanwhile
         [o->_changed lock];
         if (o->_state != FINISHED) {
             if ([o->_watching indexOfObjectIdenticalTo:queue] == NSNotFound)

@@ -91,7 +91,8 @@ static void base64(void) {
         CHECK(![[NSData alloc] initWithBase64EncodedString:wrong options:0]);
 }
 
-static void operations(void) {
+// What an operation waits for may be added while its queue looks whether it can run.
+static void late_dependencies(void) {
     NSOperationQueue *queue = [NSOperationQueue new];
     NSMutableArray *order = [NSMutableArray array];
     NSBlockOperation *last = [NSBlockOperation blockOperationWithBlock:^{
@@ -111,6 +112,13 @@ static void operations(void) {
     }
     [queue waitUntilAllOperationsAreFinished];
     CHECK(queue.operationCount == 0 && last.finished && [order containsObject:@"last"]);
+}
+
+static void operations(void) {
+    for (int i = 0; i < 200; i++) @autoreleasepool {
+            late_dependencies();
+        }
+    NSOperationQueue *queue = [NSOperationQueue new];
     __block int running = 0, most = 0;
     queue.maxConcurrentOperationCount = 1;
     NSObject *lock = [NSObject new];
