@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // dots.c: a sum of dot products that a loop carries becomes a vector of sums.
-//   purpose   `s += dot(float4(a[i]), x[i])`, the loop of every product of a matrix with a vector:
-//   a
+//   purpose   `s += dot(float4(a[i]), x[i])`, the loop of every product of a matrix and a vector: a
 //             sum for each component, added together behind the loop. The components lie in memory
 //             side by side, so vectors of threads need not be taken apart in the loop: one fused
 //             multiply-add in place of a product, a sum and three shuffles.
-//   requires  all is inlined, variables are values; no loop has been changed yet. Before
-//   contract.c,
-//             which fuses what is made here
+//   requires  all is inlined, variables are values; no loop has been changed yet; contract.c,
+//             which fuses what is made here, comes later
 //   breaks    the order of such a sum, which fast mathematics leaves open. It hangs on the source
 //             alone, as what contract.c decides: the same bits for every width and shape.
 // Only products with something from memory: of numbers that are computed component by component

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // pieces.c: sums of many registers go on register by register, in the order of memory.
-//   purpose   `sum += a[i] * x[i]` of float4 is eight or sixteen registers. LLVM takes one wide
-//   load
+//   purpose   `sum += a[i] * x[i]` of float4 is eight or sixteen registers. LLVM takes a wide load
 //             apart in any order that suits its scheduler (the upper half backwards); a stream from
 //             memory at such addresses misses the processor's prefetching: 15 instead of 27 GB/s a
 //             thread (Zen 4).
