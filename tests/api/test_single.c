@@ -83,9 +83,17 @@ static bool run(const MTLSingleDispatch *d) {
     return done;
 }
 
+static void assert_left_alone(const MTLSingleDispatch *d) {
+    fill();
+    assert_false(run(d));
+    assert_scaled(0, 0);
+}
+
 static void does_threads_and_threadgroups(void **state) {
     (void)state;
     MTLSingleDispatch d = dispatch_of_scale();
+    if (!mtl_device_has_unified_memory(device)) assert_left_alone(&d);
+    NEEDS_HOST_MEMORY();
     fill();
     assert_true(run(&d)); // 1000 is no multiple of 64
     assert_scaled(0, N);
@@ -103,14 +111,9 @@ static void does_threads_and_threadgroups(void **state) {
     assert_scaled(100, 150);
 }
 
-static void assert_left_alone(const MTLSingleDispatch *d) {
-    fill();
-    assert_false(run(d));
-    assert_scaled(0, 0);
-}
-
 static void leaves_what_is_not_plain(void **state) {
     (void)state;
+    NEEDS_HOST_MEMORY();
     const MTLSingleDispatch good = dispatch_of_scale();
     MTLSingleDispatch d;
 #define LEAVES(...)                                                                                \
@@ -145,6 +148,7 @@ static void leaves_what_is_not_plain(void **state) {
 
 static void leaves_other_arguments(void **state) {
     (void)state;
+    NEEDS_HOST_MEMORY();
     MTLComputePipelineState *shared = pipeline_from(source, "shared"),
                             *wide = pipeline_from(source, "wide");
     const uint32_t words[8] = {5};
@@ -165,6 +169,7 @@ static void leaves_other_arguments(void **state) {
 
 static void leaves_a_queue_that_is_busy(void **state) {
     (void)state;
+    NEEDS_HOST_MEMORY();
     MTLSingleDispatch d = dispatch_of_scale();
     MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
     fill();
@@ -178,6 +183,7 @@ static void leaves_a_queue_that_is_busy(void **state) {
 
 static void ends_with_the_queue_s_time(void **state) {
     (void)state;
+    NEEDS_HOST_MEMORY();
     MTLCommandQueue *limited = mtl_device_new_command_queue_with_descriptor(
         device, &(MTLCommandQueueDescriptor){.timeout_ms = 300});
     MTLComputePipelineState *endless = pipeline_from(source, "endless");
@@ -201,6 +207,7 @@ static void ends_with_the_queue_s_time(void **state) {
 
 static void a_fault_is_an_error(void **state) {
     (void)state;
+    NEEDS_HOST_MEMORY();
     MTLComputePipelineState *astray = pipeline_from(source, "astray");
     const uint32_t word = 7;
     MTLSingleDispatch d = dispatch_of_scale();
@@ -262,6 +269,7 @@ static void *count_many(void *context) {
 
 static void takes_its_turn(void **state) {
     (void)state;
+    NEEDS_HOST_MEMORY();
     MTLBuffer *sum = untracked(4);
     pthread_t other;
     assert_int_equal(pthread_create(&other, NULL, count_many, sum), 0);

@@ -205,13 +205,15 @@ kernel void four_by_four(device const float *a [[buffer(0)]], device const float
     for (int i = 0; i < 4; i++) c[(4 * p.y + i) * 32 + p.x] = s[i];
 }
 
-// Rounded by whole numbers where no instruction does it: ties, what is next to them, infinities, NaNs.
+// Rounded by whole numbers where no instruction does it: ties, what is next to them, infinities,
+// NaNs (of any bits: GPUs have one of their own).
 // run: to_bfloats grid=80 group=32
 // arg 0 = np.tile(np.array([0, 0x80000000, 0x3f808000, 0x3f818000, 0x3f807fff, 0x3f808001, 0xbf818000, 0x7f7fffff, 0x7f7f7fff, 0x7f800000, 0xff800000, 0x7f800001, 0xffc00001, 0x00ff8000, 0x3fffffff, 0x41234567], u32), 5).view(f32)
 // arg 1 = np.zeros(80, u16)
-// expect 1 = np.where(np.isnan(a0), a0.view(u32) >> 16 | 0x40, (a0.view(u32) + 0x7fff + (a0.view(u32) >> 16 & 1)) >> 16).astype(u16)
-kernel void to_bfloats(device const float *in [[buffer(0)]], device bfloat *out [[buffer(1)]], uint i [[thread_position_in_grid]]) {
-    out[i] = bfloat(in[i]);
+// expect 1 = np.where(np.isnan(a0), 0x7fc0, (a0.view(u32) + 0x7fff + (a0.view(u32) >> 16 & 1)) >> 16).astype(u16)
+kernel void to_bfloats(device const float *in [[buffer(0)]], device ushort *out [[buffer(1)]], uint i [[thread_position_in_grid]]) {
+    ushort bits = as_type<ushort>(bfloat(in[i]));
+    out[i] = (bits & 0x7fff) > 0x7f80 ? 0x7fc0 : bits;
 }
 
 // run: products_of_bfloats grid=96 group=32
