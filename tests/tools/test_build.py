@@ -2,6 +2,7 @@
 """ingot build: diagnostics, outputs, options, and input that is as bad as it gets."""
 import os
 import random
+import re
 import subprocess
 
 import pytest
@@ -75,6 +76,20 @@ def test_bfloats_are_rounded_as_vectors(ingot, cpu):
                            "uint i [[thread_position_in_grid]]) { y[i] = bfloat(x[i]) * y[i]; }\n")
     text = ingot("build", "b.metal", "--emit=asm", "--cpu", cpu).stdout
     assert "ingot_kernel:" in text and "__truncsfbf2" not in text
+
+
+@pytest.mark.parametrize("options, fused", [
+    (("--emit=asm", "--cpu", "sapphirerapids"), "vfmadd...ph"),
+    (("--emit=asm", "--cpu", "x86-64-v4"), "vfmadd...ps"),
+    (("--emit=asm", "--target", "aarch64", "--features", "+fullfp16"), r"fmla\tv\d+\.8h"),
+    (("--emit=asm", "--target", "aarch64"), r"fml[as]\tv\d+\.4s"),
+    (("--emit=ptx",), "fma.rn.f16")])
+def test_halves_are_fused(ingot, options, fused):
+    """By the machine's own instruction where it has one, in float elsewhere."""
+    ingot.write("h.metal", "#include <metal_stdlib>\nkernel void f(device half *y, device const half *x, constant half &a, "
+                           "uint i [[thread_position_in_grid]]) { y[i] = a * x[i] + y[i]; }\n")
+    text = ingot("build", "h.metal", *options).stdout
+    assert re.search(fused, text)
 
 
 def test_check_counts_kernels(ingot):

@@ -168,7 +168,9 @@ bool msl_is_matrix_call(const char *name);
 void msl_expand_matrices(Cg *cg);
 
 // fuse.c
-bool msl_is_short_float(LLVMTypeRef t); // half or bfloat, or a vector of them
+// Sums of products of this type are left to contract.c: floats, and shorter ones where the machine
+// has an instruction for them. (A machine without any for floats is taken to have one.)
+bool msl_machine_fuses(const Cg *cg, LLVMTypeRef t);
 void msl_fuse_short_floats(Cg *cg);
 
 // load.c

@@ -5,7 +5,7 @@
 //             unrolled, hoisted and inlined before: code of two degrees of optimisation, or for two
 //             threadgroup shapes, would differ in the last bit. Here they hang on the source alone.
 //   requires  all is inlined, variables are values; no loop has been changed yet; 16-bit floats
-//             are done (fuse.c)
+//             that the machine cannot fuse are done (fuse.c)
 //   breaks    the flags: "contract" and "arcp" are gone, the code generator decides nothing
 // Every allowed sum of an allowed product is "llvm.fmuladd", whatever other uses the product has:
 // an instruction in place of an instruction. A machine without fused ones rounds twice, everywhere.
@@ -131,7 +131,7 @@ static void contract_block(const Cg *cg, LLVMBuilderRef b, LLVMBasicBlockRef blo
         if (may_share(i)) share_divisor(cg, b, i);
     for (i = LLVMGetFirstInstruction(block); i; i = next) {
         next = LLVMGetNextInstruction(i);
-        if ((is_op(i, LLVMFAdd) || is_op(i, LLVMFSub)) && is_float(i) &&
+        if ((is_op(i, LLVMFAdd) || is_op(i, LLVMFSub)) && msl_machine_fuses(cg, LLVMTypeOf(i)) &&
             allows(i, LLVMFastMathAllowContract))
             fuse(cg, b, i);
     }

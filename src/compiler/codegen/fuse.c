@@ -7,15 +7,26 @@
 //             compare such sums with ones computed in float.
 //   requires  all is inlined, variables are values; no loop has been changed yet (see contract.c)
 //   preserves other operations, which no flag or pragma allows to contract; other uses of the
-//             product, which still see it rounded. In float the product of two 16-bit numbers is
-//             exact, so multiply and add give what a fused instruction gives, also on machines that
-//             have none.
+//             product, which still see it rounded; all of machines with a fused instruction for
+//             the type (GPUs, AVX512-FP16, AArch64 with FEAT_FP16), where contract.c does it.
+// In float the product of two 16-bit numbers is exact: multiply and add give what a fused
+// instruction gives, but for sums whose float lies in the middle between two of them.
 #include "compiler/codegen/codegen.h"
 
-bool msl_is_short_float(LLVMTypeRef t) {
+static LLVMTypeKind scalar_kind(LLVMTypeRef t) {
     if (LLVMGetTypeKind(t) == LLVMVectorTypeKind) t = LLVMGetElementType(t);
-    LLVMTypeKind k = LLVMGetTypeKind(t);
-    return k == LLVMHalfTypeKind || k == LLVMBFloatTypeKind;
+    return LLVMGetTypeKind(t);
+}
+
+bool msl_machine_fuses(const Cg *cg, LLVMTypeRef t) {
+    LLVMTypeKind k = scalar_kind(t);
+    return k == LLVMFloatTypeKind || (k == LLVMHalfTypeKind && (cg->cx.fp16 || cg->cx.nvptx)) ||
+           (k == LLVMBFloatTypeKind && cg->cx.nvptx);
+}
+
+static bool is_fused_here(const Cg *cg, LLVMTypeRef t) {
+    LLVMTypeKind k = scalar_kind(t);
+    return (k == LLVMHalfTypeKind || k == LLVMBFloatTypeKind) && !msl_machine_fuses(cg, t);
 }
 
 static bool may_contract(LLVMValueRef i) {
@@ -62,7 +73,7 @@ static void fuse_sum(const Cg *cg, LLVMBuilderRef b, LLVMValueRef sum) {
 
 static void fuse(const Cg *cg, LLVMBuilderRef b, LLVMValueRef i) {
     LLVMOpcode op = LLVMGetInstructionOpcode(i);
-    if (!msl_is_short_float(LLVMTypeOf(i))) return;
+    if (!is_fused_here(cg, LLVMTypeOf(i))) return;
     if ((op == LLVMFAdd || op == LLVMFSub) && may_contract(i)) {
         fuse_sum(cg, b, i);
     } else if (msl_starts(msl_callee(i), "llvm.fmuladd.")) {

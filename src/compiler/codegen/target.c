@@ -93,6 +93,15 @@ static bool has_bf16(const char *cpu, const char *features) {
     return is_one_of(cpu, names, sizeof names / sizeof *names);
 }
 
+// Instructions that compute with halves, fused multiply-adds among them.
+static bool has_fp16(const MslContext *cx, const char *cpu, const char *features) {
+    static const char *const names[] = {"sapphirerapids", "emeraldrapids", "graniterapids",
+                                        "diamondrapids"};
+    if (cx->aarch64) return has_word(features, "+fullfp16");
+    if (!cx->avx512 || has_word(features, "-avx512fp16")) return false;
+    return has_word(features, "+avx512fp16") || is_one_of(cpu, names, sizeof names / sizeof *names);
+}
+
 // And FMA. A processor that is not in the list runs code without.
 static bool has_avx2(const char *cpu, const char *features) {
     static const char *const names[] = {"x86-64-v3", "haswell",   "broadwell",  "skylake",
@@ -244,6 +253,7 @@ void msl_open_target(Cg *cg) {
     cx->sve_bits = cx->aarch64 ? sve_bits_of(cg->request->features) : 0;
     cx->avx512 = !cx->nvptx && !cx->aarch64 && has_avx512(cx->cpu, cx->features);
     cx->bf16 = cx->avx512 && has_bf16(cx->cpu, cx->features);
+    cx->fp16 = !cx->nvptx && has_fp16(cx, cx->cpu, cx->features);
     cx->avx2 = cx->avx512 || (!cx->nvptx && !cx->aarch64 && has_avx2(cx->cpu, cx->features));
 }
 

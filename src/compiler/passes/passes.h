@@ -34,6 +34,7 @@ typedef struct MslContext {
     uint32_t shape[3]; // threadgroup size, 0,0,0 unknown
     bool avx512, avx2; // avx2: and fused multiply-add
     bool bf16;         // x86: AVX512-BF16
+    bool fp16;         // halves multiply and add in one instruction: AVX512-FP16, FEAT_FP16
     bool aarch64;      // else x86-64
     unsigned sve_bits; // of a vector register there; 0: NEON's
     bool nvptx;        // else either: a GPU, whose threads stay scalar
