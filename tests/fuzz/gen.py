@@ -57,6 +57,7 @@ class Gen:
             (8, lambda: '(unsigned)p[y * w + (%s & 63)]' % counter),
             (10, lambda: '(unsigned)p[id + (%s & 63)]' % counter),
             (6, lambda: '(unsigned)p[clampi(y + %d, 0, h - 1) * w + clampi(x + %d, 0, w - 1)]' % (r.randint(-2, 2), r.randint(-2, 2))),
+            (6, lambda: '(unsigned)p[y %% 8 * w + clampi(x %s %s, 0, w - 1)]' % (r.choice('+-'), counter)),
             (4, lambda: '(unsigned)p[2000 - x]'),
             (6, lambda: '(unsigned)q[id * 8 + %d]' % r.randint(0, 7)),
             (4, '(unsigned)q[32768 + id]'),
