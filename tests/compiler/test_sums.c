@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums in loops: of dot products by components, loads in the order of memory; barriers; loops that
-// unpack.
+// unpack; rows that are asked for ahead.
 #include "fixture.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -238,6 +238,47 @@ TEST(loops_that_unpack) {
     if (!k.ok) fail_msg("%s", k.error);
     assert_null(strstr((char *)k.code, "alloca"));
     msl_kernel_free(&k);
+}
+
+// A tile's loop: each thread adds up its row, `step` times four floats further with every round.
+static const char tile[] =
+    "declare void @__ingot_threadgroup_barrier(i32) convergent\n"
+    "define void @k(ptr %%in, ptr %%out, i32 %%g) {\nentry:\n  %%i = zext i32 %%g to i64\n"
+    "  %%n = load i32, ptr %%out\n  %%row = mul i64 %%i, 256\n"
+    "  %%first = getelementptr <4 x float>, ptr %%in, i64 %%row\n  br label %%body\nbody:\n"
+    "  %%s = phi <4 x float> [ zeroinitializer, %%entry ], [ %%t, %%on ]\n"
+    "  %%k = phi i32 [ 0, %%entry ], [ %%next, %%on ]\n"
+    "  %%p = phi ptr [ %%first, %%entry ], [ %%more, %%on ]\n"
+    "  %%odd = and i32 %%k, 1\n  %%is = icmp eq i32 %%odd, 0\n"
+    "  br i1 %%is, label %%way, label %%on\nway:\n  %%by = load i64, ptr %%out\n"
+    "  %%k64 = zext i32 %%k to i64\n  %%far = mul i64 %%k64, %%by\n"
+    "  %%q = getelementptr float, ptr %%p, i64 %%far\n  br label %%on\non:\n"
+    "  %%at = phi ptr [ %%p, %%body ], [ %%q, %%way ]\n"
+    "  %%u = load <4 x float>, ptr %%at, align 4\n  %%v = load <4 x float>, ptr %%p, align 4\n"
+    "  %%w = fadd <4 x float> %%u, %%v\n  call void @__ingot_threadgroup_barrier(i32 2)\n"
+    "  %%t = fadd <4 x float> %%s, %%w\n  call void @__ingot_threadgroup_barrier(i32 2)\n"
+    "  %%more = getelementptr <4 x float>, ptr %%p, i64 %d\n  %%next = add i32 %%k, 1\n"
+    "  %%again = icmp slt i32 %%next, %%n\n  br i1 %%again, label %%body, label %%done\ndone:\n"
+    "  %%po = getelementptr <4 x float>, ptr %%out, i64 %%i\n  store <4 x float> %%t, ptr %%po\n"
+    "  ret void\n}\n";
+
+static int count_ahead(int step) {
+    char ir[sizeof tile + 16];
+    snprintf(ir, sizeof ir, tile, step);
+    Fixture f = {.args = args, .n_args = 3, .n_slots = 2, .ir = ir, .emit = "asm", .width = 32};
+    f.shape[0] = 128, f.shape[1] = f.shape[2] = 1, f.cpu = "x86-64-v3";
+    MslKernel k = compile_fixture(&f);
+    if (!k.ok) fail_msg("%s", k.error);
+    int n = 0;
+    for (char *at = (char *)k.code; (at = strstr(at, "prefetcht1\t")); at++) n++;
+    msl_kernel_free(&k);
+    return n;
+}
+
+// More rows than the processor follows by itself: the next round's lines are asked for.
+TEST(rows_ahead) {
+    assert_true(count_ahead(4) >= 32);
+    assert_int_equal(count_ahead(0), 0);
 }
 
 int main(void) { return unit_run(NULL, NULL); }

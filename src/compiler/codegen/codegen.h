@@ -372,6 +372,7 @@ void msl_split_coroutines(Cg *cg);
 bool msl_is_header(LLVMBasicBlockRef b); // of a loop; blocks in source order
 uint32_t msl_stream_bytes(Cg *cg);
 void msl_stream_stores(Cg *cg, LLVMValueRef f);
+void msl_look_ahead(Cg *cg, LLVMValueRef f); // ahead.c: what loops with barriers will read
 void msl_wrap_lanes(Cg *cg);
 void msl_finish_info(Cg *cg); // ingot_kernel_info
 // tables.c: before anything is vectorised, when everything is, and at the end of all

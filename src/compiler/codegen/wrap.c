@@ -434,6 +434,8 @@ void msl_wrap(Cg *cg) {
         msl_run_passes(cx, plan.full, "sroa,early-cse," INSTCOMBINE ",simplifycfg");
         msl_stream_stores(cg, plan.full);
     }
+    if (uses->barrier && plan.full && !cg->request->quick && !cg->request->validate)
+        msl_look_ahead(cg, plan.full);
     if (uses->barrier && plan.full && !plan.full_suspends) erase_barriers(cg, plan.full);
     if (uses->barrier && !plan.suspends) erase_barriers(cg, plan.some);
     if (plan.suspends) {
