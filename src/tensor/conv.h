@@ -41,10 +41,10 @@ IgTensor *ig_conv_lay_out(const IgConvLayout *p, IgTensor *x, int64_t images, in
                           MTLError **error);
 // weight (groups o, c, taps) in another order: 0 is a tap, 1 a group, 2 of o, 3 of c.
 IgTensor *ig_conv_order_weights(const IgConv *v, IgTensor *w, const int order[4], MTLError **error);
-// Forward or back of 3 x 3 taps with fewer multiplications (conv_winograd.c).
-bool ig_conv_is_winograd(const IgConv *v, const IgTensor *x);
-IgTensor *ig_conv_winograd(const IgConv *v, bool back, IgTensor *source, IgTensor *w,
-                           IgTensor *bias, MTLError **error);
+// Forward or back of 3 x 3 taps with fewer multiplications (conv_squares.c).
+bool ig_conv_is_squares(const IgConv *v, bool back, const IgTensor *x);
+IgTensor *ig_conv_squares(const IgConv *v, bool back, IgTensor *source, IgTensor *w, IgTensor *bias,
+                          MTLError **error);
 // Forward, of few channels and long rows of taps, with fewer multiplications (conv_rows.c).
 bool ig_conv_is_rows(const IgConv *v, const IgTensor *x);
 IgTensor *ig_conv_rows(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bias, MTLError **error);

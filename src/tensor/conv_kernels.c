@@ -335,7 +335,7 @@ IgTensor *ig_conv_forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *b
     if (ig_conv_is_window(v, false)) return ig_conv_window(v, false, x, w, bias, error);
     if (is_product(v)) return plain_product(v, false, x, w, bias, error);
     if (ig_conv_is_gpu(v, x)) return ig_conv_gpu_forward(v, x, w, bias, error);
-    if (ig_conv_is_winograd(v, x)) return ig_conv_winograd(v, false, x, w, bias, error);
+    if (ig_conv_is_squares(v, false, x)) return ig_conv_squares(v, false, x, w, bias, error);
     if (ig_conv_is_rows(v, x)) return ig_conv_rows(v, x, w, bias, error);
     Plan p;
     IgTensor *y = NULL;
@@ -353,7 +353,7 @@ IgTensor *ig_conv_back(const IgConv *v, IgTensor *y, IgTensor *w, IgTensor *bias
     if (ig_conv_is_window(v, true)) return ig_conv_window(v, true, y, w, bias, error);
     if (is_product(v)) return plain_product(v, true, y, w, bias, error);
     if (ig_conv_is_gpu(v, y)) return ig_conv_gpu_back(v, y, w, bias, error);
-    if (ig_conv_is_winograd(v, y)) return ig_conv_winograd(v, true, y, w, bias, error);
+    if (ig_conv_is_squares(v, true, y)) return ig_conv_squares(v, true, y, w, bias, error);
     Plan p;
     IgTensor *x = NULL;
     if (plan_back(&p, v, error))

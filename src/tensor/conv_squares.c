@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// conv_squares.c: convolutions of 3 x 3 taps, with stride 1 forward and back, with stride 2
+// forward, by squares of 2 x 2 results (conv_squares.metal; Lavin and Gray, Fast Algorithms for
+// Convolutional Neural Networks, 2015): 16 and 25 multiplications instead of 36. In floats only;
+// sums and differences of neighbours cost about a bit.
+#include "tensor/conv.h"
+#include "tensor/work.h"
+#include "ig_texts.h"
+
+enum { TILE = 64, SMALL_TILE = 32, ROWS = 64, MIN_CHANNELS = 16, MAX_PADDING = 64 };
+enum { MIN_SQUARES = 32 }; // of stride 2: below, weights cost more than they save
+// Parts, sums and results of a square (conv_squares.metal), by stride.
+static const int64_t parts[] = {0, 16, 25}, sums[] = {0, 16, 9};
+enum { RESULTS = 4, MAX_SCRATCH = 1 << 26 }; // floats, or as many as one needs
+
+static int64_t tiles(int64_t n, int64_t tile) { return (n + tile - 1) / tile; }
+
+static int64_t squares_of(int64_t n, const int64_t size[2]) {
+    return n * tiles(size[0], 2) * tiles(size[1], 2);
+}
+
+bool ig_conv_is_squares(const IgConv *v, bool back, const IgTensor *x) {
+    int64_t stride = v->stride[0], most = stride == 1 ? 2 : MAX_PADDING;
+    bool is = !ig_device((IgTensor *)x)->gpu && ig_type(x) == IgFloat32 && v->c >= MIN_CHANNELS &&
+              v->o >= MIN_CHANNELS && (stride == 1 || (stride == 2 && !back)) &&
+              squares_of(v->n, back ? v->in : v->out) >= (stride == 1 ? 1 : MIN_SQUARES) &&
+              v->groups * v->o * v->c <= INT32_MAX / 25;
+    for (int a = 0; a < 2; a++)
+        is &= v->kernel[a] == 3 && v->stride[a] == stride && v->dilation[a] == 1 &&
+              v->padding[a] <= most; // the way back has a border of 2 - padding
+    return is;
+}
+
+// Weights (groups, o, c, 3, 3) as what parts are multiplied with.
+static IgTensor *weights_of(const IgConv *v, bool back, IgTensor *w, const char *macros,
+                            MTLError **error) {
+    int64_t n = v->groups * v->o * v->c, m = back ? v->c : v->o, k = back ? v->o : v->c;
+    IgTensor *packed = ig_contiguous(w, error);
+    IgWork work = {.kernel = {ig_text_conv_squares_metal, "weights", NULL, macros},
+                   .words = {(int32_t)n, (int32_t)m, (int32_t)k, back}};
+    ig_work_threads(&work, k, v->groups * m);
+    return ig_work("ig_conv2d", &work, 1, &packed, &(IgShape){2, {parts[v->stride[0]], n}},
+                   IgFloat32, error);
+}
+
+IgTensor *ig_conv_squares(const IgConv *v, bool back, IgTensor *source, IgTensor *w, IgTensor *bias,
+                          MTLError **error) {
+    static const char *const all_macros[2][2] = {{"STRIDE=1 TILE=64", "STRIDE=1 TILE=32"},
+                                                 {"STRIDE=2 TILE=64", "STRIDE=2 TILE=32"}};
+    const int64_t *from = back ? v->out : v->in, *to = back ? v->in : v->out;
+    int64_t m = back ? v->c : v->o, k = back ? v->o : v->c, workers = ig_device(source)->n_workers;
+    int64_t squares = squares_of(v->n, to), stride = v->stride[0], padding[2];
+    for (int a = 0; a < 2; a++) padding[a] = back ? 2 - v->padding[a] : v->padding[a];
+    bool few = tiles(squares, TILE) * v->groups < 2 * workers;
+    int64_t tile = few ? SMALL_TILE : TILE, n_tiles = tiles(squares, tile), rows = m;
+    // Rows are shared where threads would have nothing to do; then each makes the parts.
+    if (n_tiles * v->groups < workers) {
+        int64_t shares = tiles(workers, n_tiles * v->groups);
+        rows = tiles(tiles(m, shares), 16) * 16;
+    }
+    // Threadgroups take one tile after the other, so that their memory stays in a cache.
+    int64_t groups = tiles(2 * workers, v->groups), shares = tiles(m, rows);
+    int64_t each = tile * (parts[stride] * k + (sums[stride] + RESULTS) * ROWS);
+    int64_t most = MAX_SCRATCH / (each * shares * v->groups) + 1;
+    groups = groups > most ? most : groups;
+    groups = groups > n_tiles ? n_tiles : groups;
+    const char *macros = all_macros[stride - 1][few];
+    IgTensor *in[3] = {ig_contiguous(source, error), weights_of(v, back, w, macros, error)};
+    in[2] = bias ? ig_contiguous(bias, error) : in[1]; // something to bind
+    IgWork work = {.kernel = {ig_text_conv_squares_metal, "squares", NULL, macros},
+                   .words = {(int32_t)m, (int32_t)k, (int32_t)v->groups, (int32_t)v->n,
+                             (int32_t)from[0], (int32_t)from[1], (int32_t)tiles(to[0], 2),
+                             (int32_t)tiles(to[1], 2), (int32_t)to[0], (int32_t)to[1],
+                             (int32_t)padding[0], (int32_t)padding[1], bias != NULL,
+                             (int32_t)n_tiles, (int32_t)rows},
+                   .grid = mtl_size_make((size_t)groups, (size_t)shares, (size_t)v->groups),
+                   .group = mtl_size_make(32, 1, 1),
+                   .groups = true,
+                   .scratch = (size_t)(groups * shares * v->groups * each) * sizeof(float),
+                   .products = v->groups * m * squares * k * parts[stride]};
+    IgShape shape = {4, {v->n, v->groups * m, to[0], to[1]}};
+    return ig_work("ig_conv2d", &work, 3, in, &shape, IgFloat32, error);
+}
