@@ -21,8 +21,10 @@
 #define CHUNK_NS 4000u       // a chunk should last at least this long,
 #define MAX_CHUNK_NS 250000u // and not longer than this: where the work lies is not known
 #define HELPER_NS 8000u      // a helper should find at least this much to do
-#define SHORT_NS 1000u       // below this, reading the clock is a part of what it shows,
-#define UNTIMED 7u           // and so many runs of known code are not timed before one is
+#define SHORT_NS 1000u       // below this, reading the clock is a part of what it shows
+#define UNTIMED_NS 2000u     // below this, so many runs of known code are not timed before
+#define UNTIMED 7u           // one is: to look waits for all that the kernel has under way
+#define ONE_PIECE_NS 4000u   // known code that is expected to be done by then runs in one piece
 #define HASTY_NS 30000000u   // those who must not be kept long help with jobs shorter than this
 #define MAX_PARTS 32u
 #define MAX_RANGES 64u // bits of a word; with more threads some begin in the same range
@@ -178,7 +180,7 @@ static void tell(Tally *tally) {
 // clock.
 static uint64_t untimed_ns(CpuThread *t, const CpuCode *code, uint64_t n_groups) {
     uint64_t each = atomic_load_explicit(&code->ns_per_group_x16, memory_order_relaxed);
-    if (each == 0 || n_groups > 16 * SHORT_NS / each || t->n_untimed++ == UNTIMED) {
+    if (each == 0 || n_groups > 16 * UNTIMED_NS / each || t->n_untimed++ == UNTIMED) {
         t->n_untimed = 0;
         return 0;
     }
@@ -561,11 +563,12 @@ static bool dispatch_parts(DevRun *run, const DevDispatch *dispatches, size_t n)
     }
     if (share.total - begin == 1 || estimate_ns(&share) < ALONE_NS) {
         // The estimate may be of other data: look at the clock now and then, and call for help
-        // after all. The first of a run begins when that does.
+        // after all. The first of a run begins when that does. Of what should be over in a moment
+        // a look is a part of the time; how long it took is seen when it is timed again.
         CpuRunPart *own = cpu_run_part(run);
         uint64_t start = own->dispatched || !run->begun_ns ? 0 : run->begun_ns;
-        if (!start && share.total - begin > 1) start = os_now_ns();
-        uint64_t n_pieces = estimate_ns(&share) < 2 * SHORT_NS ? 2 : 4;
+        uint64_t n_pieces = !share.fresh && estimate_ns(&share) < ONE_PIECE_NS ? 1 : 4;
+        if (!start && n_pieces > 1 && share.total - begin > 1) start = os_now_ns();
         uint64_t piece = (share.total - begin + n_pieces - 1) / n_pieces;
         do {
             uint64_t some = share.fresh ? known_to_be_short(&share, piece) : piece;
