@@ -278,9 +278,10 @@ static void test_even(void **unused) {
     each_isa(run_even);
 }
 
-// More rows than are packed at once, and sums in several blocks.
+// More rows than are packed at once, sums in several blocks, panels side by side.
 static void run_tall(Case *t) {
-    static const int sizes[][3] = {{200, 40, 140}, {70, 300, 130}, {385, 32, 40}, {130, 70, 270}};
+    static const int sizes[][3] = {
+        {200, 40, 140}, {70, 300, 130}, {385, 32, 40}, {130, 70, 270}, {40, 320, 530}};
     for (uint64_t seed = 1; seed <= 12; seed++)
         for (int i = 0; i < COUNT(sizes); i++) {
             random_case(t, seed * 1000 + 700 + (uint64_t)i, sizes[i][0], sizes[i][1], sizes[i][2],

@@ -15,6 +15,7 @@
 
 #define TILE 16
 #define PANEL_LANES 64
+#define STEPS 128 // along k, of words
 
 #ifdef CPU_AMX_EMULATED // tests: tiles in software, for machines without
 #include CPU_AMX_EMULATED
@@ -37,8 +38,8 @@ bool cpu_amx_granted(void) {
 #endif
 
 typedef struct Scratch {
-    uint32_t thin[CPU_CHUNK_ROWS * CPU_PACK_STEPS]; // [row][step]
-    uint32_t wide[CPU_PACK_STEPS * PANEL_LANES];    // [step][lane]
+    uint32_t thin[CPU_CHUNK_ROWS * STEPS]; // [row][step]
+    uint32_t wide[STEPS * PANEL_LANES];    // [step][lane]
     uint32_t sums[CPU_CHUNK_ROWS * CPU_CHUNK_LANES];
 } Scratch;
 
@@ -113,8 +114,8 @@ static void run_tiles(Dot dot, const uint32_t *thin, size_t thin_row, const uint
     if (two_rows && two_lanes) _tile_stored(3, below + TILE * 4, out_row);
 }
 
-// Rows of words for tiles, zeros up to a whole tile of steps. `room`: for CPU_PACK_STEPS *
-// PANEL_LANES words.
+// Rows of words for tiles, zeros up to a whole tile of steps. `room`: for STEPS * PANEL_LANES
+// words.
 static int pack_thin(const CpuWork *w, const CpuBlock *b, uint32_t *out, uint32_t *room) {
     int each = cpu_kind_elements(w->kind), n_steps = (b->n_k + each - 1) / each,
         padded = whole_tiles(n_steps);
@@ -150,10 +151,10 @@ static void run_chunk(const CpuWork *w, Scratch *s, const CpuBlock *chunk, Dot d
         out = w->result.data + (chunk->row * w->result.row + chunk->lane) * 4;
         out_row = w->result.row * 4;
     }
-    for (int64_t k = 0; k < w->n_k; k += CPU_PACK_STEPS * each) {
+    for (int64_t k = 0; k < w->n_k; k += STEPS * each) {
         CpuBlock b = *chunk;
         b.k = k;
-        b.n_k = (int)cpu_least(CPU_PACK_STEPS * each, w->n_k - k);
+        b.n_k = (int)cpu_least(STEPS * each, w->n_k - k);
         int n_steps = pack_thin(w, &b, s->thin, s->wide);
         bool add = k > 0 || (in_place && w->result.add);
         for (int j = 0; j < chunk->n_lanes; j += PANEL_LANES) {

@@ -17,9 +17,13 @@
 #include "cpu/tensor/fast_tiles.h"
 #include "cpu/tensor/fast_work.h"
 
-#define NEAR_STEPS 128 // of a panel that stay near from one tile of rows to the next
-#define PANEL_LANES (TILE_MAX_VECTORS * V_WIDTH)
-#define CROWDED 512 // bytes: lines that far apart share an eighth of the sets of a cache
+// Of a panel that stay near from one tile of rows to the next: in the second cache where vectors
+// are long, from where they come fast enough (64 KB; 6 rows x 64 x 512 steps run at the peak).
+#define NEAR_STEPS (V_WIDTH == 16 ? 256 : 128)
+_Static_assert(CPU_PANEL_LANES == TILE_MAX_VECTORS * V_WIDTH, "a panel is what a tile is wide");
+#define CROWDED 512   // bytes: lines that far apart share an eighth of the sets of a cache
+#define SAME_SET 4096 // bytes: lines that far apart have one set of the first cache to them all
+#define WAYS 7        // lines that it holds, beside one of the panel
 
 #define THIN_WORDS (CPU_CHUNK_ROWS * CPU_PACK_STEPS)
 #define SUM_WORDS (CPU_CHUNK_ROWS * CPU_CHUNK_LANES)
@@ -39,10 +43,14 @@ static int64_t next_part(int64_t n, int64_t at_most) {
     return (n + n_parts - 1) / n_parts;
 }
 
-// All rows of one panel: blocks of nearly the same height.
+// All rows of one panel: blocks of nearly the same height. More rows than the first cache holds of
+// one set would drive each other out at each step (16 x 64 x 1024 with B^T: 75 to 80 % of the
+// peak).
 static void run_rows(const CpuTiles *tiles, CpuTile *tile, int n_vectors, int64_t n_rows) {
+    int64_t at_most = max_rows[n_vectors];
+    if (tile->thin_row % SAME_SET == 0) at_most = cpu_least(at_most, WAYS);
     while (n_rows > 0) {
-        int64_t rows = next_part(n_rows, max_rows[n_vectors]);
+        int64_t rows = next_part(n_rows, at_most);
         tiles->run[n_vectors - 1][rows - 1](tile);
         tile->thin += rows * tile->thin_row;
         tile->out += rows * tile->out_row;
@@ -117,30 +125,28 @@ static bool thin_is_flipped(const CpuWork *w) {
 }
 
 // A strip of at most CPU_PACK_LANES lanes of a block whose thin operand is ready in `tile`. Panels
-// are packed one by one: side by side their lines would share a quarter of the sets of a cache
-// (AVX2, halfs of 1024: 9 % faster).
+// are packed one behind the other: side by side their lines would share a quarter of the sets of a
+// cache (AVX2, halfs of 1024: 9 % faster).
 static void run_strip(const CpuWork *w, Scratch *s, const CpuBlock *b, CpuTile tile) {
     int each = cpu_kind_elements(w->kind), wide_bytes = cpu_element_bytes(w->wide.type);
     bool partial = w->wide_in_place || w->result_in_place;
     tile.n_steps = (b->n_k + each - 1) / each;
-    for (int lane = 0; lane < b->n_lanes;) {
-        int64_t n_vectors = (b->n_lanes - lane + V_WIDTH - 1) / V_WIDTH;
-        int vectors = (int)next_part(n_vectors, TILE_MAX_VECTORS), width = vectors * V_WIDTH,
-            n_lanes = (int)cpu_least(width, b->n_lanes - lane);
+    if (!w->wide_in_place)
+        ISA(cpu_pack_panels)(w->kind, &w->wide, b->lane, b->n_lanes, b->k, b->n_k, s->wide);
+    for (int lane = 0; lane < b->n_lanes; lane += CPU_PANEL_LANES) {
+        int n_lanes = (int)cpu_least(CPU_PANEL_LANES, b->n_lanes - lane),
+            vectors = (n_lanes + V_WIDTH - 1) / V_WIDTH;
         CpuTile panel = tile;
         if (w->wide_in_place) {
             panel.wide = w->wide.data + (b->k * w->wide.k + b->lane + lane) * wide_bytes;
             panel.wide_step = w->wide.k * wide_bytes;
         } else {
-            ISA(cpu_pack_wide)(w->kind, &w->wide, b->lane + lane, n_lanes, b->k, b->n_k, width,
-                               s->wide);
-            panel.wide = (unsigned char *)s->wide;
-            panel.wide_step = width * 4;
+            panel.wide = (unsigned char *)(s->wide + lane * CPU_PACK_STEPS);
+            panel.wide_step = vectors * V_WIDTH * 4;
         }
         panel.out += lane * 4;
         panel.mask = partial ? last_mask(n_lanes) : UINT32_MAX;
         run_rows(w->tiles, &panel, vectors, b->n_rows);
-        lane += width;
     }
 }
 
@@ -223,13 +229,13 @@ static CpuKind kind_of(const CpuWork *w, bool has_bfloat, bool has_byte) {
 }
 
 // Whether an operand that could be read where it lies is better packed, when it is read several
-// times. Lines that lie far apart drive each other out of the cache: soon where a panel is one line
-// of memory wide (AVX2, 64 x 64 x 1024 of matrices of 1024 columns: 44 to 75 % of the peak), with
-// the four lines of AVX-512 only for many rows (256 x 128 x 1024: 10 % faster packed). Without
-// instructions for it, halfs are converted only once.
-static bool packed_all_the_same(const CpuWork *w, const CpuOperand *from, int64_t n_times,
-                                int64_t too_few) {
-    if (n_times <= too_few) return false;
+// times. Lines that lie far apart drive each other out of the cache where a panel is one line of
+// memory wide (AVX2, 64 x 64 x 1024 of matrices of 1024 columns: 44 to 75 % of the peak). The four
+// lines of AVX-512 come from the second cache fast enough (128 x 64 x 512: 93 packed, 98 % where it
+// lies; at 16 KB from line to line 81 and 86). Without instructions for it, halfs are converted
+// only once.
+static bool packed_all_the_same(const CpuWork *w, const CpuOperand *from, int64_t n_times) {
+    if (n_times <= 2 || V_WIDTH == 16) return false;
     int64_t stride = from->lane == 1 ? from->k : from->lane;
     int64_t far = stride * cpu_element_bytes(from->type);
     // A few sets, or many pages.
@@ -242,8 +248,7 @@ static void decide_places(CpuWork *w) {
     const CpuOperand *thin = &w->thin, *wide = &w->wide;
     int64_t tail = w->n_lanes % V_WIDTH;
     bool whole = V_HAS_MASKS || tail == 0, direct = whole && wide->lane == 1;
-    direct &= !packed_all_the_same(w, wide, w->n_rows / max_rows[TILE_MAX_VECTORS] + 1,
-                                   V_WIDTH == 16 ? 8 : 2);
+    direct &= !packed_all_the_same(w, wide, w->n_rows / max_rows[TILE_MAX_VECTORS] + 1);
     w->result_in_place = whole && w->result.lane == 1 &&
                          (w->result.is_float ? w->result.type == ABI_TENSOR_FLOAT32
                                              : w->result.type == ABI_TENSOR_INT32 ||
@@ -275,7 +280,7 @@ static void decide_places(CpuWork *w) {
     // Reading it far apart costs AVX-512 less than packing it; AVX2 too, where it lies along k (128
     // x 512 x 512: 82 to 87 % of the peak).
     if (V_WIDTH < 8 || (V_WIDTH == 8 && thin->k != 1))
-        w->thin_in_place &= !packed_all_the_same(w, thin, w->n_lanes / PANEL_LANES, 2);
+        w->thin_in_place &= !packed_all_the_same(w, thin, w->n_lanes / CPU_PANEL_LANES);
 }
 
 static void swap_operands(CpuWork *w) {

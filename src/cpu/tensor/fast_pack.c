@@ -275,6 +275,38 @@ void ISA(cpu_pack_wide)(CpuKind kind, const CpuOperand *from, int64_t lane, int 
     }
 }
 
+// Lines that are read as a whole: panel after panel would come back for a line of memory from each
+// (AVX2, 1024 x 1024 x 1024: 74 to 84 % of the peak).
+#define PANELS(word)                                                                               \
+    do {                                                                                           \
+        for (int l = 0; l < n_k; l++, p += stride, out += CPU_PANEL_LANES)                         \
+            for (int i = 0; i < n_lanes;) {                                                        \
+                uint32_t *to = out + i * CPU_PACK_STEPS;                                           \
+                for (int j = 0; j < CPU_PANEL_LANES; j += V_WIDTH, i += V_WIDTH)                   \
+                    w_store(to + j, word(V_WIDTH));                                                \
+            }                                                                                      \
+    } while (0)
+
+void ISA(cpu_pack_panels)(CpuKind kind, const CpuOperand *from, int64_t lane, int n_lanes,
+                          int64_t k, int n_k, uint32_t *out) {
+    int n_bytes = cpu_element_bytes(from->type);
+    if (kind == CPU_KIND_FLOAT && from->lane == 1 && n_lanes % CPU_PANEL_LANES == 0) {
+        const unsigned char *p = from->data + (lane + k * from->k) * n_bytes;
+        int64_t stride = from->k * n_bytes;
+        switch (from->type) {
+        case ABI_TENSOR_FLOAT32: PANELS(F32); return;
+        case ABI_TENSOR_FLOAT16: PANELS(F16); return;
+        case ABI_TENSOR_BFLOAT16: PANELS(BF16); return;
+        default: break;
+        }
+    }
+    for (int i = 0; i < n_lanes; i += CPU_PANEL_LANES) {
+        int n = n_lanes - i < CPU_PANEL_LANES ? n_lanes - i : CPU_PANEL_LANES;
+        ISA(cpu_pack_wide)(kind, from, lane + i, n, k, n_k, (n + V_WIDTH - 1) / V_WIDTH * V_WIDTH,
+                           out + i * CPU_PACK_STEPS);
+    }
+}
+
 void ISA(cpu_pack_thin)(CpuKind kind, const CpuOperand *from, int64_t lane, int n_lanes, int64_t k,
                         int n_k, uint32_t *out, int64_t *lane_bytes, int64_t *step_bytes) {
     int n_bytes = cpu_element_bytes(from->type), each = cpu_kind_elements(kind);
