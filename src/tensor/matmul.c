@@ -7,9 +7,10 @@
 // Large tiles are for products with enough of them (f32 2048 on two cores of 1 MB L2, GFLOP/s each:
 // 64 x 64 by four SIMD-groups 75 to 81, by one 84, 128 x 128 94, 256 x 128 99; OpenBLAS 101). Four
 // for each thread are enough: 128 x 512 in 8 tiles of 128 x 64 brings B to its order half as often
-// as in 16 of 64 x 64 (Zen 4: 86 to 91 % of a core's peak). Small ones are for what would keep few
-// threads busy: 64 x 64 of 4,096 steps takes 414 us as one tile, 209 as four on two threads, 126 as
-// eight of 16 x 32 on sixteen (Xeon).
+// as in 16 of 64 x 64 (Zen 4: 86 to 91 % of a core's peak), 256 x 512 in 8 of 256 x 64 half as
+// often as in 16 of 128 x 64 (93.6 to 95.6 %). Small ones are for what would keep few threads busy:
+// 64 x 64 of 4,096 steps takes 414 us as one tile, 209 as four on two threads, 126 as eight of 16 x
+// 32 on sixteen (Xeon).
 // Halfs are converted once per row and tile, so their small tiles are wider (512: 95, then 100).
 // A sum goes in the order of k in every tile: its bits do not depend on the choice.
 // A GPU's SIMD-groups have no cache of their own and few registers: there four or eight of them
@@ -200,6 +201,7 @@ static Tile choose_tile(const IgDevice *device, const Product *p, IgType type) {
     const bool wide = type == IgFloat16;
     const Choice here[] = {{{256, 128, 1, TENSOR}, 16 * n},
                            {{128, 128, 1, TENSOR}, 8 * n},
+                           {{256, 64, 1, TENSOR}, 4 * n},
                            {{128, 64, 1, TENSOR}, 4 * n},
                            {{64, wide ? 128 : 64, 1, TENSOR},
                             is_short(p) ? 0
@@ -218,7 +220,7 @@ static Tile choose_tile(const IgDevice *device, const Product *p, IgType type) {
     bool half = type == IgFloat16 || type == IgBFloat16;
     const Choice *c = device->gpu ? (half ? there_half : is_small(p) ? plain : there) : here;
     while (c->least && (n_tiles(p, c->tile) * ig_shape_numel(&p->batch) < c->least ||
-                        (device->gpu && is_mostly_empty(p, c->tile))))
+                        is_mostly_empty(p, c->tile)))
         c++;
     return c->tile;
 }

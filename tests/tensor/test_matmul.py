@@ -17,7 +17,8 @@ def layouts(a):
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f2"])
-@pytest.mark.parametrize("m,k,n", [(1, 1, 1), (3, 5, 7), (65, 17, 129), (113, 255, 29)])
+@pytest.mark.parametrize("m,k,n", [(1, 1, 1), (3, 5, 7), (65, 17, 129), (113, 255, 29),
+                                   (200, 270, 515)])
 def test_layouts(dtype, m, k, n, rng):
     a, b = rng.standard_normal((m, k)).astype(dtype), rng.standard_normal((k, n)).astype(dtype)
     want = a.astype("f8") @ b.astype("f8")
