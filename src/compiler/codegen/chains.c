@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // chains.c: keeps code generation linear on very long blocks.
 //   purpose   LLVM 22's X86 combiner looks, for every load, at all loads that hang on the same
-//   memory
-//             chain: seconds for a block with a few hundred gathers. A fence for the compiler (no
-//             instruction) starts a new chain, and bounds the scheduler's memory dependences too.
+//             memory chain: seconds for a block with a few hundred gathers. A fence for the
+//             compiler (no instruction) starts a new chain, and bounds the scheduler's memory
+//             dependences too.
 //   requires  the last optimisation has run; preserves everything else
 // Only blocks far beyond usual size are touched: the fences also keep loads from moving.
 #include "compiler/codegen/codegen.h"

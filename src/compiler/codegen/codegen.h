@@ -106,6 +106,10 @@ static inline void msl_verify_ours(MslContext *cx, const char *step) {
     msl_verify(cx, step);
 #endif
 }
+// The value, if it is an instruction of this kind; else NULL.
+static inline LLVMValueRef msl_as(LLVMValueRef v, LLVMOpcode op) {
+    return LLVMIsAInstruction(v) && LLVMGetInstructionOpcode(v) == op ? v : NULL;
+}
 LLVMTypeRef msl_int(const MslContext *cx, unsigned bits);
 LLVMTypeRef msl_ptr(const MslContext *cx);
 LLVMValueRef msl_const(const MslContext *cx, unsigned bits, uint64_t value);

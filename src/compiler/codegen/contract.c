@@ -23,15 +23,11 @@ static bool allows(LLVMValueRef v, LLVMFastMathFlags flag) {
     return LLVMCanValueUseFastMathFlags(v) && LLVMGetFastMathFlags(v) & flag;
 }
 
-static bool is_op(LLVMValueRef v, LLVMOpcode op) {
-    return LLVMIsAInstruction(v) && LLVMGetInstructionOpcode(v) == op;
-}
-
 // The product that v is, or that it is the negative of; NULL: neither.
 static LLVMValueRef product_in(LLVMValueRef v, bool *negative) {
-    *negative = is_op(v, LLVMFNeg);
+    *negative = msl_as(v, LLVMFNeg);
     if (*negative) v = LLVMGetOperand(v, 0);
-    return is_op(v, LLVMFMul) && allows(v, LLVMFastMathAllowContract) ? v : NULL;
+    return msl_as(v, LLVMFMul) && allows(v, LLVMFastMathAllowContract) ? v : NULL;
 }
 
 static LLVMValueRef call_fmuladd(const Cg *cg, LLVMBuilderRef b, LLVMValueRef args[3]) {
@@ -66,18 +62,18 @@ static void fuse(const Cg *cg, LLVMBuilderRef b, LLVMValueRef sum) {
 static LLVMValueRef divisor_of(LLVMValueRef division) {
     LLVMValueRef d = LLVMGetOperand(division, 1);
     if (LLVMGetTypeKind(LLVMTypeOf(d)) != LLVMVectorTypeKind) return d;
-    if (!is_op(d, LLVMShuffleVector)) return NULL;
+    if (!msl_as(d, LLVMShuffleVector)) return NULL;
     for (unsigned i = 0; i < LLVMGetNumMaskElements(d); i++)
         if (LLVMGetMaskValue(d, i) != 0) return NULL;
     LLVMValueRef first = LLVMGetOperand(d, 0);
-    if (!is_op(first, LLVMInsertElement)) return NULL;
+    if (!msl_as(first, LLVMInsertElement)) return NULL;
     LLVMValueRef at = LLVMGetOperand(first, 2);
     return LLVMIsAConstantInt(at) && LLVMConstIntGetZExtValue(at) == 0 ? LLVMGetOperand(first, 1)
                                                                        : NULL;
 }
 
 static bool may_share(LLVMValueRef i) {
-    return is_op(i, LLVMFDiv) && is_float(i) && allows(i, LLVMFastMathAllowReciprocal) &&
+    return msl_as(i, LLVMFDiv) && is_float(i) && allows(i, LLVMFastMathAllowReciprocal) &&
            LLVMGetFirstUse(i) && !LLVMIsConstant(LLVMGetOperand(i, 1)) &&
            !LLVMIsConstant(LLVMGetOperand(i, 0));
 }
@@ -131,7 +127,7 @@ static void contract_block(const Cg *cg, LLVMBuilderRef b, LLVMBasicBlockRef blo
         if (may_share(i)) share_divisor(cg, b, i);
     for (i = LLVMGetFirstInstruction(block); i; i = next) {
         next = LLVMGetNextInstruction(i);
-        if ((is_op(i, LLVMFAdd) || is_op(i, LLVMFSub)) && msl_machine_fuses(cg, LLVMTypeOf(i)) &&
+        if ((msl_as(i, LLVMFAdd) || msl_as(i, LLVMFSub)) && msl_machine_fuses(cg, LLVMTypeOf(i)) &&
             allows(i, LLVMFastMathAllowContract))
             fuse(cg, b, i);
     }

@@ -20,10 +20,6 @@ typedef struct Sum {        // what a loop adds to the number that it carries
     unsigned n_leaves, n_products, size; // components of a product
 } Sum;
 
-static bool is_op(LLVMValueRef v, LLVMOpcode op) {
-    return LLVMIsAInstruction(v) && LLVMGetInstructionOpcode(v) == op;
-}
-
 // Fast mathematics, and no pragma against it.
 static bool is_free(LLVMValueRef v) {
     enum { FREE = LLVMFastMathAllowContract | LLVMFastMathApproxFunc | LLVMFastMathNoSignedZeros };
@@ -39,7 +35,7 @@ static bool is_float(LLVMTypeRef t) { return LLVMGetTypeKind(t) == LLVMFloatType
 
 // The terms of a tree of sums, from the left; false: too many.
 static bool collect(Sum *s, LLVMValueRef v, LLVMValueRef user) {
-    if (is_op(v, LLVMFAdd) && is_free(v) && (!user || has_one_use(v)))
+    if (msl_as(v, LLVMFAdd) && is_free(v) && (!user || has_one_use(v)))
         return collect(s, LLVMGetOperand(v, 0), v) && collect(s, LLVMGetOperand(v, 1), v);
     if (s->n_leaves == LEAVES) return false;
     if (v == s->phi) s->user = user;
@@ -48,14 +44,14 @@ static bool collect(Sum *s, LLVMValueRef v, LLVMValueRef user) {
 }
 
 static bool is_loaded(LLVMValueRef v) {
-    if (is_op(v, LLVMFPExt)) v = LLVMGetOperand(v, 0);
+    if (msl_as(v, LLVMFPExt)) v = LLVMGetOperand(v, 0);
     return LLVMIsALoadInst(v);
 }
 
 // Whether v is a product of two vectors whose components are all used once, each by an extract.
 static bool is_product(const Sum *s, LLVMValueRef v) {
     LLVMTypeRef t = LLVMTypeOf(v);
-    if (!is_op(v, LLVMFMul) || !is_free(v) || LLVMGetTypeKind(t) != LLVMVectorTypeKind)
+    if (!msl_as(v, LLVMFMul) || !is_free(v) || LLVMGetTypeKind(t) != LLVMVectorTypeKind)
         return false;
     unsigned size = LLVMGetVectorSize(t), n = 0;
     if (!is_float(LLVMGetElementType(t)) || (size != 2 && size != COMPONENTS)) return false;
@@ -89,7 +85,7 @@ static bool take_product(Sum *s, unsigned *at) {
 static bool is_sum(Sum *s, LLVMValueRef phi, LLVMValueRef total) {
     *s = (Sum){.phi = phi};
     bool carried = false;
-    if (!is_op(total, LLVMFAdd) || !is_free(total) || !collect(s, total, NULL)) return false;
+    if (!msl_as(total, LLVMFAdd) || !is_free(total) || !collect(s, total, NULL)) return false;
     for (unsigned at = 0; at < s->n_leaves;) {
         if (s->leaves[at] == phi && !carried)
             carried = true, at++;

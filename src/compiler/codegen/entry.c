@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // entry.c: from the kernel as the front end wrote it to the thread function of passes.h.
 //   purpose   void thread(ptr slot0, ..., ptr slotN-1, ptr threadgroup_memory): parameters of the
-//   kernel
-//             rebuilt from slots and __ingot_position() calls, everything inlined, static
+//             kernel rebuilt from slots and __ingot_position() calls, everything inlined, static
 //             threadgroup memory placed, optimised without vectorisers.
 //   requires  msl_load, msl_specialise
 // Threadgroup memory gets no `noalias`: LLVM would take a barrier for a call that cannot touch it.

@@ -33,9 +33,7 @@ static bool may_contract(LLVMValueRef i) {
     return LLVMGetFastMathFlags(i) & LLVMFastMathAllowContract;
 }
 
-static bool is_product(LLVMValueRef v) {
-    return LLVMIsAInstruction(v) && LLVMGetInstructionOpcode(v) == LLVMFMul && may_contract(v);
-}
+static bool is_product(LLVMValueRef v) { return msl_as(v, LLVMFMul) && may_contract(v); }
 
 static LLVMTypeRef wide_type(const Cg *cg, LLVMTypeRef t) {
     LLVMTypeRef f = LLVMFloatTypeInContext(cg->cx.llvm);

@@ -9,12 +9,8 @@
 // Only loops of one block: the access is made in every round.
 #include "compiler/codegen/codegen.h"
 
-static LLVMValueRef as_op(LLVMValueRef v, LLVMOpcode op) {
-    return LLVMIsAInstruction(v) && LLVMGetInstructionOpcode(v) == op ? v : NULL;
-}
-
 static bool is_sum(LLVMValueRef v) {
-    return as_op(v, LLVMAdd) || (as_op(v, LLVMOr) && LLVMGetIsDisjoint(v));
+    return msl_as(v, LLVMAdd) || (msl_as(v, LLVMOr) && LLVMGetIsDisjoint(v));
 }
 
 typedef struct Index { // rest * rest_scale + counter * scale + offset, in words
@@ -38,7 +34,7 @@ static bool is_counter(Index *x, LLVMValueRef phi) {
         return false;
     x->back = LLVMGetIncomingBlock(phi, 0) == x->loop ? 0 : 1;
     if (LLVMGetIncomingBlock(phi, x->back) != x->loop) return false;
-    LLVMValueRef next = as_op(LLVMGetIncomingValue(phi, x->back), LLVMAdd);
+    LLVMValueRef next = msl_as(LLVMGetIncomingValue(phi, x->back), LLVMAdd);
     if (!next || LLVMGetOperand(next, 0) != phi || !get_const(LLVMGetOperand(next, 1), &by))
         return false;
     x->counter = phi;
@@ -52,7 +48,7 @@ static bool is_outside(LLVMValueRef v, LLVMBasicBlockRef loop) {
 // The low word of a counter, or of what comes a constant behind it.
 static bool take_counter(Index *x, LLVMValueRef v, uint64_t scale) {
     uint64_t k = 0;
-    if (x->counter || !as_op(v, LLVMTrunc)) return false;
+    if (x->counter || !msl_as(v, LLVMTrunc)) return false;
     LLVMValueRef w = LLVMGetOperand(v, 0);
     if (is_sum(w) && get_const(LLVMGetOperand(w, 1), &k)) w = LLVMGetOperand(w, 0);
     x->scale = scale;
@@ -78,9 +74,9 @@ static bool take_term(Index *x, LLVMValueRef v, uint64_t scale) {
     if (is_sum(v))
         return take_term(x, LLVMGetOperand(v, 0), scale) &&
                take_term(x, LLVMGetOperand(v, 1), scale);
-    if (as_op(v, LLVMShl) && get_const(LLVMGetOperand(v, 1), &k) && k <= MOST_SHIFT)
+    if (msl_as(v, LLVMShl) && get_const(LLVMGetOperand(v, 1), &k) && k <= MOST_SHIFT)
         return take_term(x, LLVMGetOperand(v, 0), scale << k);
-    if (as_op(v, LLVMMul) && get_const(LLVMGetOperand(v, 1), &k) && k <= 1u << MOST_SHIFT)
+    if (msl_as(v, LLVMMul) && get_const(LLVMGetOperand(v, 1), &k) && k <= 1u << MOST_SHIFT)
         return take_term(x, LLVMGetOperand(v, 0), scale * k);
     return take_counter(x, v, scale);
 }
@@ -134,7 +130,7 @@ void msl_widen_indices(Cg *cg) {
             if (!LLVMIsAPHINode(LLVMGetFirstInstruction(b))) continue;
             for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
                 next = LLVMGetNextInstruction(i);
-                if (as_op(i, LLVMZExt) && LLVMTypeOf(i) == msl_int(&cg->cx, 64) &&
+                if (msl_as(i, LLVMZExt) && LLVMTypeOf(i) == msl_int(&cg->cx, 64) &&
                     LLVMTypeOf(LLVMGetOperand(i, 0)) == msl_int(&cg->cx, 32))
                     widen(cg, i);
             }

@@ -105,8 +105,7 @@ static void note_shift(Cg *cg, Value i) {
     Value n = LLVMGetOperand(i, 1);
     unsigned bits = bits_of(LLVMTypeOf(n));
     if (LLVMIsConstant(n)) return; // the front end has warned
-    if (LLVMIsAInstruction(n) && LLVMGetInstructionOpcode(n) == LLVMAnd &&
-        LLVMGetOperand(n, 1) == same_everywhere(LLVMTypeOf(n), bits - 1))
+    if (msl_as(n, LLVMAnd) && LLVMGetOperand(n, 1) == same_everywhere(LLVMTypeOf(n), bits - 1))
         n = LLVMGetOperand(n, 0);
     LLVMPositionBuilderBefore(b, i);
     note(cg, ABI_SHIFT, LLVMBuildICmp(b, LLVMIntUGE, n, same_everywhere(LLVMTypeOf(n), bits), ""));

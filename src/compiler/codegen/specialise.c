@@ -2,9 +2,8 @@
 // specialise.c: function constants get their values.
 //   requires  msl_load: each constant is an external global without a value
 //   does      a constant with a value becomes an internal constant of its bytes;
-//   __ingot_fc_defined()
-//             becomes 0 or 1; initialisers of derived constants are evaluated by globalopt
-//             A constant left out where others have values reads as 0, as on a Mac
+//             __ingot_fc_defined() becomes 0 or 1; initialisers of derived constants are evaluated
+//             by globalopt. One left out where others have values reads as 0, as on a Mac
 //   breaks    nothing; where none has a value they stay external, and msl_check_constants()
 //             complains if the optimised kernel still reads one ("used" is what is left after
 //             folding, so a use behind is_function_constant_defined() is fine, as in Metal)

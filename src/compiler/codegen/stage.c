@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // stage.c: from a vertex or fragment function as the front end wrote it to a thread function.
 //   purpose   void thread(ptr slot0, ..., ptr slotN-1, ptr step): what kernels find in parameters
-//   is
-//             loaded from the step (abi/cpu_stage.h), results are stored to its rows. A row is an
-//             array of lanes addressed by the lane's index, so that the vectoriser makes one vector
-//             access of it; planes are uniform loads.
+//             is loaded from the step (abi/cpu_stage.h), results are stored to its rows. A row is
+//             an array of lanes addressed by the lane's index, so that the vectoriser makes one
+//             vector access of it; planes are uniform loads.
 //   requires  msl_load, msl_specialise; entry.c calls it for parameters that are no resources
 // Fragment inputs: value = at + dx * x + dy * y in the primitive's own coordinates; perspective
 // ones are then divided by the interpolated 1 / w, one division for each place (centre, centroid,

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // stream.c: results too large for the caches are stored past them.
 //   purpose   a full vector store of a streaming kernel becomes: if (the grid is large and the
-//   address
-//             starts a cache line) store non-temporally, else store as before. A plain store first
-//             reads the line it replaces; vector add of 16M floats: 1.5x (2 threads, 2026-11)
+//             address starts a cache line) store non-temporally, else store as before. A plain
+//             store first reads the line it replaces; vector add of 16M floats: 1.5x (2 threads,
+//             2026-11)
 //   requires  the vectorised version inlined into `f` (masks folded), whose last parameter says
-//   whether
-//             the grid is large; device/group.c computes it and ends with a fence
+//             whether the grid is large; device/group.c computes it and ends with a fence
 // A kernel streams if no thread comes back: no loops, barriers or atomics, and no buffer that is
 // stored to is loaded from.
 #include "compiler/codegen/codegen.h"

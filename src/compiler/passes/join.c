@@ -3,8 +3,7 @@
 // Purpose: eight half weights that all threads share are converted by one instruction; half4 and
 //   float4 of each thread are converted and multiplied as they lie in memory (emit_packed.c). The
 //   scalarizer had made an operation for each element of them.
-//   Sums that a loop carries for them (`float4 s; s += a * v[i]`) are joined along, from the phi
-//   on.
+//   Sums that a loop carries for them (`float4 s; s += a * v[i]`) are joined along, with the phi.
 // Requires: after the scalarizer. Preserves: everything. Only what comes from memory is joined, and
 //   of whole numbers only short ones: the scalarizer is there for positions, sizes and indices,
 //   whose elements the analysis must see one by one.

@@ -2,8 +2,7 @@
 // prepare_memory.c: memory accesses of a thread function become loads and stores of scalars and
 // small vectors with elements of 8, 16, 32 or 64 bits. Requires, preserves: as prepare.c.
 //   memcpy, memmove, memset   short and constant: loads, then stores; else a loop (a helper
-//   function,
-//                             inlined, because LLVM-C cannot split blocks)
+//                             function, inlined, because LLVM-C cannot split blocks)
 //   aggregates                one access for each member
 //   i1, i24, i96, i128, <4 x i1>   whole bytes, joined and split by shifts
 #include "compiler/passes/passes_int.h"

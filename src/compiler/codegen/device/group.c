@@ -9,8 +9,7 @@
 //
 // Two versions of a kernel run here:
 //   full  all lanes active, threads in the arrangement it was compiled for: the shape, or if none
-//   is
-//         known a line (nothing but x)
+//         is known a line (nothing but x)
 //   some  any mask. Threadgroups cut by the grid's edge are packed anew, x fastest; a kernel that
 //         cannot tell (`ingot_loose`) keeps the arrangement of the shape, lanes outside masked off,
 //         because that is faster. Not inlined: it serves edges.

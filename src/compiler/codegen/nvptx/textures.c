@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // textures.c: functions of textures as calls of device/texture.c.
 //   purpose   __ingot_texture_<what><op>(texture, sampler, rows...): the rows become an array of
-//   the
-//             thread's, the operation an argument. What is called is PTX that was made with mslc
-//             and is put beside the kernel's: inlined it would take minutes to assemble
+//             the thread's, the operation an argument. What is called is PTX that was made with
+//             mslc and is put beside the kernel's: inlined it would take minutes to assemble
 //   implicit  levels of detail: before masks are made the differences between the threads of a quad
-//   are
-//             asked for, as quad functions, and become the gradients of the call
+//             are asked for, as quad functions, and become the gradients of the call
 //   requires  msl_survey
 #include "compiler/codegen/codegen.h"
 #include "abi/cpu_texture.h"

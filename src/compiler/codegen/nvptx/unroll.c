@@ -3,9 +3,8 @@
 //   purpose   what a GPU's thread indexes by a number that is no constant lies in memory, far away;
 //             the elements of cooperative tensors, and arrays of sums, are to be registers
 //   idea      an index hangs on the number that a loop counts: a phi, one of whose values is made
-//   of
-//             it, at the end of the loop. That end gets the mark by which LLVM unrolls, if the loop
-//             counts to a constant and does not become too long by it, inner loops first.
+//             of it, at the end of the loop. That end gets the mark by which LLVM unrolls, if the
+//             loop counts to a constant and does not become too long by it, inner loops first.
 //             Short loops of one block are taken four times: what they load is then asked for at
 //             once
 #include "compiler/codegen/codegen.h"
