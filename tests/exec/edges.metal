@@ -103,6 +103,34 @@ kernel void clamped(device const int *in [[buffer(0)]], device int *out [[buffer
     out[row + x] = sum;
 }
 
+// A bound that no thread comes near is not read: far behind it, before it, nothing is mapped. Sums of the index in which
+// what threads share stands in either place.
+// run: far_bounds grid=96,8 group=32,8
+// arg 0 = ints(9 * 96, -99, 99).astype(i32)
+// arg 1 = np.zeros(8 * 96, i32)
+// arg 2 = np.array([96, 1, 1 << 29], i32)
+// expect 1 = (lambda a, x, y: sum((d + 7) * (a[y * 96 + np.maximum(x + d, 1)] + 3 * a[y * 96 + np.maximum(x + d, 1) + 2]) for d in range(-2, 3)))(a0, gx, gy)
+// run: far_bounds grid=96,8 group=32,8
+// arg 0 = ints(9 * 96, -99, 99).astype(i32)
+// arg 1 = np.zeros(8 * 96, i32)
+// arg 2 = np.array([96, 0, 80], i32)
+// expect 1 = (lambda a, x, y: sum((d + 7) * (a[y * 96 + np.clip(x + d, 0, 80)] + 3 * a[y * 96 + np.clip(x + d, 0, 80) + 2]) for d in range(-2, 3)))(a0, gx, gy)
+// run: far_bounds grid=96,8 group=16,16
+// arg 0 = ints(10 * 96, -99, 99).astype(i32)
+// arg 1 = np.zeros(8 * 96, i32)
+// arg 2 = np.array([96, -(1 << 29), 80], i32)
+// expect 1 = (lambda a, x, y: sum((d + 7) * (a[y * 96 + np.minimum(x + d, 80)] + 3 * a[y * 96 + np.minimum(x + d, 80) + 2]) for d in range(-2, 3)))(np.concatenate([a0[2:], a0[:2]]), gx, gy)
+kernel void far_bounds(device const int *in [[buffer(0)]], device int *out [[buffer(1)]], constant int *how [[buffer(2)]],
+                       uint2 g [[thread_position_in_grid]]) {
+    int w = how[0], sum = 0, x = g.x, y = g.y;
+    if (how[1] < -2) in += 2;
+    for (int d = -2; d <= 2; d++) {
+        int c = clamp(x + d, how[1], how[2]);
+        sum += (d + 7) * (in[y * w + c] + 3 * in[c + y * w + 2]);
+    }
+    out[y * w + x] = sum;
+}
+
 // run: guarded grid=1024 group=256
 // arg 0 = np.zeros(1000, u32)
 // arg 1 = u32(1000)

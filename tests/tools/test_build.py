@@ -92,6 +92,27 @@ def test_halves_are_fused(ingot, options, fused):
     assert re.search(fused, text)
 
 
+@pytest.mark.parametrize("cpu", ["x86-64-v3", "x86-64-v4"])
+def test_rows_share_clamped_indices(ingot, cpu):
+    """At the edges of a picture no address is chosen for each row: an index is, for all of them. And where nothing
+    follows a line what the threads share is added to one base, not to a vector of indices for each row."""
+    ingot.write("b.metal", """#include <metal_stdlib>
+kernel void f(device const float *a, device float *c, constant int2 &size, uint2 p [[thread_position_in_grid]]) {
+    float s = 0;
+    for (int dy = -2; dy <= 2; dy++)
+        for (int dx = -1; dx <= 1; dx++) {
+            int x = metal::clamp(int(p.x) + dx, 0, size.x - 1), y = metal::clamp(int(p.y) + dy, 0, size.y - 1);
+            s += a[y * size.x + x];
+        }
+    c[p.y * size.x + p.x] = s;
+}
+""")
+    text = ingot("build", "b.metal", "--emit=ll", "--cpu", cpu, "--group", "32,8").stdout
+    assert "masked.load" in text and not re.search(r"select i1 .*, ptr", text)
+    assert len(re.findall("call <32 x float> @llvm.masked.gather", text)) == 15
+    assert len(re.findall("sext <32 x i32>", text)) == 3
+
+
 def test_check_counts_kernels(ingot):
     ingot.write("a.metal", ADD + "kernel void second(device float *x) { x[0] = 1; }\n")
     assert "2 of 2 kernels" in ingot("build", "a.metal", "--check").stderr

@@ -268,6 +268,12 @@ static void do_not_inline(MslContext *cx, LLVMValueRef f) {
     msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, "noinline", 0);
 }
 
+// No thread of a whole threadgroup is left to the version for some.
+static bool serves_edges(const Cg *cg, const Plan *plan) {
+    const uint32_t *shape = cg->cx.shape;
+    return plan->full && shape[0] * shape[1] * shape[2] % cg->cx.width == 0;
+}
+
 // The version for some threads. Threadgroups that the grid cuts off lie at its edge, where clamps
 // do something: a fast copy for where they do not would be in vain. What the version for all
 // threads falls back on at the edge may be the same code: once, with a mask.
@@ -279,9 +285,8 @@ static LLVMValueRef vectorise_some(Cg *cg, const Plan *plan, LLVMValueRef slow) 
         return slow;
     }
     // Else it runs the rest of every threadgroup.
-    bool edges = plan->full && cx->shape[0] * cx->shape[1] * cx->shape[2] % cx->width == 0;
     cx->unversioned = plan->full != NULL;
-    cx->terse |= edges;
+    cx->terse |= serves_edges(cg, plan);
     LLVMValueRef some = msl_vectorise(cx, cg->thread, plan->loose || plan->rows);
     cx->unversioned = cx->terse = false;
     return some;
@@ -428,6 +433,8 @@ void msl_wrap(Cg *cg) {
         LLVMSetVisibility(plan.some, LLVMHiddenVisibility);
     }
     if (plan.full) msl_add_text_attribute(cx, plan.some, MSL_EDGES, "");
+    LLVMValueRef loop = LLVMGetNamedFunction(cx->module, "run_some"); // small ones are part of it
+    if (loop && serves_edges(cg, &plan)) msl_add_text_attribute(cx, loop, MSL_EDGES, "");
     if (uses->barrier || plan.stream_bytes) msl_run_passes(cx, NULL, "always-inline");
     if (plan.stream_bytes && plan.full) {
         // Masked stores become plain ones.

@@ -4,7 +4,8 @@
 // lane reads one of three: its own place on the line x + dx, the place of the lower bound, that of
 // the upper one. So: a masked load of the lanes that are not clamped, and one element for each
 // bound, instead of a gather (5x5 blur of 1024 x 1024 on one thread of a Zen 4, AVX2: the two edges
-// took 0.67 of 1.64 ms, now 0.1).
+// took 0.67 of 1.64 ms, now 0.1). All of an address but the row is the same in every row of a
+// filter: which element of a bound is read is chosen as an index, once for all of them.
 // The lanes that are not clamped lie on a line of addresses for the reason that prepare.c gives
 // for extensions next to their access.
 #include "compiler/passes/passes_int.h"
@@ -13,6 +14,7 @@ typedef struct Clamped {
     Value value;    // the clamped index
     Value line;     // what it is where it is not clamped
     Value bound[2]; // what else it may be; [1] NULL: nothing
+    Value shift;    // a constant to be added to line and bound[1], or NULL
     int64_t bytes;  // between the addresses of neighbours on the line
     bool segmented;
 } Clamped;
@@ -34,7 +36,7 @@ static bool is_min_max(Value v) {
            !is_vector(LLVMTypeOf(v));
 }
 
-// min(max(line, bound), bound), or one of them.
+// min(max(line, bound), bound), or one of them; of max(x - 1, 0) LLVM makes max(x, 1) - 1.
 static bool find_bounds(const Vec *x, Clamped *c, Value v) {
     Value line = v;
     c->value = v;
@@ -44,6 +46,11 @@ static bool find_bounds(const Vec *x, Clamped *c, Value v) {
         c->bound[k] = operand(line, flat);
         note_segments(x, c, c->bound[k]);
         line = operand(line, 1 - flat);
+        if (!k && LLVMIsAInstruction(line) && LLVMGetInstructionOpcode(line) == LLVMAdd &&
+            LLVMIsAConstantInt(operand(line, 1)) && is_min_max(operand(line, 0))) {
+            c->shift = operand(line, 1);
+            line = operand(line, 0);
+        }
     }
     Class k = msl_class(x, line);
     c->line = line;
@@ -85,19 +92,51 @@ static bool find_address(const Vec *x, Clamped *c, Value p) {
     return is_flat(x, from) && int_bits(LLVMTypeOf(index)) == 64 && find_clamp(x, c, index);
 }
 
-// The scalar v of a segment where the clamped index is `number`.
-static Value with_index(Vec *x, const Clamped *c, Value v, Value number, unsigned segment) {
-    if (v == c->value) return number;
-    if (is_flat(x, v)) return msl_scalar_of(x, v, segment);
-    Value a = with_index(x, c, operand(v, 0), number, segment), b;
+typedef struct Place { // of an element, in a segment
+    Value number;      // the clamped index
+    Value ahead;       // i64, added to it when it is one of 64 bits; or NULL
+    unsigned segment;
+} Place;
+
+// The scalar v where the clamped index is the place's.
+static Value with_index(Vec *x, const Clamped *c, const Place *at, Value v) {
+    if (v == c->value) return at->number;
+    if (is_flat(x, v)) return msl_scalar_of(x, v, at->segment);
+    Value a = with_index(x, c, at, operand(v, 0)), b;
     LLVMOpcode op = LLVMGetInstructionOpcode(v);
     if (op == LLVMSExt || op == LLVMZExt) return LLVMBuildCast(x->b, op, a, LLVMTypeOf(v), "");
-    b = with_index(x, c, operand(v, 1), number, segment);
-    if (op == LLVMGetElementPtr) {
-        if (int_bits(LLVMTypeOf(b)) < 64) b = LLVMBuildSExt(x->b, b, x->i64, "");
-        return LLVMBuildGEP2(x->b, LLVMGetGEPSourceElementType(v), a, &b, 1, "");
-    }
+    b = with_index(x, c, at, operand(v, 1));
     return op == LLVMSub ? LLVMBuildSub(x->b, a, b, "") : LLVMBuildAdd(x->b, a, b, "");
+}
+
+// `v`, a sum, may be extended term by term.
+static bool is_exact(Value v, LLVMOpcode extension) {
+    if (int_bits(LLVMTypeOf(v)) == 64 || LLVMGetInstructionOpcode(v) == LLVMOr) return true;
+    return extension == LLVMSExt ? LLVMGetNSW(v) : LLVMGetNUW(v);
+}
+
+// The address of the element of this type with the index v. What is flat is added first: loads of
+// one row, and loads at one clamped index, then have most of it in common.
+static Value with_offset(Vec *x, const Clamped *c, const Place *at, Type type, Value base, Value v,
+                         LLVMOpcode extension) {
+    LLVMOpcode op = v != c->value && !is_flat(x, v) ? LLVMGetInstructionOpcode(v) : LLVMPHI;
+    if ((op == LLVMSExt || op == LLVMZExt) && int_bits(LLVMTypeOf(v)) == 64)
+        return with_offset(x, c, at, type, base, operand(v, 0), op);
+    if ((op == LLVMAdd || op == LLVMOr) && is_exact(v, extension)) {
+        int flat = is_flat(x, operand(v, 0)) ? 0 : 1;
+        base = with_offset(x, c, at, type, base, operand(v, flat), extension);
+        return with_offset(x, c, at, type, base, operand(v, 1 - flat), extension);
+    }
+    Value index = with_index(x, c, at, v);
+    if (int_bits(LLVMTypeOf(index)) < 64) index = LLVMBuildCast(x->b, extension, index, x->i64, "");
+    if (at->ahead && !is_flat(x, v)) index = LLVMBuildAdd(x->b, index, at->ahead, "");
+    return LLVMBuildGEP2(x->b, type, base, &index, 1, "");
+}
+
+static Value address_of(Vec *x, const Clamped *c, const Place *at, Value p) {
+    if (is_flat(x, p)) return msl_scalar_of(x, p, at->segment);
+    Value base = address_of(x, c, at, operand(p, 0));
+    return with_offset(x, c, at, LLVMGetGEPSourceElementType(p), base, operand(p, 1), LLVMSExt);
 }
 
 // Memory that may always be read.
@@ -125,14 +164,29 @@ static Value splat(Vec *x, Value v, unsigned n) {
     return msl_shuffle(x, one, LLVMGetPoison(LLVMTypeOf(one)), zeros, n);
 }
 
-// The element of a bound, for the lanes of `mask`; without any, nothing in particular.
+static Value shifted(Vec *x, const Clamped *c, Value v) {
+    if (!c->shift) return v;
+    bool many = is_vector(LLVMTypeOf(v));
+    Value by = many ? splat(x, c->shift, LLVMGetVectorSize(LLVMTypeOf(v))) : c->shift;
+    return LLVMBuildAdd(x->b, v, by, "");
+}
+
+static Value bound_of(Vec *x, const Clamped *c, int k, unsigned segment) {
+    Value bound = msl_scalar_of(x, c->bound[k], segment);
+    return k ? shifted(x, c, bound) : bound;
+}
+
+// The element of a bound, for the lanes of `mask`; without any, nothing in particular: where lane 0
+// is known to run that is what it reads, at the index `own`.
 static Value load_bound(Vec *x, const Clamped *c, Value p, int k, unsigned segment, Value mask,
-                        Type t, unsigned align) {
+                        Value own, Type t, unsigned align) {
     Value bits = bits_of(x, mask);
     Value any = LLVMBuildICmp(x->b, LLVMIntNE, bits, LLVMConstNull(LLVMTypeOf(bits)), "");
-    Value at = with_index(x, c, p, msl_scalar_of(x, c->bound[k], segment), segment);
-    Value v = LLVMBuildLoad2(x->b, LLVMGetElementType(t),
-                             LLVMBuildSelect(x->b, any, at, nothing(x), ""), "");
+    Place place = {.number = bound_of(x, c, k, segment), .segment = segment};
+    if (own) place.number = LLVMBuildSelect(x->b, any, place.number, own, "");
+    Value at = address_of(x, c, &place, p);
+    if (!own) at = LLVMBuildSelect(x->b, any, at, nothing(x), "");
+    Value v = LLVMBuildLoad2(x->b, LLVMGetElementType(t), at, "");
     LLVMSetAlignment(v, align);
     return splat(x, v, LLVMGetVectorSize(t));
 }
@@ -142,17 +196,17 @@ static Value load_bound(Vec *x, const Clamped *c, Value p, int k, unsigned segme
 static Value load_line(Vec *x, const Clamped *c, Value p, unsigned segment, Value mask, Value rest,
                        unsigned align) {
     Type t = LLVMTypeOf(rest);
-    Value bits = bits_of(x, mask), number = msl_scalar_of(x, c->line, segment);
+    Value bits = bits_of(x, mask), number = shifted(x, c, msl_scalar_of(x, c->line, segment));
     Type bits_type = LLVMTypeOf(bits), index = LLVMTypeOf(number);
     Value args[] = {bits, const_int(x->i1, 0)};
     Value first = msl_intrinsic(x, "llvm.cttz", &bits_type, 1, args, 2);
+    int64_t stride = msl_class(x, c->line).stride;
     Value ahead = LLVMBuildMul(x->b, LLVMBuildIntCast2(x->b, first, index, 0, ""),
-                               const_int(index, msl_class(x, c->line).stride), "");
-    number = LLVMBuildAdd(x->b, number, ahead, "");
-    Value back = LLVMBuildMul(x->b, LLVMBuildIntCast2(x->b, first, x->i64, 0, ""),
-                              const_int(x->i64, -c->bytes), "");
-    Value at = with_index(x, c, p, number, segment);
-    at = LLVMBuildGEP2(x->b, x->i8, at, &back, 1, "");
+                               const_int(index, stride), "");
+    Place place = {.number = LLVMBuildAdd(x->b, number, ahead, ""), .segment = segment};
+    place.ahead = LLVMBuildMul(x->b, LLVMBuildIntCast2(x->b, first, x->i64, 0, ""),
+                               const_int(x->i64, -stride), "");
+    Value at = address_of(x, c, &place, p);
     Type overload[] = {t, LLVMTypeOf(at)};
     Value a[] = {at, mask, rest};
     return msl_set_align(x, msl_intrinsic(x, "llvm.masked.load", overload, 2, a, 3), 1, align);
@@ -179,7 +233,8 @@ Value msl_load_clamped(Vec *x, Value p, Type element, unsigned align) {
     unsigned segments = x->n_segments / x->parts, runs = c.segmented ? segments : 1;
     unsigned lanes = x->width / runs;
     Type t = LLVMVectorType(element, lanes);
-    Value value = msl_vector(x, c.value, 0), line = msl_vector(x, c.line, 0), part[MAX_SEGMENTS];
+    Value value = msl_vector(x, c.value, 0), part[MAX_SEGMENTS];
+    Value line = shifted(x, &c, msl_vector(x, c.line, 0));
     for (unsigned r = 0; r < runs; r++) {
         unsigned segment = x->part * segments + r;
         Value mask = msl_part(x, x->mask, r * lanes, lanes);
@@ -188,15 +243,18 @@ Value msl_load_clamped(Vec *x, Value p, Type element, unsigned align) {
         Value out = LLVMBuildAnd(x->b, mask, LLVMBuildNot(x->b, own, ""), "");
         Value is_first = NULL, first = out, other = NULL;
         if (c.bound[1]) {
-            Value bound = splat(x, msl_scalar_of(x, c.bound[0], segment), lanes);
+            Value bound = splat(x, bound_of(x, &c, 0, segment), lanes);
             is_first = LLVMBuildICmp(x->b, LLVMIntEQ, now, bound, "");
             other = LLVMBuildAnd(x->b, out, LLVMBuildNot(x->b, is_first, ""), "");
             first = LLVMBuildAnd(x->b, out, is_first, "");
         }
-        Value bound = load_bound(x, &c, p, 0, segment, first, t, align);
+        Value lane = NULL;
+        if (x->mask == msl_full_mask(x))
+            lane = LLVMBuildExtractElement(x->b, now, const_int(x->i32, 0), "");
+        Value bound = load_bound(x, &c, p, 0, segment, first, lane, t, align);
         if (other)
             bound = LLVMBuildSelect(x->b, is_first, bound,
-                                    load_bound(x, &c, p, 1, segment, other, t, align), "");
+                                    load_bound(x, &c, p, 1, segment, other, lane, t, align), "");
         part[r] = load_line(x, &c, p, segment, LLVMBuildAnd(x->b, mask, own, ""), bound, align);
     }
     return msl_concat(x, part, runs);

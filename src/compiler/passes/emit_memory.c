@@ -357,6 +357,24 @@ static bool access_whole(Vec *x, const Access *a) {
     return true;
 }
 
+// The addresses of all lanes. What is the same in all of them is added to the base: it costs no
+// vector, and the vector of a[y * n + x[i]] serves other rows too.
+static Value scattered_address(Vec *x, Value p) {
+    bool one = LLVMIsAGetElementPtrInst(p) && LLVMGetNumOperands(p) == 2;
+    Value index = one ? operand(p, 1) : p, sum = LLVMIsASExtInst(index) ? operand(index, 0) : NULL;
+    if (!sum || !LLVMIsAInstruction(sum) || LLVMGetInstructionOpcode(sum) != LLVMAdd ||
+        !LLVMGetNSW(sum) || is_vector(LLVMTypeOf(sum)) || !msl_uniform(x, operand(p, 0)))
+        return msl_vector(x, p, 0);
+    int flat = msl_uniform(x, operand(sum, 0)) ? 0 : 1;
+    if (!msl_uniform(x, operand(sum, flat))) return msl_vector(x, p, 0);
+    Value k = LLVMBuildSExt(x->b, msl_scalar(x, operand(sum, flat)), x->i64, "");
+    Value lanes = LLVMBuildSExt(x->b, msl_vector(x, operand(sum, 1 - flat), 0),
+                                msl_vector_type(x, x->i64), "");
+    Type type = LLVMGetGEPSourceElementType(p);
+    Value base = LLVMBuildGEP2(x->b, type, msl_scalar(x, operand(p, 0)), &k, 1, "");
+    return LLVMBuildGEP2(x->b, type, base, &lanes, 1, "");
+}
+
 static void access_scattered(Vec *x, const Access *a) {
     if (access_whole(x, a)) return;
     Value clamped = a->to && a->n == 1 && !a->soa && !a->array
@@ -366,7 +384,7 @@ static void access_scattered(Vec *x, const Access *a) {
         a->to->v[0] = clamped;
         return;
     }
-    Value p = msl_vector(x, a->p, 0);
+    Value p = scattered_address(x, a->p);
     if (x->covered) p = LLVMBuildFreeze(x->b, p, ""); // of lanes that count for nothing: anything
     Type t = msl_vector_type(x, a->element), overload[] = {t, LLVMTypeOf(p)};
     bool has_gather = x->cx->avx512 || (x->cx->features && strstr(x->cx->features, "+avx2"));
