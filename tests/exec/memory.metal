@@ -237,3 +237,36 @@ kernel void wrapped(device const float *a [[buffer(0)]], device float *y [[buffe
     for (uint k = 5; k < n[1]; k++) s += a[k + n[0]] + 20 * i / 1.0f + 2 * (a[k] - 5) * (a[k + n[0]]);
     y[i] = s;
 }
+
+// Counts at indices of all kinds, from negative ones on, by all lanes and by some, in rounds of a loop with barriers. What the
+// threads share is saved at a barrier and stays; what the rounds change does not.
+// run: counts grid=192 group=96
+// arg 0 = ints(1000, -128, 128).astype(np.int8)
+// arg 1 = np.zeros(5 * 256, i32)
+// arg 2 = np.array([1000, 3], i32)
+// expect 1 = (lambda c: np.concatenate([3 * c, 3 * np.bincount(np.abs(a0.astype(int)), minlength=256), np.bincount(a0.astype(int) // 2 + 128, minlength=256), 3 * np.bincount((np.arange(1000) % 192), minlength=256), np.where(np.arange(256) < 3, 192, 0)]))(np.bincount(a0.astype(int) + 128, minlength=256))
+// run: counts grid=64 group=64
+// arg 0 = ints(37, -128, 128).astype(np.int8)
+// arg 1 = np.zeros(5 * 256, i32)
+// arg 2 = np.array([37, 2], i32)
+// expect 1 = (lambda c: np.concatenate([2 * c, 2 * np.bincount(np.abs(a0.astype(int)), minlength=256), np.bincount(a0.astype(int) // 2 + 128, minlength=256), 2 * np.bincount((np.arange(37) % 64), minlength=256), np.where(np.arange(256) < 2, 64, 0)]))(np.bincount(a0.astype(int) + 128, minlength=256))
+kernel void counts(device const char *x [[buffer(0)]], device atomic_int *out [[buffer(1)]], constant int2 &n [[buffer(2)]],
+                   uint i [[thread_position_in_grid]], uint t [[thread_position_in_threadgroup]],
+                   uint threads [[threads_per_grid]], uint group [[threads_per_threadgroup]]) {
+    threadgroup atomic_int mine[512];
+    for (uint k = t; k < 512; k += group) atomic_store_explicit(&mine[k], 0, memory_order_relaxed);
+    for (int round = 0; round < n.y; round++) {
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        for (uint k = i; k < uint(n.x); k += threads) {
+            atomic_fetch_add_explicit(mine + 128 + x[k], 1, memory_order_relaxed);
+            atomic_fetch_add_explicit(&mine[256 + uchar(abs(int(x[k])))], 1, memory_order_relaxed);
+            if (round == 1) atomic_fetch_add_explicit(&out[640 + (x[k] >> 1)], 1, memory_order_relaxed);
+            atomic_fetch_add_explicit(&out[768 + i], 1, memory_order_relaxed);
+        }
+        threadgroup_barrier(mem_flags::mem_threadgroup);
+        atomic_fetch_add_explicit(&out[1024 + round], 1, memory_order_relaxed);
+    }
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    for (uint k = t; k < 512; k += group)
+        atomic_fetch_add_explicit(&out[k], atomic_load_explicit(&mine[k], memory_order_relaxed), memory_order_relaxed);
+}

@@ -113,6 +113,28 @@ kernel void f(device const float *a, device float *c, constant int2 &size, uint2
     assert len(re.findall("sext <32 x i32>", text)) == 3
 
 
+@pytest.mark.parametrize("cpu", ["x86-64-v3", "x86-64-v4"])
+def test_what_lanes_count_is_written_as_it_is_read(ingot, cpu):
+    """Increments lane by lane: the indices are written for them as the bytes they are, not as addresses, and what a
+    barrier had saved is not read again for each."""
+    ingot.write("h.metal", """#include <metal_stdlib>
+using namespace metal;
+kernel void f(device const uchar *x, device atomic_uint *bins, constant uint &n, uint i [[thread_position_in_grid]],
+              uint all [[threads_per_grid]], uint t [[thread_position_in_threadgroup]]) {
+    threadgroup atomic_uint mine[256];
+    atomic_store_explicit(&mine[t], 0, memory_order_relaxed);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    for (uint k = i; k < n; k += all) atomic_fetch_add_explicit(&mine[x[k]], 1, memory_order_relaxed);
+    threadgroup_barrier(mem_flags::mem_threadgroup);
+    atomic_fetch_add_explicit(&bins[t], atomic_load_explicit(&mine[t], memory_order_relaxed), memory_order_relaxed);
+}
+""")
+    text = ingot("build", "h.metal", "--emit=ll", "--cpu", cpu, "--group", "256").stdout
+    assert "store <32 x i8>" in text and "<32 x ptr>" not in text
+    loops = [b for b in text.split("\n\n") if "zext i8" in b and "llvm.cttz" in b]
+    assert loops and not any(re.search(r"= load .*, ptr %\.reload\.addr", b) for b in loops)
+
+
 def test_check_counts_kernels(ingot):
     ingot.write("a.metal", ADD + "kernel void second(device float *x) { x[0] = 1; }\n")
     assert "2 of 2 kernels" in ingot("build", "a.metal", "--check").stderr

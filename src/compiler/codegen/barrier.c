@@ -10,6 +10,7 @@
 // (32 products instead of one sum), and it saves a value where it is defined, be that in an inner
 // loop.
 #include "compiler/codegen/codegen.h"
+#include "compiler/passes/map.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -269,10 +270,63 @@ static void read_frame_size(Cg *cg) {
     cg->frame_stride = (units | 1) * FRAME_ALIGN;
 }
 
+// A member of a coroutine's frame, as a key of a map; NULL: p is the address of something else.
+static const void *member_of(LLVMValueRef p) {
+    if (!msl_as(p, LLVMGetElementPtr) || LLVMGetNumOperands(p) != 3) return NULL;
+    LLVMTypeRef frame = LLVMGetGEPSourceElementType(p);
+    LLVMValueRef k = LLVMGetOperand(p, 2);
+    if (LLVMGetTypeKind(frame) != LLVMStructTypeKind || !LLVMIsAConstantInt(k)) return NULL;
+    const char *name = LLVMGetStructName(frame);
+    if (!name || !strstr(name, ".Frame")) return NULL;
+    return (const void *)(((uintptr_t)frame << 12) + LLVMConstIntGetZExtValue(k));
+}
+
+static bool ends_with(LLVMValueRef v, const char *what) {
+    size_t n, m = strlen(what);
+    const char *name = LLVMGetValueName2(v, &n);
+    return n >= m && !memcmp(name + n - m, what, m);
+}
+
+// What is saved before a part of the program and not again in it is the same all the time that part
+// runs, whatever else it writes: nobody else knows these places. So loops need not read it in every
+// round where they write to memory. Variables of the program have places in the frame as well; what
+// coro-split saves it saves at an address that it names so.
+static void settle_reloads(Cg *cg) {
+    MslContext *cx = &cg->cx;
+    enum { BEFORE = 1, IN_PART = 2 };
+    unsigned kind = LLVMGetMDKindIDInContext(cx->llvm, "invariant.load", 14);
+    LLVMValueRef yes = LLVMMetadataAsValue(cx->llvm, LLVMMDNodeInContext2(cx->llvm, NULL, 0));
+    Map saved = {0};
+    Arena arena = {0};
+    for (int round = 0; round < 2; round++) // who saves, who reads
+        for (LLVMValueRef f = LLVMGetFirstFunction(cx->module); f; f = LLVMGetNextFunction(f)) {
+            bool part = ends_with(f, ".resume");
+            if (part) // beside the code that saves, a promise about what it reads would be wrong
+                msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, "noinline", 0);
+            for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+                for (LLVMValueRef i = LLVMGetFirstInstruction(b); i;
+                     i = LLVMGetNextInstruction(i)) {
+                    bool store = LLVMIsAStoreInst(i);
+                    if (!store && !LLVMIsALoadInst(i)) continue;
+                    LLVMValueRef p = LLVMGetOperand(i, store);
+                    const void *member = member_of(p);
+                    if (!member) continue;
+                    int known = msl_map_get(&saved, member);
+                    size_t n;
+                    if (!round && store && strstr(LLVMGetValueName2(p, &n), ".spill.addr"))
+                        msl_map_put(cx, &arena, &saved, member,
+                                    (known < 0 ? 0 : known) | (part ? IN_PART : BEFORE));
+                    if (round && part && !store && known == BEFORE) LLVMSetMetadata(i, kind, yes);
+                }
+        }
+    base_arena_free(&arena);
+}
+
 void msl_split_coroutines(Cg *cg) {
     msl_dump(&cg->cx, "coroutine");
     msl_verify(&cg->cx, "coroutine");
     msl_run_passes(&cg->cx, NULL, "coro-early,cgscc(coro-split),coro-cleanup");
     read_frame_size(cg);
+    settle_reloads(cg);
     msl_dump(&cg->cx, "coro-split");
 }

@@ -360,15 +360,62 @@ Value msl_of_lane(Vec *x, Value from, Type t, Value lane) {
     return LLVMBuildLoad2(x->b, t, LLVMBuildGEP2(x->b, t, from, &i, 1, ""), "");
 }
 
+// What a lane's address is made of in the loop: less is written for it than whole addresses.
+typedef struct LaneAddress {
+    Value base, index, from; // p = base[index]; from: where the indices are. NULL: no such thing
+    LLVMOpcode extension;    // of the index to 64 bits; LLVMPHI: it has them
+    Type element;
+    int64_t stride; // or base + stride * lane, bytes; 0: not so
+} LaneAddress;
+
+static LaneAddress split_address(Vec *x, Value p) {
+    LaneAddress a = {.extension = LLVMPHI};
+    if (!is_pointer(LLVMTypeOf(p))) return a;
+    Class c = msl_class(x, p);
+    if (c.kind == LINEAR && !c.segmented) {
+        a.stride = c.stride;
+        a.base = msl_part_base(x, p);
+        return a;
+    }
+    if (c.kind != VARYING || !LLVMIsAGetElementPtrInst(p) || LLVMGetNumOperands(p) != 2 ||
+        !msl_uniform(x, operand(p, 0)) || is_vector(LLVMTypeOf(operand(p, 1))))
+        return a;
+    a.index = operand(p, 1);
+    if (LLVMIsASExtInst(a.index) || LLVMIsAZExtInst(a.index)) {
+        a.extension = LLVMGetInstructionOpcode(a.index);
+        a.index = operand(a.index, 0);
+    } else if (int_bits(LLVMTypeOf(a.index)) < 64) {
+        a.extension = LLVMSExt;
+    }
+    a.base = msl_scalar(x, operand(p, 0));
+    a.element = LLVMGetGEPSourceElementType(p);
+    return a;
+}
+
+static Value address_of_lane(Vec *x, const LaneAddress *a, Value lane) {
+    if (a->stride) {
+        Value far = LLVMBuildIntCast2(x->b, lane, x->i64, 0, "");
+        far = LLVMBuildMul(x->b, far, const_int(x->i64, a->stride), "");
+        return LLVMBuildGEP2(x->b, x->i8, a->base, &far, 1, "");
+    }
+    Value index = msl_of_lane(x, a->from, LLVMTypeOf(a->index), lane);
+    if (a->extension != LLVMPHI) index = LLVMBuildCast(x->b, a->extension, index, x->i64, "");
+    return LLVMBuildGEP2(x->b, a->element, a->base, &index, 1, "");
+}
+
 // The fallback: the scalar instruction once for each active lane, in the order of the lanes.
 void msl_lane_loop(Vec *x, Value i, Val *o) {
     int n = o ? o->n : 0, n_ops = LLVMGetNumOperands(i);
     unsigned slot = 0;
     Type rt = LLVMTypeOf(i);
     Value **ops = vec_alloc(x, (size_t)n_ops + 1, sizeof *ops);
+    LaneAddress *at = vec_alloc(x, (size_t)n_ops + 1, sizeof *at);
     for (int k = 0; k < n_ops; k++) {
         Value v = operand(i, k);
         if (LLVMValueIsBasicBlock(v) || msl_uniform(x, v)) continue;
+        at[k] = split_address(x, v);
+        if (at[k].index) at[k].from = msl_to_read_by_lane(x, msl_vector(x, at[k].index, 0), slot++);
+        if (at[k].base) continue;
         int leaves = msl_leaves(LLVMTypeOf(v));
         ops[k] = vec_alloc(x, (size_t)leaves, sizeof **ops);
         for (int c = 0; c < leaves; c++)
@@ -382,7 +429,9 @@ void msl_lane_loop(Vec *x, Value i, Val *o) {
     for (int k = 0; k < n_ops; k++) {
         Value v = operand(i, k);
         if (LLVMValueIsBasicBlock(v)) continue;
-        Value s = ops[k] ? LLVMGetPoison(LLVMTypeOf(v)) : msl_scalar(x, v); // uniform
+        Value s = at[k].base ? address_of_lane(x, &at[k], lane)
+                  : ops[k]   ? LLVMGetPoison(LLVMTypeOf(v))
+                             : msl_scalar(x, v); // uniform
         for (int c = 0; ops[k] && c < msl_leaves(LLVMTypeOf(v)); c++)
             s = msl_insert_leaf(
                 x, s, msl_of_lane(x, ops[k][c], msl_leaf_type(LLVMTypeOf(v), c), lane), c);

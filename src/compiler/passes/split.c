@@ -38,7 +38,8 @@ static void look_at_block(Region *r, Block b) {
     for (Value i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
         const char *name = callee_of(i);
         r->n_values++;
-        if (starts_with(name, "llvm.masked.")) r->masked = true;
+        if (starts_with(name, "llvm.masked.") || msl_map_get(&r->x->full_tests, i) > 0)
+            r->masked = true;
         if (starts_with(name, "__ingot_threadgroup_barrier")) r->ok = false;
     }
 }
