@@ -200,3 +200,26 @@ kernel void many_sums(device int *out [[buffer(0)]], device const int *in [[buff
     for (int k = 0; k < 16; k++) all += s[k];
     out[g.y * n.x + g.x] = all;
 }
+
+// An index that some threads clamp, for a load that some of these make.
+// run: clamped_apart grid=1024 group=256
+// arg 0 = ints(1100, 0, 99).astype(i32)
+// arg 1 = np.zeros(1024, i32)
+// arg 2 = np.array([3, 5, 1000], i32)
+// expect 1 = (lambda v, at: np.where(v & 1, (at // (v | 1) + at % (v * v | 1) + a0[at * at % 64] + np.where(v & 2, 3 * a0[at], 0)) ^ v, 0))(a0[:1024], 7 + np.clip(gx.astype(i32) + 3, 5, 1000))
+// run: clamped_apart grid=1024 group=8,8
+// arg 0 = ints(1100, 0, 99).astype(i32)
+// arg 1 = np.zeros(1024, i32)
+// arg 2 = np.array([-3, 5, 1000], i32)
+// expect 1 = (lambda v, at: np.where(v & 1, (at // (v | 1) + at % (v * v | 1) + a0[at * at % 64] + np.where(v & 2, 3 * a0[at], 0)) ^ v, 0))(a0[:1024], 7 + np.clip(gx.astype(i32) - 3, 5, 1000))
+kernel void clamped_apart(device const int *in [[buffer(0)]], device int *out [[buffer(1)]], device const int *how [[buffer(2)]],
+                          uint i [[thread_position_in_grid]]) {
+    int x = i, sum = 0, v = in[i];
+    if (v & 1) {
+        int at = 7 + clamp(x + how[0], how[1], how[2]);
+        sum = at / (v | 1) + at % (v * v | 1) + in[at * at % 64];
+        if (v & 2) sum += 3 * in[at];
+        sum ^= v;
+    }
+    out[i] = sum;
+}

@@ -29,18 +29,13 @@ static void note_segments(const Vec *x, Clamped *c, Value v) {
     c->segmented |= msl_class(x, v).segmented;
 }
 
-static bool is_min_max(Value v) {
-    const char *n = callee_of(v);
-    return (starts_with(n, "llvm.smin") || starts_with(n, "llvm.smax") ||
-            starts_with(n, "llvm.umin") || starts_with(n, "llvm.umax")) &&
-           !is_vector(LLVMTypeOf(v));
-}
+static bool is_clamp(Value v) { return is_min_max(v) && !is_vector(LLVMTypeOf(v)); }
 
 // min(max(line, bound), bound), or one of them; of max(x - 1, 0) LLVM makes max(x, 1) - 1.
 static bool find_bounds(const Vec *x, Clamped *c, Value v) {
     Value line = v;
     c->value = v;
-    for (int k = 0; k < 2 && is_min_max(line); k++) {
+    for (int k = 0; k < 2 && is_clamp(line); k++) {
         int flat = is_flat(x, operand(line, 1)) ? 1 : 0;
         if (!is_flat(x, operand(line, flat))) return false;
         c->bound[k] = operand(line, flat);
@@ -62,7 +57,7 @@ static bool find_bounds(const Vec *x, Clamped *c, Value v) {
 // Whether v is a sum of what is flat and one clamped index.
 static bool find_clamp(const Vec *x, Clamped *c, Value v) {
     if (!LLVMIsAInstruction(v)) return false;
-    if (is_min_max(v)) return find_bounds(x, c, v);
+    if (is_clamp(v)) return find_bounds(x, c, v);
     Value on = NULL;
     switch (LLVMGetInstructionOpcode(v)) {
     case LLVMOr:

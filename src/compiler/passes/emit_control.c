@@ -397,7 +397,9 @@ static bool part_by_part(Vec *x, int b) {
     return work || n > FLAT_INSTRUCTIONS;
 }
 
+// A clamped index also where nothing but an address is made of it (emit_clamped.c).
 static bool used_elsewhere(Value i) {
+    if (is_min_max(i)) return true;
     Block b = LLVMGetInstructionParent(i);
     for (LLVMUseRef u = LLVMGetFirstUse(i); u; u = LLVMGetNextUse(u)) {
         Value user = LLVMGetUser(u);

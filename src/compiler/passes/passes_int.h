@@ -172,6 +172,12 @@ static inline const char *callee_of(Value call) {
     size_t n;
     return f ? LLVMGetValueName2(f, &n) : "";
 }
+// Of integers.
+static inline bool is_min_max(Value v) {
+    const char *n = callee_of(v);
+    return starts_with(n, "llvm.smin") || starts_with(n, "llvm.smax") ||
+           starts_with(n, "llvm.umin") || starts_with(n, "llvm.umax");
+}
 static inline bool is_vector(Type t) { return LLVMGetTypeKind(t) == LLVMVectorTypeKind; }
 static inline bool is_aggregate(Type t) {
     return LLVMGetTypeKind(t) == LLVMStructTypeKind || LLVMGetTypeKind(t) == LLVMArrayTypeKind;

@@ -10,11 +10,6 @@
 // must agree; both ask msl_assumed_clamp.
 #include "compiler/passes/passes_int.h"
 
-static bool is_min_max(const char *n) {
-    return starts_with(n, "llvm.smin") || starts_with(n, "llvm.smax") ||
-           starts_with(n, "llvm.umin") || starts_with(n, "llvm.umax");
-}
-
 static unsigned enum_attribute(const char *name) {
     return LLVMGetEnumAttributeKindForName(name, strlen(name));
 }
@@ -84,7 +79,7 @@ static bool at_entry(Vec *x, Value v) {
     case LLVMCall:
         if (msl_builtin_of(v).op == OP_POSITION)
             n = 0;
-        else if (is_min_max(callee_of(v)))
+        else if (is_min_max(v))
             n = 2;
         else
             ok = false;
@@ -180,7 +175,7 @@ static bool find_counted(Vec *x, Value v, Counter *c, int *sign) {
         return true;
     case LLVMTrunc: return find_counted(x, operand(v, 0), c, sign);
     case LLVMCall:
-        clamp = is_min_max(callee_of(v)) ? msl_assumed_clamp(x, v) : 0;
+        clamp = is_min_max(v) ? msl_assumed_clamp(x, v) : 0;
         return clamp && find_counted(x, operand(v, clamp - 1), c, sign);
     default: return false;
     }
@@ -213,7 +208,7 @@ int msl_assumed_clamp(Vec *x, Value i) {
         }
         return 0;
     }
-    if (!LLVMIsACallInst(i) || !is_min_max(callee_of(i))) return 0;
+    if (!LLVMIsACallInst(i) || !is_min_max(i)) return 0;
     for (int k = 0; k < 2; k++) {
         Class c = msl_class(x, operand(i, k));
         if (c.kind != LINEAR || c.stride <= 0 || !flat_in_segment(x, operand(i, 1 - k))) continue;
