@@ -131,7 +131,7 @@ inline void collect(constant int *p, device const float *x, threadgroup float *r
         for (int k = 0; k < SIDE; k++) d[k] = 0;
         if (y >= 0 && y < rows) {
             if (from >= 0 && from + STEP * LANES <= total) {
-                Some some;
+                Some some = {};
                 if (lane < LANES) some = *(device const Some *)(x + from + STEP * lane);
                 for (int k = 0; k < STEP; k++) d[k] = some.at[k];
             } else {
@@ -281,6 +281,7 @@ kernel void squares(constant int *p [[buffer(0)]], device const float *x [[buffe
     typedef tensor<device float, dextents<int, 2>, tensor_inline> Matrix;
     constexpr auto what = matmul2d_descriptor(ROWS, TILE, dynamic_length_v<int>);
     matmul2d<what, execution_simdgroup> op;
+    for (int i = lane; i < SIDE * SIDE * RAW; i += 32) raw[i] = 0; // the last tile's may not all be there
     for (int k = 0; k < SIDE; k++)
         for (int i = lane; i < 64; i += 32)
             keep[k * 64 + i] = uint(STEP * i + k - p[11]) < uint(p[5]) ? ~0u : 0;
