@@ -19,12 +19,20 @@ static int64_t squares_of(int64_t n, const int64_t size[2]) {
     return n * tiles(size[0], 2) * tiles(size[1], 2);
 }
 
+// The kernels count elements as ints, a border around the picture among them.
+static bool can_count(const IgConv *v) {
+    const int64_t most = INT32_MAX / 2;
+    return v->groups * v->o * v->c <= INT32_MAX / parts[2] &&
+           v->in[0] * v->in[1] <= most / (v->n * v->groups * v->c) &&
+           v->out[0] * v->out[1] <= most / (v->n * v->groups * v->o);
+}
+
 bool ig_conv_is_squares(const IgConv *v, bool back, const IgTensor *x) {
     int64_t stride = v->stride[0], most = stride == 1 ? 2 : MAX_PADDING;
     bool is = !ig_device((IgTensor *)x)->gpu && ig_type(x) == IgFloat32 && v->c >= MIN_CHANNELS &&
               v->o >= MIN_CHANNELS && (stride == 1 || (stride == 2 && !back)) &&
               squares_of(v->n, back ? v->in : v->out) >= (stride == 1 ? 1 : MIN_SQUARES) &&
-              v->groups * v->o * v->c <= INT32_MAX / 25;
+              can_count(v);
     for (int a = 0; a < 2; a++)
         is &= v->kernel[a] == 3 && v->stride[a] == stride && v->dilation[a] == 1 &&
               v->padding[a] <= most; // the way back has a border of 2 - padding

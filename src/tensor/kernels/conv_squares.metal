@@ -281,7 +281,6 @@ kernel void squares(constant int *p [[buffer(0)]], device const float *x [[buffe
     typedef tensor<device float, dextents<int, 2>, tensor_inline> Matrix;
     constexpr auto what = matmul2d_descriptor(ROWS, TILE, dynamic_length_v<int>);
     matmul2d<what, execution_simdgroup> op;
-    for (int i = lane; i < SIDE * SIDE * RAW; i += 32) raw[i] = 0; // the last tile's may not all be there
     for (int k = 0; k < SIDE; k++)
         for (int i = lane; i < 64; i += 32)
             keep[k * 64 + i] = uint(STEP * i + k - p[11]) < uint(p[5]) ? ~0u : 0;
@@ -290,6 +289,11 @@ kernel void squares(constant int *p [[buffer(0)]], device const float *x [[buffe
         const int first = tile * TILE, n = min(TILE, p[3] * tall * wide - first);
         const int lanes = (n + 15) / 16 * 16; // whole vectors
         const Place begin = place(first, tall, wide);
+        if (n < TILE) { // parts are made of squares that are not there
+            for (int k = 0; k < SIDE * SIDE; k++)
+                for (int h = 0; h < TILE; h += 32) raw[k * RAW + h + lane] = 0;
+            simdgroup_barrier(mem_flags::mem_threadgroup);
+        }
         for (int k = 0; k < K; k++) {
             if (wide < 8)
                 collect_all<8>(p, x, raw, keep, g, k, begin, n, lane);
