@@ -135,6 +135,14 @@ kernel void f(device const uchar *x, device atomic_uint *bins, constant uint &n,
     assert loops and not any(re.search(r"= load .*, ptr %\.reload\.addr", b) for b in loops)
 
 
+def test_lanes_are_known_to_be_few(ingot):
+    """Every thread enters the loop: no test before it, around which what follows would be made twice."""
+    ingot.write("l.metal", "#include <metal_stdlib>\nkernel void f(threadgroup float *t, device float *y, uint lane [[thread_index_in_simdgroup]]) { "
+                           "for (int i = lane; i < 2400; i += 32) t[i] = 0;\n metal::simdgroup_barrier(metal::mem_flags::mem_threadgroup); y[lane] = t[lane ^ 1]; }\n")
+    text = ingot("build", "l.metal", "--emit=scalar-ll").stdout
+    assert text.count("icmp") == 1
+
+
 def test_check_counts_kernels(ingot):
     ingot.write("a.metal", ADD + "kernel void second(device float *x) { x[0] = 1; }\n")
     assert "2 of 2 kernels" in ingot("build", "a.metal", "--check").stderr

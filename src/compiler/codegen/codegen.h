@@ -268,6 +268,8 @@ void msl_contract(Cg *cg);         // contract.c
 void msl_optimise_thread(Cg *cg);  // canonical form for the vectoriser
 void msl_survey(Cg *cg);           // fills cg->uses
 LLVMValueRef msl_call_position(Cg *cg, unsigned builtin, unsigned dim);
+// How many numbers a call of __ingot_position may give, from 0 on; 0: not known.
+uint64_t msl_positions(const Cg *cg, LLVMValueRef call);
 // The type that an attribute of a parameter of the IR function names: byval or sret; NULL: none.
 LLVMTypeRef msl_memory_type(LLVMValueRef f, unsigned param, const char *attribute);
 void msl_copy_call_attributes(LLVMValueRef f, LLVMValueRef call); // how memory is passed

@@ -403,6 +403,40 @@ static void forbid_vectors(Cg *cg, bool forbid) {
     }
 }
 
+uint64_t msl_positions(const Cg *cg, LLVMValueRef call) {
+    const uint32_t *shape = cg->cx.shape;
+    LLVMValueRef which = LLVMGetOperand(call, 0), d = LLVMGetOperand(call, 1);
+    if (msl_is_graphics(cg) || !LLVMIsAConstantInt(which) || !LLVMIsAConstantInt(d)) return 0;
+    uint64_t dimension = LLVMConstIntGetZExtValue(d), all = ABI_MAX_THREADS, size = all;
+    if (dimension > 2) return 0;
+    if (shape[0]) size = shape[dimension], all = (uint64_t)shape[0] * shape[1] * shape[2];
+    switch (LLVMConstIntGetZExtValue(which)) {
+    case RF_THREAD_POSITION_IN_THREADGROUP: return size;
+    case RF_THREADS_PER_THREADGROUP:
+    case RF_DISPATCH_THREADS_PER_THREADGROUP: return size + 1;
+    case RF_THREAD_INDEX_IN_THREADGROUP: return all;
+    case RF_THREAD_INDEX_IN_SIMDGROUP: return ABI_SIMD_WIDTH;
+    case RF_SIMDGROUP_INDEX_IN_THREADGROUP: return (all - 1) / ABI_SIMD_WIDTH + 1;
+    default: return 0;
+    }
+}
+
+// `for (i = lane; i < 1536; i += 32)` has a first round for every thread, which LLVM sees when it
+// knows that the lane is one of 32. Otherwise what is behind the loop has two ways to it, that
+// threads take differently.
+static void bound_positions(Cg *cg) {
+    LLVMValueRef f = LLVMGetNamedFunction(cg->cx.module, "__ingot_position");
+    unsigned range = LLVMGetEnumAttributeKindForName("range", 5);
+    for (LLVMUseRef u = f ? LLVMGetFirstUse(f) : NULL; u; u = LLVMGetNextUse(u)) {
+        LLVMValueRef call = LLVMGetUser(u);
+        uint64_t n = LLVMIsACallInst(call) ? msl_positions(cg, call) : 0, least = 0;
+        if (n)
+            LLVMAddCallSiteAttribute(
+                call, LLVMAttributeReturnIndex,
+                LLVMCreateConstantRangeAttribute(cg->cx.llvm, range, 32, &least, &n));
+    }
+}
+
 #define TO_VALUES "sroa<modify-cfg>,early-cse<memssa>,simplifycfg," INSTCOMBINE
 #define UNROLL                                                                                     \
     "loop-mssa(loop-rotate,licm),simplifycfg," INSTCOMBINE                                         \
@@ -421,6 +455,7 @@ static void forbid_vectors(Cg *cg, bool forbid) {
 void msl_optimise_thread(Cg *cg) {
     static const char values[] = "function<eager-inv>(" TO_VALUES ")",
                       full_unroll[] = "function<eager-inv>(" TO_VALUES "," UNROLL_16 "," UNROLL ")";
+    bound_positions(cg);
     msl_run_passes(&cg->cx, NULL, values);
     msl_fuse_short_floats(cg);
     msl_spread_dots(cg);

@@ -132,25 +132,8 @@ static uint64_t most_phi(Search *s, Value phi) {
 }
 
 static uint64_t most_position(const Search *s, Value call) {
-    const MslContext *cx = &s->v->cg->cx;
-    Value which = LLVMGetOperand(call, 0), d = LLVMGetOperand(call, 1);
-    if (msl_is_graphics(s->v->cg) || !LLVMIsAConstantInt(which) || !LLVMIsAConstantInt(d))
-        return UNKNOWN;
-    uint64_t dimension = LLVMConstIntGetZExtValue(d), all = ABI_MAX_THREADS, size = all;
-    if (dimension > 2) return UNKNOWN;
-    if (cx->shape[0]) {
-        size = cx->shape[dimension];
-        all = (uint64_t)cx->shape[0] * cx->shape[1] * cx->shape[2];
-    }
-    switch (LLVMConstIntGetZExtValue(which)) {
-    case RF_THREAD_POSITION_IN_THREADGROUP: return size - 1;
-    case RF_THREADS_PER_THREADGROUP:
-    case RF_DISPATCH_THREADS_PER_THREADGROUP: return size;
-    case RF_THREAD_INDEX_IN_THREADGROUP: return all - 1;
-    case RF_THREAD_INDEX_IN_SIMDGROUP: return ABI_SIMD_WIDTH - 1;
-    case RF_SIMDGROUP_INDEX_IN_THREADGROUP: return (all - 1) / ABI_SIMD_WIDTH;
-    default: return UNKNOWN;
-    }
+    uint64_t n = msl_positions(s->v->cg, call);
+    return n ? n - 1 : UNKNOWN;
 }
 
 static uint64_t most_call(Search *s, Value i, Block at) {
