@@ -383,12 +383,7 @@ static bool segment_safe(Value i) {
     case LLVMSDiv:
     case LLVMSRem: return get_const(operand(i, 1), &k) && k != 0 && k != -1;
     case LLVMLoad: return LLVMGetOrdering(i) == LLVMAtomicOrderingNotAtomic && !LLVMGetVolatile(i);
-    case LLVMCall: {
-        const char *n = callee_of(i);
-        return starts_with(n, "llvm.smin") || starts_with(n, "llvm.smax") ||
-               starts_with(n, "llvm.umin") || starts_with(n, "llvm.umax") ||
-               starts_with(n, "llvm.abs");
-    }
+    case LLVMCall: return is_min_max(i) || starts_with(callee_of(i), "llvm.abs");
     default: return false;
     }
 }

@@ -86,20 +86,6 @@ static void take_live_outs(Vec *x, const Loop *l) {
     }
 }
 
-static LLVMIntPredicate opposite(LLVMIntPredicate p) {
-    switch (p) {
-    case LLVMIntULT: return LLVMIntUGE;
-    case LLVMIntULE: return LLVMIntUGT;
-    case LLVMIntUGT: return LLVMIntULE;
-    case LLVMIntUGE: return LLVMIntULT;
-    case LLVMIntSLT: return LLVMIntSGE;
-    case LLVMIntSLE: return LLVMIntSGT;
-    case LLVMIntSGT: return LLVMIntSLE;
-    case LLVMIntSGE: return LLVMIntSLT;
-    default: return p; // of equality nothing is said
-    }
-}
-
 bool msl_line_test(Vec *x, Value c, bool if_true, LineTest *t) {
     if (!LLVMIsAICmpInst(c)) return false;
     LLVMIntPredicate p = LLVMGetICmpPredicate(c);

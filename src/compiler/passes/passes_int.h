@@ -178,6 +178,13 @@ static inline bool is_min_max(Value v) {
     return starts_with(n, "llvm.smin") || starts_with(n, "llvm.smax") ||
            starts_with(n, "llvm.umin") || starts_with(n, "llvm.umax");
 }
+// What holds where this does not.
+static inline LLVMIntPredicate opposite(LLVMIntPredicate p) {
+    static const LLVMIntPredicate to[] = {LLVMIntNE,  LLVMIntEQ,  LLVMIntULE, LLVMIntULT,
+                                          LLVMIntUGE, LLVMIntUGT, LLVMIntSLE, LLVMIntSLT,
+                                          LLVMIntSGE, LLVMIntSGT};
+    return to[p - LLVMIntEQ];
+}
 static inline bool is_vector(Type t) { return LLVMGetTypeKind(t) == LLVMVectorTypeKind; }
 static inline bool is_aggregate(Type t) {
     return LLVMGetTypeKind(t) == LLVMStructTypeKind || LLVMGetTypeKind(t) == LLVMArrayTypeKind;

@@ -100,13 +100,6 @@ typedef struct Counter {
     bool tests_next;     // tested is the number of the next round, not of this one
 } Counter;
 
-static LLVMIntPredicate opposite(LLVMIntPredicate p) {
-    static const LLVMIntPredicate to[] = {LLVMIntNE,  LLVMIntEQ,  LLVMIntULE, LLVMIntULT,
-                                          LLVMIntUGE, LLVMIntUGT, LLVMIntSLE, LLVMIntSLT,
-                                          LLVMIntSGE, LLVMIntSGT};
-    return to[p - LLVMIntEQ];
-}
-
 static LLVMIntPredicate swapped(LLVMIntPredicate p) {
     static const LLVMIntPredicate to[] = {LLVMIntEQ,  LLVMIntNE,  LLVMIntULT, LLVMIntULE,
                                           LLVMIntUGT, LLVMIntUGE, LLVMIntSLT, LLVMIntSLE,
