@@ -270,3 +270,59 @@ kernel void counts(device const char *x [[buffer(0)]], device atomic_int *out [[
     for (uint k = t; k < 512; k += group)
         atomic_fetch_add_explicit(&out[k], atomic_load_explicit(&mine[k], memory_order_relaxed), memory_order_relaxed);
 }
+
+// Records that fill the space between threads: four of 8 bytes, read in any order.
+// run: stripes grid=200 group=64
+// arg 0 = ints(3200, -99, 99).astype(f16)
+// arg 1 = np.zeros(200, f32)
+// expect 1 = (a0.reshape(200, 16).astype(f32) * np.arange(1, 17)).sum(1)
+// run: stripes grid=45 group=16,2
+// arg 0 = ints(720, -99, 99).astype(f16)
+// arg 1 = np.zeros(45, f32)
+// expect 1 = (a0.reshape(45, 16).astype(f32) * np.arange(1, 17)).sum(1)
+kernel void stripes(device const half4 *in [[buffer(0)]], device float *out [[buffer(1)]], uint i [[thread_position_in_grid]]) {
+    device const half4 *p = in + i * 4;
+    float4 last = float4(p[3]), first = float4(p[0]), third = float4(p[2]), second = float4(p[1]);
+    out[i] = dot(first, float4(1, 2, 3, 4)) + dot(second, float4(5, 6, 7, 8)) + dot(third, float4(9, 10, 11, 12)) +
+             dot(last, float4(13, 14, 15, 16));
+}
+
+// Of 16 bytes, in a loop that threads leave at different times; the next round begins behind the last thread's.
+// run: stripes_in_loop grid=70 group=64
+// arg 0 = ints(70 * 16 * 5, -99, 99).astype(f32)
+// arg 1 = np.zeros(70, f32)
+// expect 1 = (a0.reshape(5, 70, 16) * np.arange(1, 17) * (np.arange(5)[:, None, None] < np.arange(70)[None, :, None] % 6)).sum((0, 2))
+kernel void stripes_in_loop(device const float4 *in [[buffer(0)]], device float *out [[buffer(1)]], uint i [[thread_position_in_grid]],
+                            uint n [[threads_per_grid]]) {
+    float4 sum = 0;
+    for (uint k = 0; k < i % 6; k++) {
+        device const float4 *p = in + (k * n + i) * 4;
+        for (int j = 0; j < 4; j++) sum += p[j] * (4 * j + float4(1, 2, 3, 4));
+    }
+    out[i] = sum.x + sum.y + sum.z + sum.w;
+}
+
+// Two of 8 bytes, and a third that lies in the next thread's place.
+// run: stripes_of_two grid=100 group=32
+// arg 0 = ints(808, -99, 99).astype(f16)
+// arg 1 = np.zeros(100, f32)
+// expect 1 = (lambda m, b: (m[:, :4] * [1, 2, 3, 4]).sum(1) + (m[:, 4:] * [5, 6, 7, 8]).sum(1) + (b[:, :4] * [9, 10, 11, 12]).sum(1))(a0[:800].reshape(100, 8).astype(f32), a0[8:].reshape(100, 8).astype(f32))
+kernel void stripes_of_two(device const half4 *in [[buffer(0)]], device float *out [[buffer(1)]], uint i [[thread_position_in_grid]]) {
+    device const half4 *p = in + 2 * i;
+    float4 next = float4(p[2]), a = float4(p[0]), b = float4(p[1]);
+    out[i] = dot(a, float4(1, 2, 3, 4)) + dot(b, float4(5, 6, 7, 8)) + dot(next, float4(9, 10, 11, 12));
+}
+
+// A record that is read after it was written.
+// run: stripes_written grid=96 group=32
+// arg 0 = ints(96 * 16, 0, 99).astype(f16)
+// arg 1 = np.zeros(96, f32)
+// expect 1 = (lambda m: (m * np.arange(1, 17)).sum(1) + 9 + 10 + 11 + 12)(a0.reshape(96, 16).astype(f32))
+kernel void stripes_written(device half4 *in [[buffer(0)]], device float *out [[buffer(1)]], uint i [[thread_position_in_grid]]) {
+    device half4 *p = in + 4 * i;
+    float4 first = float4(p[0]), second = float4(p[1]);
+    p[2] += half4(1);
+    float4 third = float4(p[2]), last = float4(p[3]);
+    out[i] = dot(first, float4(1, 2, 3, 4)) + dot(second, float4(5, 6, 7, 8)) + dot(third, float4(9, 10, 11, 12)) +
+             dot(last, float4(13, 14, 15, 16));
+}

@@ -272,6 +272,7 @@ static void compile(Cg *cg, MslKernel *out) {
     msl_ease_masks(cg);
     msl_carry_masks(cg);
     msl_widen_indices(cg);
+    msl_narrow(cg);
     msl_order_pieces(cg);
     msl_cut_sums(cg);
     msl_break_chains(cg);

@@ -152,6 +152,10 @@ void msl_keep_in_slots(Cg *cg, LLVMValueRef f); // a version with barriers
 // indices.c
 void msl_widen_indices(Cg *cg);
 
+// narrow.c
+void msl_narrow(Cg *cg);
+LLVMValueRef msl_elements(Cg *cg, LLVMValueRef v, unsigned from, unsigned n); // of a vector
+
 // order.c
 void msl_order_pieces(Cg *cg);
 

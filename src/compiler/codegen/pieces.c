@@ -38,18 +38,10 @@ static LLVMValueRef load_of(LLVMValueRef v, LLVMValueRef sum) {
     return LLVMIsALoadInst(v) && may_move(v, sum) ? v : NULL;
 }
 
-static LLVMValueRef part(const Cut *c, LLVMValueRef v, unsigned from) {
-    LLVMValueRef ix[64];
-    LLVMTypeRef word = LLVMInt32TypeInContext(LLVMGetTypeContext(c->bytes));
-    for (unsigned k = 0; k < c->each; k++) ix[k] = LLVMConstInt(word, from + k, 0);
-    return LLVMBuildShuffleVector(c->b, v, LLVMGetPoison(LLVMTypeOf(v)),
-                                  LLVMConstVector(ix, c->each), "");
-}
-
 // Elements [from, from + each) of a factor.
-static LLVMValueRef part_of_factor(const Cut *c, const Cg *cg, LLVMValueRef v, LLVMValueRef load,
+static LLVMValueRef part_of_factor(const Cut *c, Cg *cg, LLVMValueRef v, LLVMValueRef load,
                                    unsigned from) {
-    if (!load) return part(c, v, from);
+    if (!load) return msl_elements(cg, v, from, c->each);
     LLVMTypeRef element = LLVMGetElementType(LLVMTypeOf(load));
     uint64_t offset = from * LLVMABISizeOfType(cg->cx.layout, element);
     LLVMValueRef at = msl_const(&cg->cx, 64, offset), address = LLVMGetOperand(load, 0);
@@ -92,7 +84,7 @@ static void cut(Cg *cg, LLVMValueRef sum) {
     for (unsigned k = 0; k < n; k++) {
         for (unsigned a = 0; a < 2; a++)
             args[a] = part_of_factor(&c, cg, factor[a], load[a], k * c.each);
-        args[2] = part(&c, LLVMGetOperand(sum, 2), k * c.each);
+        args[2] = msl_elements(cg, LLVMGetOperand(sum, 2), k * c.each, c.each);
         pieces[k] = LLVMBuildCall2(c.b, type, f, args, 3, "");
     }
     LLVMReplaceAllUsesWith(sum, concat(&c, pieces, n));

@@ -517,6 +517,7 @@ void msl_emit_load(Vec *x, Value i, Val *o) {
         for (int c = 0; c < o->n; c++) o->v[c] = msl_splat(x, msl_extract_leaf(x, s, c));
         return;
     }
+    if (msl_load_stripe(x, i)) return;
     Access a = access_of(x, p, LLVMTypeOf(i), LLVMGetAlignment(i));
     a.to = o;
     emit_access(x, &a);

@@ -242,6 +242,25 @@ Value msl_load_records(Vec *x, Value p, Type element, unsigned n, unsigned align
     return end_load(x, &w, load_order(x, &w, &s, n, &o), &s);
 }
 
+// Where records of all lanes, `behind_p` bytes from p, lie one behind the other: there, or in a
+// copy of those of the lanes that are on.
+Value msl_records_in_line(Vec *x, Value p, int64_t behind_p, Type element, unsigned n,
+                          unsigned align) {
+    Places s = places(x, p);
+    s.p = behind(x, s.p, const_int(x->i64, behind_p));
+    Ways w = begin(x, element, n, align);
+    LLVMPositionBuilderAtEnd(x->b, w.full);
+    LLVMBuildBr(x->b, w.join);
+    LLVMPositionBuilderAtEnd(x->b, w.some);
+    copy_lanes(x, &w, &s, true);
+    Block last = LLVMGetInsertBlock(x->b);
+    LLVMBuildBr(x->b, w.join);
+    LLVMPositionBuilderAtEnd(x->b, w.join);
+    Value line = LLVMBuildPhi(x->b, x->ptr, "");
+    LLVMAddIncoming(line, (Value[]){s.p, w.buffer}, (Block[]){w.full, last}, 2);
+    return line;
+}
+
 // Where lanes share a place the last one's value stays: lane by lane.
 void msl_store_records(Vec *x, Value packed, Value p, unsigned n, unsigned align) {
     Places s = places(x, p);

@@ -19,7 +19,7 @@ typedef struct Piece {
 } Piece;
 
 // The pointer without constant offsets.
-static Value base_of(Vec *x, Value p, int64_t *offset) {
+Value msl_base_of(const Vec *x, Value p, int64_t *offset) {
     *offset = 0;
     while (LLVMIsAGetElementPtrInst(p)) {
         Type t = LLVMGetGEPSourceElementType(p);
@@ -31,7 +31,6 @@ static Value base_of(Vec *x, Value p, int64_t *offset) {
     return p;
 }
 
-// Computed alike: addresses are cloned for each access (prepare.c).
 static bool is_same(Value a, Value b, int depth) {
     if (a == b) return true;
     if (!depth || !LLVMIsAInstruction(a) || !LLVMIsAInstruction(b) ||
@@ -45,6 +44,8 @@ static bool is_same(Value a, Value b, int depth) {
         if (!is_same(operand(a, k), operand(b, k), depth - 1)) return false;
     return true;
 }
+
+bool msl_is_computed_alike(Value a, Value b) { return is_same(a, b, SAME_DEPTH); }
 
 static bool is_plain(Vec *x, Value i) {
     Type t = LLVMTypeOf(i);
@@ -65,7 +66,7 @@ static bool is_worth(Vec *x, Value p, int n, int64_t bytes) {
     return c.stride == n * bytes || c.stride > most * bytes || c.stride < -bytes;
 }
 
-static bool may_write(Value i) {
+bool msl_may_write(Value i) {
     if (LLVMIsAStoreInst(i) || LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i) ||
         LLVMIsAFenceInst(i))
         return true;
@@ -109,7 +110,7 @@ static bool merge_run(Vec *x, Piece **run, int n) {
 static Piece *find(Piece *all, int n, const Piece *like, int64_t offset) {
     for (int k = 0; k < n; k++)
         if (all[k].load && all[k].type == like->type && all[k].offset == offset &&
-            is_same(all[k].base, like->base, SAME_DEPTH))
+            msl_is_computed_alike(all[k].base, like->base))
             return &all[k];
     return NULL;
 }
@@ -159,10 +160,10 @@ static bool for_loads(Vec *x, bool (*each)(Vec *, Piece *, int)) {
             next = LLVMGetNextInstruction(i);
             if (LLVMIsALoadInst(i) && n < MAX_LOADS && is_plain(x, i)) {
                 all[n] = (Piece){.load = i, .type = LLVMTypeOf(i)};
-                all[n].base = base_of(x, operand(i, 0), &all[n].offset);
+                all[n].base = msl_base_of(x, operand(i, 0), &all[n].offset);
                 n++;
             }
-            if (may_write(i) || !next || n == MAX_LOADS) {
+            if (msl_may_write(i) || !next || n == MAX_LOADS) {
                 some |= n > 1 && each(x, all, n);
                 n = 0;
             }

@@ -119,6 +119,9 @@ bool msl_mask_lanes(MslContext *cx, LLVMValueRef thread);
 void msl_mask_all(MslContext *cx, LLVMValueRef thread);
 bool msl_is_masked_call(LLVMValueRef call);
 
+// What an instruction is allowed, for another that takes its place.
+void msl_copy_flags(LLVMValueRef from, LLVMValueRef to);
+
 // To run on the module after the last optimisation (repair.c): works around a fault of LLVM 22.1.
 void msl_repair_masked_stores(MslContext *cx);
 // Products of 8x8 matrices are called behind the back of LLVM: nothing may lie below the stack.

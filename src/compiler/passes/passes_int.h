@@ -157,6 +157,7 @@ typedef struct Vec {
     Value slots[MAX_SLOTS]; // memory for loops over lanes, one after the other
     Map full_tests;         // questions for a full mask that split.c answers
     PartRun *part_runs;     // of which it makes copies for full masks
+    Map striped;            // loads emitted with another -> its number (emit_stripe.c)
 
     Value covered, lengths;                 // emit_helper.c: lanes that count; NULL: all that run
     Value mask;                             // execution mask of the part of the block being emitted
@@ -237,6 +238,9 @@ void msl_find_sunk(Vec *x);
 void msl_join_elements(Vec *x); // join.c
 bool msl_may_merge_loads(Vec *x);
 bool msl_merge_loads(Vec *x); // merge.c: whether it changed anything; needs classes
+Value msl_base_of(const Vec *x, Value p, int64_t *offset); // without constant offsets, in bytes
+bool msl_is_computed_alike(Value a, Value b); // addresses are cloned for each access (prepare.c)
+bool msl_may_write(Value i);
 
 // private.c
 void msl_analyse_private(Vec *x);
@@ -365,7 +369,6 @@ Value msl_is_full(Vec *x, const Value *masks, unsigned n); // all lanes of n par
 Value msl_first_lane(Vec *x, Value mask);                  // in bits_type; width if none
 Value msl_last_lane(Vec *x, Value mask);
 Value msl_clone(Vec *x, Value i, bool strip, unsigned segment);
-void msl_copy_flags(Value from, Value to);
 void msl_lane_loop(Vec *x, Value i, Val *o);
 // A vector that such a loop, which knows a lane by its number, reads; and an element of it there.
 Value msl_to_read_by_lane(Vec *x, Value v, unsigned slot);
@@ -408,9 +411,14 @@ bool msl_packs(Vec *x, Value i);
 int msl_record_size(const Vec *x, int n, int element, unsigned align, bool store);
 Value msl_load_records(Vec *x, Value p, Type element, unsigned n, unsigned align); // packed
 void msl_store_records(Vec *x, Value packed, Value p, unsigned n, unsigned align);
+Value msl_records_in_line(Vec *x, Value p, int64_t behind_p, Type element, unsigned n,
+                          unsigned align);
 bool msl_is_narrow(const Vec *x, Type element);
 Value msl_load_narrow(Vec *x, Value p, Type element, unsigned n, unsigned align);
 void msl_store_narrow(Vec *x, Value v, Value p, unsigned n, unsigned align);
+
+// emit_stripe.c: false: i is none of several records that fill the space between lanes
+bool msl_load_stripe(Vec *x, Value i);
 
 // emit_clamped.c: NULL, false: the address is no line with clamped ends
 bool msl_is_clamped_line(const Vec *x, Value p, Type element);

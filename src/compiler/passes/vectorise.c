@@ -94,6 +94,7 @@ static Value begin_function(Vec *x, const char *suffix) {
     x->f = f;
     memset(x->slots, 0, sizeof x->slots);
     x->part_runs = NULL;
+    x->striped = (Map){0};
     x->lead = false;
     x->started = false;
     for (unsigned p = 0; p < n_params; p++) x->vals[p].base[0] = LLVMGetParam(f, p);
