@@ -167,6 +167,10 @@ class Gen:
         r, j = self.r, 'j%d' % self.tmp
         self.tmp += 1
         one = r.choice(['((const f4 *)b)[%s]', '__builtin_convertvector(((const u4 *)p)[%s], f4)']) % j
+        if r.random() < .4:  # several that fill the space between lanes
+            n = r.choice([2, 4])
+            one = '(%s)' % r.choice([' + ', ' - ']).join(
+                '*((const f4 *)b + %d * %s + %d)' % (n, j, k) for k in r.sample(range(n + 1), r.randint(n, n + 1)))
         return 'for (int %s = %s; %s < (int)(%s & 127u); %s += %d) vec += %s * %s;' % (
             j, r.choice(['tx', 'x', 'id']), j, r.choice(['(unsigned)h', '(unsigned)n', self.iexpr(0)]), j, r.choice([8, 16, 32]), one,
             r.choice(['((const f4 *)a)[%s]' % j, '0.5f', r.choice(self.floats)]))
