@@ -140,16 +140,33 @@ void cpu_debug_leave(void);
 // there is no place for its file.
 char *cpu_debug_open(const void *bytes, size_t n_bytes, void **library);
 void cpu_debug_close(void *library);
-// Calls compiled code, inside of a guard, with up to five arguments that are words.
-static inline void cpu_thread_call(CpuThread *t, CpuCodeFn *f, const void *a, uint64_t b,
-                                   uint64_t c, void *d, void *e) {
+// For the watchdog and the profiler: compiled code is about to run.
+static inline void cpu_thread_count(CpuThread *t, const void *launch) {
     unsigned calls = atomic_load_explicit(&t->calls, memory_order_relaxed);
     atomic_store_explicit(&t->calls, calls + 1, memory_order_relaxed);
-    if (cpu_profiled) t->launch = a;
+    if (cpu_profiled) t->launch = launch;
+}
+// Calls f, inside of a guard, with up to five arguments that are words, on the stack for compiled
+// code.
+static inline void cpu_thread_enter(CpuThread *t, CpuCodeFn *f, const void *a, uint64_t b,
+                                    uint64_t c, void *d, void *e) {
     if (cpu_debugged) cpu_debug_enter();
     int left = cpu_stack_call(f, a, b, c, d, e);
     if (cpu_debugged) cpu_debug_leave();
     if (left) siglongjmp(t->jump, 1);
+}
+// The same for compiled code.
+static inline void cpu_thread_call(CpuThread *t, CpuCodeFn *f, const void *a, uint64_t b,
+                                   uint64_t c, void *d, void *e) {
+    cpu_thread_count(t, a);
+    cpu_thread_enter(t, f, a, b, c, d, e);
+}
+// Code of ours that calls compiled code very often goes to its stack once (cpu_thread_enter),
+// leaves its state at once, and returns to it for each call: a call alone costs little then.
+static inline void cpu_thread_pause(CpuThread *t) { t->escape.inside = 0; }
+static inline void cpu_thread_resume(CpuThread *t, const void *launch) {
+    cpu_thread_count(t, launch);
+    t->escape.inside = 1;
 }
 // Must kernels of the run not run on this thread? One that we did not make may not be signalled.
 static inline bool cpu_run_needs_worker(DevRun *run, const CpuThread *t) {

@@ -351,8 +351,9 @@ INLINE uint32_t run(TileState *s, const Triangle *t, const Block *b, uint32_t la
         d->fragment_info->colors_in)
         prepare_rows(s, t, b, sample);
     if (s->pass->user_bytes) prepare_store(s, b, sample);
-    cpu_thread_call(s->w->thread, (CpuCodeFn *)d->run, &d->fragment.launch, (uintptr_t)step, 0,
-                    NULL, NULL);
+    cpu_thread_resume(s->w->thread, &d->fragment.launch);
+    d->run(&d->fragment.launch, step);
+    cpu_thread_pause(s->w->thread);
     return step->kept & lanes;
 }
 

@@ -75,8 +75,10 @@ static void draw(TileState *s, const Triangle *t) {
     ISA(raster_triangle)(s, t);
 }
 
+// On the stack of fragment functions, which blocks call by the thousand.
 static void draw_unit(TileState *s, const Unit *u, const Where *at) {
     const uint32_t *refs = NULL;
+    cpu_thread_pause(s->w->thread);
     uint32_t n = list_of(u, at, &refs), i = 0;
     size_t k = 0;
     for (uint32_t soon = 0; soon < n && soon < AHEAD; soon++) prefetch(triangle(u, refs[soon]));
@@ -203,7 +205,8 @@ void ISA(raster_run_tile)(Worker *w, uint32_t tile) {
             s->d = NULL;
             raster_dispatch(w, p->units[i]->dispatch, at.tx, at.ty);
         } else {
-            draw_unit(s, p->units[i], &at);
+            cpu_thread_enter(w->thread, (CpuCodeFn *)draw_unit, s, (uintptr_t)p->units[i],
+                             (uintptr_t)&at, NULL, NULL);
         }
     }
     count_visible(s);
