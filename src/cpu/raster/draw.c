@@ -122,6 +122,10 @@ static uint32_t draw_flags(const Pass *p, const DrawInfo *d) {
     if (((f->flags & (ABI_STAGE_PER_SAMPLE | ABI_STAGE_IMAGEBLOCK_IN)) || f->colors_in) &&
         p->n_samples > 1)
         flags |= DRAW_PER_SAMPLE;
+    if ((f->flags &
+         (ABI_STAGE_READS_CENTROID | ABI_STAGE_READS_POINT_COORD | ABI_STAGE_READS_COVERAGE)) ||
+        f->colors_in || p->user_bytes)
+        flags |= DRAW_ROWS;
     if (state->alpha_to_coverage && (f->colors & 1)) flags |= DRAW_ALPHA_COVERAGE;
     if (state->alpha_to_one) flags |= DRAW_ALPHA_ONE;
     bool drops =

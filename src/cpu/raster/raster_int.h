@@ -47,6 +47,7 @@ enum { // DrawInfo.flags
     DRAW_IMAGEBLOCK = 1024, // the function writes the explicit one
     DRAW_CAN_DROP = 512,    // lanes may be lost in the function: kept, mask, alpha
     DRAW_DEPTH_BOUNDS = 2048,
+    DRAW_ROWS = 4096, // the function reads what has to be made for each block, or memory of tiles
 };
 
 struct DrawInfo;

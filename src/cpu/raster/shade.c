@@ -8,6 +8,7 @@
 #include "cpu/raster/loops.h"
 
 #define FULL 0xffffffffu
+#define NOINLINE static __attribute__((noinline))
 
 typedef struct Block {
     uint32_t index;
@@ -225,7 +226,7 @@ static void *color_at(const TileState *s, uint32_t a, uint32_t block, uint32_t s
 }
 
 // What is the same for all blocks of a triangle.
-static void prepare(TileState *s, const Triangle *t) {
+NOINLINE void prepare(TileState *s, const Triangle *t) {
     CpuFragmentStep *step = &s->step;
     const DrawInfo *d = s->d;
     step->front = t->flags & TRIANGLE_FRONT;
@@ -239,6 +240,9 @@ static void prepare(TileState *s, const Triangle *t) {
     step->z = t->planes[0];
     step->w = t->planes[1];
     step->planes = t->planes + 2;
+    step->sample_id = 0;
+    step->per_sample = (d->flags & DRAW_PER_SAMPLE) != 0;
+    step->sample[0] = step->sample[1] = 0.5f;
     if (d->fragment_info->flags & ABI_STAGE_READS_BARYCENTRIC) {
         const CpuPlane *b = t->planes + 2 + d->fragment_info->n_inputs;
         memcpy(step->barycentric, b, sizeof step->barycentric);
@@ -326,8 +330,20 @@ static void finish_store(const TileState *s, const Block *b, uint32_t sample, ui
     }
 }
 
-// Runs the function for `lanes`; returns those it kept.
-INLINE uint32_t run(TileState *s, const Triangle *t, const Block *b, uint32_t lanes,
+// What some functions need for each block, or each sample of it.
+NOINLINE void prepare_block(TileState *s, const Triangle *t, const Block *b, uint32_t sample) {
+    CpuFragmentStep *step = &s->step;
+    if (s->d->flags & DRAW_PER_SAMPLE) {
+        step->sample_id = sample;
+        step->sample[0] = s->pass->positions[sample][0];
+        step->sample[1] = s->pass->positions[sample][1];
+    }
+    prepare_rows(s, t, b, sample);
+    if (s->pass->user_bytes) prepare_store(s, b, sample);
+}
+
+// Runs the function for `lanes`; returns those it kept. flags: those of the draw.
+INLINE uint32_t run(TileState *s, const Triangle *t, const Block *b, uint32_t flags, uint32_t lanes,
                     uint32_t sample) {
     const DrawInfo *d = s->d;
     CpuFragmentStep *step = &s->step;
@@ -337,23 +353,11 @@ INLINE uint32_t run(TileState *s, const Triangle *t, const Block *b, uint32_t la
     step->from[0] = b->from[0];
     step->from[1] = b->from[1];
     step->covered = step->kept = lanes;
-    step->sample_id = sample;
-    if (d->flags & DRAW_PER_SAMPLE) {
-        step->per_sample = 1;
-        step->sample[0] = s->pass->positions[sample][0];
-        step->sample[1] = s->pass->positions[sample][1];
-    } else {
-        step->per_sample = 0;
-        step->sample[0] = step->sample[1] = 0.5f;
-    }
-    if ((d->fragment_info->flags &
-         (ABI_STAGE_READS_CENTROID | ABI_STAGE_READS_POINT_COORD | ABI_STAGE_READS_COVERAGE)) ||
-        d->fragment_info->colors_in)
-        prepare_rows(s, t, b, sample);
-    if (s->pass->user_bytes) prepare_store(s, b, sample);
-    cpu_thread_resume(s->w->thread, &d->fragment.launch);
+    if (flags & (DRAW_PER_SAMPLE | DRAW_ROWS)) prepare_block(s, t, b, sample);
+    CpuThread *thread = s->w->thread;
+    cpu_thread_resume(thread, &d->fragment.launch);
     d->run(&d->fragment.launch, step);
-    cpu_thread_pause(s->w->thread);
+    cpu_thread_pause(thread);
     return step->kept & lanes;
 }
 
@@ -430,7 +434,7 @@ INLINE void shade(TileState *s, const Triangle *t, const Block *b, uint32_t firs
     uint32_t lanes = 0;
     for (uint32_t i = first; i < end; i++) lanes |= coverage[i];
     if (lanes == 0) return;
-    uint32_t kept = run(s, t, b, lanes, first);
+    uint32_t kept = run(s, t, b, d->flags, lanes, first);
     if (d->flags & (DRAW_CAN_DROP | DRAW_ALPHA_ONE)) drop(s, kept, first, end, coverage);
     for (uint32_t i = first; i < end; i++) {
         if (d->flags & (DRAW_LATE_TEST | DRAW_LATE_WRITE)) late(s, t, b, i, coverage);
@@ -438,15 +442,29 @@ INLINE void shade(TileState *s, const Triangle *t, const Block *b, uint32_t firs
     }
 }
 
+INLINE void set_block(const TileState *s, const Triangle *t, uint32_t block, Block *b) {
+    b->index = block;
+    b->x = s->x + (int32_t)(block % TILE_COLUMNS) * 8;
+    b->y = s->y + (int32_t)(block / TILE_COLUMNS) * 4;
+    b->from[0] = (float)b->x - t->ox;
+    b->from[1] = (float)b->y - t->oy;
+}
+
+// One sample, nothing to test and nothing that the function needs or takes away: most blocks of
+// pictures without depth.
+NOINLINE void plain_block(TileState *s, const Triangle *t, uint32_t block, uint32_t lanes) {
+    Block b;
+    set_block(s, t, block, &b);
+    run(s, t, &b, DRAW_SHADES, lanes, 0);
+    finish(s, &b, 0, lanes);
+}
+
 // n: the number of samples, a constant where it is 1.
 INLINE void block_of(TileState *s, const Triangle *t, uint32_t block, const uint32_t *covered,
                      uint32_t n) {
     const DrawInfo *d = s->d;
-    Block b = {.index = block,
-               .x = s->x + (int32_t)(block % TILE_COLUMNS) * 8,
-               .y = s->y + (int32_t)(block / TILE_COLUMNS) * 4};
-    b.from[0] = (float)b.x - t->ox;
-    b.from[1] = (float)b.y - t->oy;
+    Block b;
+    set_block(s, t, block, &b);
     uint32_t coverage[ABI_MAX_SAMPLES], any = 0;
     for (uint32_t i = 0; i < n; i++) b.coverage[i] = coverage[i] = covered[i];
     if (d->flags & (DRAW_DEPTH_TEST | DRAW_DEPTH_WRITE | DRAW_STENCIL)) {
@@ -471,9 +489,22 @@ INLINE void block_of(TileState *s, const Triangle *t, uint32_t block, const uint
     }
 }
 
+NOINLINE void block_of_one(TileState *s, const Triangle *t, uint32_t block,
+                           const uint32_t *covered) {
+    block_of(s, t, block, covered, 1);
+}
+
+NOINLINE void block_of_many(TileState *s, const Triangle *t, uint32_t block,
+                            const uint32_t *covered) {
+    block_of(s, t, block, covered, s->pass->n_samples);
+}
+
+// Functions of their own, so that the simple one does not set up the frame of the others.
 void ISA(raster_block)(TileState *s, const Triangle *t, uint32_t block, const uint32_t *covered) {
-    if (s->pass->n_samples == 1)
-        block_of(s, t, block, covered, 1);
+    if (s->pass->n_samples > 1)
+        block_of_many(s, t, block, covered);
+    else if (s->d->flags == DRAW_SHADES)
+        plain_block(s, t, block, *covered);
     else
-        block_of(s, t, block, covered, s->pass->n_samples);
+        block_of_one(s, t, block, covered);
 }
