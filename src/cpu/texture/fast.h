@@ -272,11 +272,14 @@ INLINE bool is_small(const AbiTexture *t, const AbiTextureLevel *level) {
 // One set of functions per instruction set.
 #define cpu_fast_sample ISA(cpu_fast_sample)
 #define cpu_fast_bytes ISA(cpu_fast_bytes)
+#define cpu_fast_call ISA(cpu_fast_call)
 #define cpu_fast_read ISA(cpu_fast_read)
 #define cpu_fast_write ISA(cpu_fast_write)
 bool cpu_fast_sample(const CpuSampleCall *call);
 bool cpu_fast_bytes(const AbiTexture *t, uint64_t sampler, uint32_t op, uint32_t n_lanes,
                     const uint32_t *mask, const uint32_t *rows, uint32_t *out);
+void cpu_fast_call(uint64_t texture, uint64_t sampler, uint32_t op, uint32_t n_lanes,
+                   const uint32_t *mask, const uint32_t *rows, uint32_t *out);
 bool cpu_fast_read(const AbiTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
                    const uint32_t *rows, uint32_t *out);
 bool cpu_fast_write(const AbiTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,

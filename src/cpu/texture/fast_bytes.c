@@ -1,36 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // fast_bytes.c: the textures most fragments look at: 2D, four normalised bytes a texel, linear or
 // nearest, any levels, addresses that need no border. Built once per instruction set; false: not a
-// case for it (fast_sample.c goes on).
-//
-// Linear filters work on words of 16 bits, two components of a texel in each lane: a byte is a
-// number with 7 more bits behind the point, a weight one of 15 bits, and every one of the three
-// mixes (x, y, level) rounds once. That is off by at most 1e-4 (GPUs, with weights of 8 bits, are
-// off by 2e-3), and exact wherever the weights are 0 or 1, or the texels the same. Weights are
-// negative, since -1 is a fraction of 15 bits and 1 is not.
+// case for it (fast_sample.c goes on). The filters are in fast_pairs.h. Kernels call cpu_fast_call,
+// which takes what is most common straight to code of its own.
 #include <math.h>
 #include "cpu/texture/fast_lod.h"
 
 #if V_WIDTH > 4
-
-typedef struct Pairs { // r and b, g and a, of each lane
-    vi rb, ga;
-} Pairs;
-
-INLINE Pairs unpack(vi texel) {
-    return (Pairs){(texel << 7) & 0x7f807f80, (vi)((vu)texel >> 1) & 0x7f807f80};
-}
-
-// -w of 0 .. 1, in both halves.
-INLINE vi weight_of(vf w) {
-    const float magic = 12582912.0f; // 1.5 * 2^23: the unit place is the last bit
-    return v_twice_16((vi)v_fma(w, v_set(-32768), v_set(magic)));
-}
-
-INLINE Pairs mix(Pairs a, Pairs b, vi weight) {
-    return (Pairs){v_sub_16(a.rb, v_scale_16(v_sub_16(b.rb, a.rb), weight)),
-                   v_sub_16(a.ga, v_scale_16(v_sub_16(b.ga, a.ga), weight))};
-}
+#include "cpu/texture/fast_pairs.h"
 
 typedef struct Call {
     const AbiTexture *t;
@@ -39,133 +16,27 @@ typedef struct Call {
     uint32_t *out;
     uint32_t n_lanes, lod_mode, address[2];
     float lod_min, lod_max, lod_bias;
-    bool linear, has_levels, nearest_level, clamps_lod, bgra, array;
+    bool linear, has_levels, nearest_level, clamps_lod, bgra, array, swizzled;
 } Call;
 
-// ---- Coordinates ----
-
-#define ONE 32768 // a texel: positions have 15 bits behind the point
-
-typedef struct Place { // of V_WIDTH lanes
-    vf u, v;
-    bool array;
-    vi slice; // array textures
-} Place;
-
-// How far the first of the two texels a filter mixes is away from the middle of texel 0. A
-// coordinate that is NaN counts as 0.
-INLINE vi position_of(unsigned mode, vf u, uint32_t size) {
-    vf scale = v_set((float)size * ONE), half = v_set(-ONE / 2);
-    if (mode == CPU_REPEAT) // of NaN: INT32_MIN
-        return v_max_int(v_round_int(v_fma(u - v_floor(u), scale, half)), v_set_int(-ONE / 2));
-    if (mode == CPU_MIRROR_REPEAT) {
-        u = u - 2 * v_floor(u * 0.5f);
-        u = v_min(u, 2 - u);
-    } else if (mode == CPU_MIRROR_CLAMP_TO_EDGE) {
-        u = (vf)((vi)u & 0x7fffffff);
+// Components in the order of the texel's bytes.
+INLINE void put_bytes(const Call *c, uint32_t l, vf part[4]) {
+    size_t n = c->n_lanes, first = c->bgra ? 2 : 0;
+    if (c->swizzled) {
+        vf rgba[4] = {part[first], part[1], part[2 - first], part[3]};
+        put(c->t, false, rgba, c->out + l, n);
+        return;
     }
-    vf x = v_max(v_fma(u, scale, half), v_set(0));
-    return v_round_int(v_min(x, v_set((float)(size - 1) * ONE)));
-}
-
-// The same in a level of half the size.
-INLINE vi position_in_next(unsigned mode, vi x, uint32_t size) {
-    x = (x >> 1) - ONE / 4;
-    if (mode == CPU_REPEAT) return x;
-    return v_min_int(v_max_int(x, v_set_int(0)), v_set_int((int32_t)(size - 1) * ONE));
-}
-
-typedef struct Tap { // along one axis
-    vi first;
-    vi weight; // of the second, negative, in both halves
-} Tap;
-
-INLINE Tap tap_of(unsigned mode, vi x, uint32_t size) {
-    vi i = x >> 15;
-    // Where it does not repeat the last two texels serve the end: there is always a second one.
-    if (mode != CPU_REPEAT) i = v_min_int(i, v_set_int(size > 1 ? (int32_t)size - 2 : 0));
-    Tap t = {i, v_twice_16((i << 15) - x)};
-    if (mode == CPU_REPEAT)
-        t.first =
-            (size & (size - 1)) == 0 ? i & ((int32_t)size - 1) : i + ((i >> 31) & (int32_t)size);
-    return t;
-}
-
-// The second texel, where the first may be the last one: of a texture that repeats, or of one.
-INLINE vi after(unsigned mode, vi first, uint32_t size) {
-    vi last = v_set_int((int32_t)size - 1);
-    return mode == CPU_REPEAT ? (first + 1) & (first != last) : v_min_int(first + 1, last);
-}
-
-INLINE vi row_at(const AbiTextureLevel *level, const Place *at, vi y) {
-    vi row = y * (int32_t)level->row_bytes;
-    return at->array ? row + at->slice * (int32_t)level->layer_bytes : row;
-}
-
-// ---- Filters at one level ----
-
-INLINE Pairs linear_at(const AbiTextureLevel *level, const Place *at, unsigned mode_u,
-                       unsigned mode_v, vi u, vi v) {
-    Tap x = tap_of(mode_u, u, level->width), y = tap_of(mode_v, v, level->height);
-    vi row0 = row_at(level, at, y.first), texel[4];
-    vi row1 = row_at(level, at, after(mode_v, y.first, level->height)), left = x.first << 2;
-    if (level->width > 1 && !v_any(x.first == (int32_t)level->width - 1)) { // both at once
-        v_gather_pairs(level->data, row0 + left, &texel[0], &texel[1]);
-        v_gather_pairs(level->data, row1 + left, &texel[2], &texel[3]);
-    } else {
-        vi right = after(mode_u, x.first, level->width) << 2;
-        texel[0] = v_gather(level->data, row0 + left);
-        texel[1] = v_gather(level->data, row0 + right);
-        texel[2] = v_gather(level->data, row1 + left);
-        texel[3] = v_gather(level->data, row1 + right);
-    }
-    return mix(mix(unpack(texel[0]), unpack(texel[1]), x.weight),
-               mix(unpack(texel[2]), unpack(texel[3]), x.weight), y.weight);
-}
-
-INLINE Pairs nearest_at(const AbiTextureLevel *level, const Place *at, unsigned mode_u,
-                        unsigned mode_v) {
-    Axis ax = {mode_u, (float)level->width, (int32_t)level->width};
-    Axis ay = {mode_v, (float)level->height, (int32_t)level->height};
-    vf inside;
-    vi x = nearest_axis(&ax, at->u, NULL, &inside);
-    vi y = nearest_axis(&ay, at->v, NULL, &inside);
-    return unpack(v_gather(level->data, row_at(level, at, y) + (x << 2)));
-}
-
-// One level, or, if `weight` is not NULL, a mixture with the next one.
-INLINE Pairs filtered(bool is_linear, const AbiTextureLevel *level, const Place *at,
-                      unsigned mode_u, unsigned mode_v, const vi *weight) {
-    if (!is_linear) {
-        Pairs p = nearest_at(level, at, mode_u, mode_v);
-        return weight ? mix(p, nearest_at(level + 1, at, mode_u, mode_v), *weight) : p;
-    }
-    vi u = position_of(mode_u, at->u, level->width), v = position_of(mode_v, at->v, level->height);
-    Pairs p = linear_at(level, at, mode_u, mode_v, u, v);
-    if (!weight) return p;
-    const AbiTextureLevel *next = level + 1;
-    if (level->width == 2 * next->width && level->height == 2 * next->height) {
-        u = position_in_next(mode_u, u, next->width);
-        v = position_in_next(mode_v, v, next->height);
-    } else {
-        u = position_of(mode_u, at->u, next->width);
-        v = position_of(mode_v, at->v, next->height);
-    }
-    return mix(p, linear_at(next, at, mode_u, mode_v, u, v), *weight);
-}
-
-// 0 .. 255 * 128 to 0 .. 1, correctly rounded where it is a byte.
-INLINE vf to_unit(vi x) {
-    const float high = 0x1.010102p-15f, low = -0x1.fdfdfep-40f; // scale_255, / 128
-    vf f = v_to_float(x);
-    return v_fma(f, v_set(high), f * v_set(low));
+    v_store(c->out + first * n + l, part[0]);
+    v_store(c->out + n + l, part[1]);
+    v_store(c->out + (2 - first) * n + l, part[2]);
+    v_store(c->out + 3 * n + l, part[3]);
 }
 
 INLINE void put_pairs(const Call *c, uint32_t l, Pairs p) {
-    vf red = to_unit(p.rb & 0xffff), blue = to_unit((vi)((vu)p.rb >> 16));
-    vf green = to_unit(p.ga & 0xffff), alpha = to_unit((vi)((vu)p.ga >> 16));
-    vf rgba[4] = {c->bgra ? blue : red, green, c->bgra ? red : blue, alpha};
-    put(c->t, false, rgba, c->out + l, c->n_lanes);
+    vf part[4] = {to_unit(p.rb & 0xffff), to_unit(p.ga & 0xffff), to_unit((vi)((vu)p.rb >> 16)),
+                  to_unit((vi)((vu)p.ga >> 16))};
+    put_bytes(c, l, part);
 }
 
 // ---- Levels ----
@@ -281,8 +152,10 @@ INLINE Pairs at_levels(const Call *c, const Levels *levels, uint32_t l, uint32_t
 
 // ---- Linear filters of a chunk at one level, or at one and the next ----
 
+INLINE vf u_at(const Call *c, uint32_t l) { return v_load(c->rows + l); }
+INLINE vf v_at(const Call *c, uint32_t l) { return v_load(c->rows + c->n_lanes + l); }
 INLINE Place place_at(const Call *c, uint32_t l) {
-    Place at = {v_load(c->rows + l), v_load(c->rows + c->n_lanes + l), false, {0}};
+    Place at = {u_at(c, l), v_at(c, l), false, {0}};
     if (c->array) {
         vi s = v_load_int((const uint32_t *)c->rows + CPU_TEX_SLICE * (size_t)c->n_lanes + l);
         vi last = v_set_int((int32_t)c->t->array_length - 1);
@@ -348,14 +221,15 @@ INLINE void sample_chunk(const Call *c, uint32_t first, uint32_t n, const AbiTex
     here.edge = there.edge = v_set_int(0);
     for (uint32_t l = 0; l < n; l += V_WIDTH) {
         Place at = place_at(c, first + l);
-        vi u = position_of(mode_u, at.u, level->width);
-        vi v = position_of(mode_v, at.v, level->height);
+        vf from_u = u_at(c, first + l), from_v = v_at(c, first + l);
+        vi u = position_of(mode_u, from_u, level->width);
+        vi v = position_of(mode_v, from_v, level->height);
         find_footprint(level, &at, mode_u, mode_v, u, v, l, &here);
         if (!fractions) continue;
         u = halves ? position_in_next(mode_u, u, next->width)
-                   : position_of(mode_u, at.u, next->width);
+                   : position_of(mode_u, from_u, next->width);
         v = halves ? position_in_next(mode_v, v, next->height)
-                   : position_of(mode_v, at.v, next->height);
+                   : position_of(mode_v, from_v, next->height);
         find_footprint(next, &at, mode_u, mode_v, u, v, l, &there);
     }
     if (n ==
@@ -384,21 +258,21 @@ INLINE void sample_chunk(const Call *c, uint32_t first, uint32_t n, const AbiTex
 INLINE void put_texels(const Call *c, uint32_t l, vi texel) {
     vf part[4];
     for (int k = 0; k < 4; k++) part[k] = scale_255(v_to_float(v_byte(texel, k)));
-    vf rgba[4] = {part[c->bgra ? 2 : 0], part[1], part[c->bgra ? 0 : 2], part[3]};
-    put(c->t, false, rgba, c->out + l, c->n_lanes);
+    put_bytes(c, l, part);
 }
 
-INLINE void nearest_chunk(const Call *c, uint32_t first, uint32_t n, const AbiTextureLevel *level,
+INLINE void nearest_chunk(const Call *c, uint32_t first, uint32_t n, const AbiTextureLevel *from,
                           unsigned mode_u, unsigned mode_v) {
-    Axis ax = {mode_u, (float)level->width, (int32_t)level->width};
-    Axis ay = {mode_v, (float)level->height, (int32_t)level->height};
+    const AbiTextureLevel copy = *from, *level = &copy;
+    Axis ax = {mode_u, (float)(int32_t)level->width, (int32_t)level->width};
+    Axis ay = {mode_v, (float)(int32_t)level->height, (int32_t)level->height};
     uint32_t at[32];
     vi texels[32 / V_WIDTH];
     for (uint32_t l = 0; l < n; l += V_WIDTH) {
         Place place = place_at(c, first + l);
         vf inside;
-        vi x = nearest_axis(&ax, place.u, NULL, &inside);
-        vi y = nearest_axis(&ay, place.v, NULL, &inside);
+        vi x = nearest_axis(&ax, u_at(c, first + l), NULL, &inside);
+        vi y = nearest_axis(&ay, v_at(c, first + l), NULL, &inside);
         v_store_int(&at[l], row_at(level, &place, y) + (x << 2));
     }
     __asm__("" : "+m"(at)); // taken from there one by one, not out of vectors
@@ -419,37 +293,76 @@ INLINE void nearest_chunk(const Call *c, uint32_t first, uint32_t n, const AbiTe
 
 // ---- A call ----
 
-INLINE void sample_all(const Call *c, bool is_linear, bool has_levels, unsigned mode_u,
-                       unsigned mode_v) {
-    for (uint32_t first = 0; first < c->n_lanes; first += 32) {
-        uint32_t n = c->n_lanes - first < 32 ? c->n_lanes - first : 32, bits = c->mask[first / 32];
-        if (n < 32) bits &= (1u << n) - 1;
-        if (bits == 0) continue;
-        Levels levels;
-        int32_t k = has_levels ? find_levels(c, first, n, bits, &levels) : 0;
-        bool mixed = has_levels && (levels.mixed & bits);
-        if (!is_linear && k >= 0 && !mixed) {
-            if (n == 32)
-                nearest_chunk(c, first, 32, &c->t->levels[k], mode_u, mode_v);
-            else
-                nearest_chunk(c, first, n, &c->t->levels[k], mode_u, mode_v);
-            continue;
-        }
-        if (is_linear && k >= 0) {
-            sample_chunk(c, first, n, &c->t->levels[k], mixed ? levels.fraction : NULL, mode_u,
-                         mode_v);
-            continue;
-        }
-        for (uint32_t l = 0; has_levels && l < n; l += V_WIDTH) {
-            uint32_t part = bits >> l & ((1u << V_WIDTH) - 1);
-            if (part == 0) continue;
-            Place at = place_at(c, first + l);
-            put_pairs(c, first + l, at_levels(c, &levels, l, part, is_linear, &at, mode_u, mode_v));
-        }
+INLINE void sample_some(const Call *c, uint32_t first, uint32_t n, bool is_linear, bool has_levels,
+                        unsigned mode_u, unsigned mode_v) {
+    uint32_t bits = c->mask[first / 32];
+    if (n < 32) bits &= (1u << n) - 1;
+    if (bits == 0) return;
+    Levels levels;
+    int32_t k = has_levels ? find_levels(c, first, n, bits, &levels) : 0;
+    bool mixed = has_levels && (levels.mixed & bits);
+    if (k >= 0 && (is_linear || !mixed)) {
+        const AbiTextureLevel *level = &c->t->levels[k];
+        if (!is_linear)
+            nearest_chunk(c, first, n, level, mode_u, mode_v);
+        else
+            sample_chunk(c, first, n, level, mixed ? levels.fraction : NULL, mode_u, mode_v);
+        return;
+    }
+    for (uint32_t l = 0; has_levels && l < n; l += V_WIDTH) {
+        uint32_t part = bits >> l & ((1u << V_WIDTH) - 1);
+        if (part == 0) continue;
+        Place at = place_at(c, first + l);
+        put_pairs(c, first + l, at_levels(c, &levels, l, part, is_linear, &at, mode_u, mode_v));
     }
 }
 
-// What is everywhere gets code of its own.
+#define NOINLINE static __attribute__((noinline))
+
+// What is everywhere gets code of its own: 32 lanes, as fragments and most kernels have them, of a
+// 2D texture as it lies in memory, and two modes of addressing.
+typedef void BlockFn(const AbiTexture *t, const uint32_t *mask, const uint32_t *rows, uint32_t *out,
+                     uint32_t lod_mode, bool nearest_level, float lod_min, float lod_max,
+                     float lod_bias);
+#define BLOCK(name, is_linear, has_levels, mode)                                                   \
+    NOINLINE void name(const AbiTexture *t, const uint32_t *mask, const uint32_t *rows,            \
+                       uint32_t *out, uint32_t lod_mode, bool nearest_level, float lod_min,        \
+                       float lod_max, float lod_bias) {                                            \
+        const Call c = {.t = t,                                                                    \
+                        .mask = mask,                                                              \
+                        .rows = (const float *)rows,                                               \
+                        .out = out,                                                                \
+                        .n_lanes = 32,                                                             \
+                        .lod_mode = lod_mode,                                                      \
+                        .lod_min = lod_min,                                                        \
+                        .lod_max = lod_max,                                                        \
+                        .lod_bias = lod_bias,                                                      \
+                        .nearest_level = nearest_level,                                            \
+                        .bgra = t->pixel_format == 80};                                            \
+        sample_some(&c, 0, 32, is_linear, has_levels, mode, mode);                                 \
+    }
+BLOCK(nearest_clamp, false, false, CPU_CLAMP_TO_EDGE)
+BLOCK(nearest_repeat, false, false, CPU_REPEAT)
+BLOCK(nearest_levels_clamp, false, true, CPU_CLAMP_TO_EDGE)
+BLOCK(nearest_levels_repeat, false, true, CPU_REPEAT)
+BLOCK(linear_clamp, true, false, CPU_CLAMP_TO_EDGE)
+BLOCK(linear_repeat, true, false, CPU_REPEAT)
+BLOCK(linear_levels_clamp, true, true, CPU_CLAMP_TO_EDGE)
+BLOCK(linear_levels_repeat, true, true, CPU_REPEAT)
+#undef BLOCK
+static BlockFn *const blocks[2][2][2] = {
+    {{nearest_clamp, nearest_repeat}, {nearest_levels_clamp, nearest_levels_repeat}},
+    {{linear_clamp, linear_repeat}, {linear_levels_clamp, linear_levels_repeat}}};
+
+// The others: arrays, components in another order, any number of lanes.
+INLINE void sample_all(const Call *c, bool is_linear, bool has_levels, unsigned mode_u,
+                       unsigned mode_v) {
+    for (uint32_t first = 0; first < c->n_lanes; first += 32) {
+        uint32_t n = c->n_lanes - first < 32 ? c->n_lanes - first : 32;
+        sample_some(c, first, n, is_linear, has_levels, mode_u, mode_v);
+    }
+}
+
 INLINE void sample_modes(const Call *c, bool is_linear, bool has_levels) {
     unsigned u = c->address[0], v = c->address[1];
     if (u == CPU_REPEAT && v == CPU_REPEAT)
@@ -460,7 +373,6 @@ INLINE void sample_modes(const Call *c, bool is_linear, bool has_levels) {
         sample_all(c, is_linear, has_levels, u, v);
 }
 
-#define NOINLINE static __attribute__((noinline))
 NOINLINE void linear_levels(const Call *c) { sample_modes(c, true, true); }
 NOINLINE void linear_flat(const Call *c) { sample_modes(c, true, false); }
 NOINLINE void nearest_levels(const Call *c) { sample_modes(c, false, true); }
@@ -522,13 +434,77 @@ bool cpu_fast_bytes(const AbiTexture *t, uint64_t sampler, uint32_t op, uint32_t
               .lod_mode = op & CPU_TEX_LOD_MASK,
               .clamps_lod = op & CPU_TEX_MIN_LOD,
               .bgra = t->pixel_format == 80,
-              .array = type == ABI_TEXTURE_2D_ARRAY};
+              .array = type == ABI_TEXTURE_2D_ARRAY,
+              .swizzled = t->swizzled};
     if (!set_sampler(&c, sampler)) return false;
-    if (c.linear)
+    if (n_lanes == 32 && c.address[0] == c.address[1] && !(c.address[0] & 1) && !c.array &&
+        !c.swizzled && !c.clamps_lod)
+        blocks[c.linear][c.has_levels][c.address[0] == CPU_REPEAT](
+            t, mask, rows, out, c.lod_mode, c.nearest_level, c.lod_min, c.lod_max, c.lod_bias);
+    else if (c.linear)
         (c.has_levels ? linear_levels : linear_flat)(&c);
     else
         (c.has_levels ? nearest_levels : nearest_flat)(&c);
     return true;
+}
+
+// ---- The common call ----
+
+typedef struct Common { // a sampler with one filter and one mode that has a block function
+    bool linear, repeats;
+    unsigned mip;
+    float lod_min, lod_max, lod_bias;
+} Common;
+
+INLINE bool common_packed(uint64_t handle, Common *s) {
+    const uint64_t odd = UINT64_C(5) << ABI_SAMPLER_S | UINT64_C(5) << ABI_SAMPLER_T |
+                         UINT64_C(1) << ABI_SAMPLER_UNNORMALIZED |
+                         UINT64_C(0x1e) << ABI_SAMPLER_ANISOTROPY |
+                         UINT64_C(3) << ABI_SAMPLER_REDUCTION | UINT64_C(1) << ABI_SAMPLER_BIASED;
+    unsigned u = handle >> ABI_SAMPLER_S & 7, v = handle >> ABI_SAMPLER_T & 7;
+    s->linear = handle >> ABI_SAMPLER_MIN & 1;
+    s->repeats = u;
+    s->mip = handle >> ABI_SAMPLER_MIP & 3;
+    s->lod_min = _cvtsh_ss((unsigned short)(handle >> ABI_SAMPLER_LOD_MIN));
+    s->lod_max = _cvtsh_ss((unsigned short)(handle >> ABI_SAMPLER_LOD_MAX));
+    s->lod_bias = 0;
+    return !(handle & odd) && u == v && s->linear == (handle >> ABI_SAMPLER_MAG & 1);
+}
+
+INLINE bool common_record(const AbiSampler *r, Common *s) {
+    s->linear = r->min_filter;
+    s->repeats = r->address[0];
+    s->mip = r->mip_filter;
+    s->lod_min = r->lod_min, s->lod_max = r->lod_max, s->lod_bias = r->lod_bias;
+    return r->min_filter == r->mag_filter && r->min_filter <= 1 && r->address[0] == r->address[1] &&
+           !(r->address[0] & ~CPU_REPEAT) && !(r->unnormalized | r->reduction) &&
+           r->max_anisotropy <= 1 && r->lod_bias >= -16 && r->lod_bias <= 15.999f;
+}
+
+// Straight to a block function: to fill a Call takes as long as to sample some texels.
+void cpu_fast_call(uint64_t texture, uint64_t sampler, uint32_t op, uint32_t n_lanes,
+                   const uint32_t *mask, const uint32_t *rows, uint32_t *out) {
+    const AbiTexture *t = abi_handle_record(texture);
+    Common s;
+    if (n_lanes == 32 && (op & ~(uint32_t)CPU_TEX_LOD_MASK) == ABI_TEXTURE_2D && t &&
+        !(texture & (ABI_TEXTURE_POOLED | ABI_TEXTURE_RESIDENCY)) && t->type == ABI_TEXTURE_2D &&
+        !t->swizzled && (t->pixel_format == 70 || t->pixel_format == 80) &&
+        t->levels[0].layer_bytes < INT32_MAX && sampler &&
+        (sampler & 1 ? common_packed(sampler, &s)
+                     : common_record(abi_handle_record(sampler), &s))) {
+        uint32_t lod_mode = op & CPU_TEX_LOD_MASK;
+        float last = (float)(int32_t)(t->n_levels - 1);
+        if (s.mip == 0 || t->n_levels == 1) {
+            blocks[s.linear][false][s.repeats](t, mask, rows, out, lod_mode, false, 0, 0, 0);
+            return;
+        }
+        if (s.lod_min >= 0 && s.lod_max >= s.lod_min) {
+            blocks[s.linear][true][s.repeats](t, mask, rows, out, lod_mode, s.mip == 1, s.lod_min,
+                                              s.lod_max < last ? s.lod_max : last, s.lod_bias);
+            return;
+        }
+    }
+    cpu_sample_any(texture, sampler, op, n_lanes, mask, rows, out);
 }
 
 #else // no products of 16-bit fractions
@@ -537,6 +513,11 @@ bool cpu_fast_bytes(const AbiTexture *t, uint64_t sampler, uint32_t op, uint32_t
                     const uint32_t *mask, const uint32_t *rows, uint32_t *out) {
     (void)t, (void)sampler, (void)op, (void)n_lanes, (void)mask, (void)rows, (void)out;
     return false;
+}
+
+void cpu_fast_call(uint64_t texture, uint64_t sampler, uint32_t op, uint32_t n_lanes,
+                   const uint32_t *mask, const uint32_t *rows, uint32_t *out) {
+    cpu_sample_any(texture, sampler, op, n_lanes, mask, rows, out);
 }
 
 #endif

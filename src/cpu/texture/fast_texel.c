@@ -171,4 +171,5 @@ bool cpu_fast_write(const AbiTexture *t, uint32_t op, uint32_t n_lanes, const ui
 }
 
 #define cpu_fast_ops ISA(cpu_fast)
-const CpuFastOps cpu_fast_ops = {cpu_fast_sample, cpu_fast_bytes, cpu_fast_read, cpu_fast_write};
+const CpuFastOps cpu_fast_ops = {cpu_fast_call, cpu_fast_sample, cpu_fast_bytes, cpu_fast_read,
+                                 cpu_fast_write};

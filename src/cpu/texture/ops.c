@@ -57,8 +57,8 @@ static void sample_residency(const AbiTexture *t, uint64_t sampler, uint32_t op,
     cpu_sample_general(&call);
 }
 
-static void sample(uint64_t texture, uint64_t sampler, uint32_t op, uint32_t n_lanes,
-                   const uint32_t *mask, const uint32_t *rows, uint32_t *out) {
+void cpu_sample_any(uint64_t texture, uint64_t sampler, uint32_t op, uint32_t n_lanes,
+                    const uint32_t *mask, const uint32_t *rows, uint32_t *out) {
     const AbiTexture *t = cpu_texture_of(texture & ~ABI_TEXTURE_RESIDENCY);
     if (!t || cpu_type_is_multisample(t->type) || t->type == ABI_TEXTURE_BUFFER) {
         zero(n_lanes, out);
@@ -142,7 +142,7 @@ static void atomic(uint64_t texture, uint32_t op, uint32_t n_lanes, const uint32
     if (t) cpu_atomic_general(t, op, n_lanes, mask, rows, out);
 }
 
-static CpuTextureOps table = {sample, read, write, atomic, NULL};
+static CpuTextureOps table = {cpu_sample_any, read, write, atomic, NULL};
 
 // Before any id of a pool exists: nobody looks there meanwhile.
 void cpu_texture_ops_set_pool(const AbiTexture *pool) { table.pool = pool; }
@@ -156,6 +156,9 @@ const CpuTextureOps *cpu_texture_ops(void) {
     size_t isa = cpu_isa(), last = sizeof ops / sizeof *ops - 1;
     const CpuFastOps *now = ops[isa < last ? isa : last];
     // Calls of kernels read it: write only what is new.
+    CpuSampleFn *call = now ? now->call : cpu_sample_any;
     if (fast_ops() != now) atomic_store_explicit(&fast, now, memory_order_release);
+    if (__atomic_load_n(&table.sample, __ATOMIC_RELAXED) != call)
+        __atomic_store_n(&table.sample, call, __ATOMIC_RELAXED);
     return &table;
 }

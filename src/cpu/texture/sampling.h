@@ -116,8 +116,13 @@ void cpu_write_general(const AbiTexture *t, uint32_t op, uint32_t n_lanes, const
 void cpu_atomic_general(const AbiTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
                         const uint32_t *rows, uint32_t *out);
 
+// Every call that samples (ops.c).
+void cpu_sample_any(uint64_t texture, uint64_t sampler, uint32_t op, uint32_t n_lanes,
+                    const uint32_t *mask, const uint32_t *rows, uint32_t *out);
+
 // Vector code. false: not a case for it, nothing was done.
 typedef struct CpuFastOps {
+    CpuSampleFn *call; // what kernels call; goes on with cpu_sample_any where it is no common case
     bool (*sample)(const CpuSampleCall *call);
     // 2D textures of bytes, asked first; the sampler is a handle.
     bool (*bytes)(const AbiTexture *t, uint64_t sampler, uint32_t op, uint32_t n_lanes,
