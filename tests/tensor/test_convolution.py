@@ -71,6 +71,7 @@ CASES = {
     "stride_beyond": ((1, 16, 10, 10), (16, 16, 2, 2), {"stride": (3, 4)}),
     "squares_wide": ((3, 18, 9, 75), (33, 18, 3, 3), {"padding": 1}),
     "squares_long": ((1, 16, 5, 300), (17, 16, 3, 3), {"padding": (0, 2)}),
+    "squares_middle": ((3, 16, 14, 50), (18, 16, 3, 3), {"padding": 1}),
     "squares_small": ((9, 16, 4, 5), (70, 16, 3, 3), {"padding": 1}),
     "squares_groups": ((5, 48, 10, 17), (54, 16, 3, 3), {"padding": (2, 1), "groups": 3}),
     "halved": ((3, 18, 21, 23), (35, 18, 3, 3), {"stride": 2, "padding": 1}),

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_squares.metal: convolutions of 3 x 3 taps by Winograd's ways for squares of 2 x 2 results
-// (conv_squares.c), with stride 1 sixteen products of matrices for four results and with stride 2
-// twenty-five, instead of thirty-six.
+// conv_squares.metal: convolutions of 3 x 3 taps by Winograd's ways for squares of results
+// (conv_squares.c). With stride 1, 36 products of matrices for 4 x 4 results instead of 144, or 16 for
+// 2 x 2 instead of 36; with stride 2, 25 for 2 x 2.
+//
+// With stride 1, 4 x 4: six columns are a polynomial, known by its values at 0, 5/8, -5/8, 3/2, -3/2
+// and infinity. Points are fractions of powers of two, so that all factors of the picture and of the
+// sums are exact, and lie so that no factor is large or small: the error is a third of that with 1, -1,
+// 2, -2.
 //
 // With stride 2 even columns meet taps 0 and 2, odd ones tap 1: two results are a convolution of two
 // taps, which takes three products, and two products for themselves. All of them go to three sums:
@@ -9,11 +14,11 @@
 // and results are first + both, both + second. Products of a sum lie one after the other, so that a sum
 // is one product of matrices. The same down the columns.
 //
-// A threadgroup is one SIMD-group. It takes TILE squares at a time, of all images in a row, makes what
-// is multiplied of them in memory of its own, which stays in the second cache, and multiplies.
+// A threadgroup is one SIMD-group. It takes up to TILE squares at a time, of all images in a row, makes
+// what is multiplied of them in memory of its own, which stays in the second cache, and multiplies.
 //
-// Macros: STRIDE=1,2 TILE=64
-// Macros: STRIDE=1,2 TILE=32
+// Macros: STRIDE=1 RESULTS=2,4
+// Macros: STRIDE=2 RESULTS=2
 #include <metal_stdlib>
 #include <metal_tensor>
 #include <MetalPerformancePrimitives/MetalPerformancePrimitives.h>
@@ -37,10 +42,11 @@ inline void results_of(thread const float *s, thread float *out) {
     out[0] = s[0] + s[1], out[1] = s[1] + s[2];
 }
 #else
-enum { STEP = 2, SIDE = 4, PARTS = 4, SUMS = 4 };
 constexpr int parts_of(int) { return 1; }
 constexpr int parts_before(int sum) { return sum; }
 constexpr int sum_of(int part) { return part; }
+#if RESULTS == 2
+enum { STEP = 2, SIDE = 4, PARTS = 4, SUMS = 4 };
 inline void parts_of_picture(thread const float *d, thread float *out) {
     out[0] = d[0] - d[2], out[1] = d[1] + d[2], out[2] = d[2] - d[1], out[3] = d[3] - d[1];
 }
@@ -51,6 +57,34 @@ inline void parts_of_weights(thread const float *w, thread float *out) {
 inline void results_of(thread const float *s, thread float *out) {
     out[0] = s[0] + s[1] + s[2], out[1] = s[1] - s[2] + s[3];
 }
+#else
+enum { STEP = 4, SIDE = 6, PARTS = 6, SUMS = 6 };
+constexpr constant float A = 0.625f, AA = A * A, B = 1.5f, BB = B * B;
+inline void parts_of_picture(thread const float *d, thread float *out) {
+    const float even_a = fma(-BB, d[2], d[4]), odd_a = A * fma(-BB, d[1], d[3]);
+    const float even_b = fma(-AA, d[2], d[4]), odd_b = B * fma(-AA, d[1], d[3]);
+    out[0] = fma(AA * BB, d[0], fma(-(AA + BB), d[2], d[4]));
+    out[1] = even_a + odd_a, out[2] = even_a - odd_a;
+    out[3] = even_b + odd_b, out[4] = even_b - odd_b;
+    out[5] = fma(AA * BB, d[1], fma(-(AA + BB), d[3], d[5]));
+}
+inline void parts_of_weights(thread const float *w, thread float *out) {
+    const float a = 1 / (2 * AA * (AA - BB)), b = 1 / (2 * BB * (BB - AA));
+    const float even_a = a * fma(AA, w[2], w[0]), odd_a = a * A * w[1];
+    const float even_b = b * fma(BB, w[2], w[0]), odd_b = b * B * w[1];
+    out[0] = w[0] / (AA * BB), out[5] = w[2];
+    out[1] = even_a + odd_a, out[2] = even_a - odd_a;
+    out[3] = even_b + odd_b, out[4] = even_b - odd_b;
+}
+inline void results_of(thread const float *s, thread float *out) {
+    const float even_a = s[1] + s[2], odd_a = s[1] - s[2];
+    const float even_b = s[3] + s[4], odd_b = s[3] - s[4];
+    out[0] = s[0] + even_a + even_b;
+    out[1] = fma(A, odd_a, B * odd_b);
+    out[2] = fma(AA, even_a, BB * even_b);
+    out[3] = fma(AA * A, odd_a, fma(BB * B, odd_b, s[5]));
+}
+#endif
 #endif
 
 // Parts before those of sum (a, b), rows and columns; where among its own part (y, x) comes.
@@ -59,6 +93,8 @@ constexpr int place_of(int y, int x) {
     const int a = sum_of(y), b = sum_of(x);
     return first_of(a, b) + (y - parts_before(a)) * parts_of(b) + x - parts_before(b);
 }
+
+enum { APART = 32 }; // between sums, so that they do not share sets of a cache
 
 struct Nine {
     float at[9];
@@ -70,8 +106,11 @@ struct Nine {
 kernel void weights(constant int *p [[buffer(0)]], device const Nine *w [[buffer(1)]],
                     device float *u [[buffer(2)]], uint2 at [[thread_position_in_grid]]) {
     const int n = p[0], M = p[1], K = p[2], k = int(at.x), row = int(at.y);
-    const int from = p[3] ? (row / M * K + k) * M + row % M : row * K + k;
-    const Nine nine = w[from];
+    Nine nine;
+    if (p[3])
+        nine = w[(row / M * K + k) * M + row % M];
+    else
+        nine = w[row * K + k];
     float rows[3][PARTS];
     for (int r = 0; r < 3; r++) {
         float three[3];
@@ -87,7 +126,8 @@ kernel void weights(constant int *p [[buffer(0)]], device const Nine *w [[buffer
         for (int y = 0; y < PARTS; y++) {
             const int a = sum_of(y), b = sum_of(x), n_parts = parts_of(a) * parts_of(b);
             const int first = first_of(a, b);
-            u[first * n + (row * n_parts + place_of(y, x) - first) * K + k] = out[y];
+            u[first * n + (a * SUMS + b) * APART + (row * n_parts + place_of(y, x) - first) * K + k] =
+                out[y];
         }
     }
 }
@@ -95,7 +135,7 @@ kernel void weights(constant int *p [[buffer(0)]], device const Nine *w [[buffer
 struct Some {
     float at[STEP];
 };
-enum { RAW = TILE + 32, LINE = 2 * TILE, ROWS = 64 };
+enum { TILE = 64, ROWS = 64, RAW = TILE + 32, LINE = RESULTS * TILE };
 
 // Where a square is.
 struct Place {
@@ -179,31 +219,33 @@ inline void make_parts(threadgroup const float *raw, device float *v, int step, 
         for (int r = 0; r < SIDE; r++) d[r] = half_way[r][x];
         parts_of_picture(d, out);
 #pragma unroll
-        for (int y = 0; y < PARTS; y++) v[place_of(y, x) * step + lane] = out[y];
+        for (int y = 0; y < PARTS; y++)
+            v[place_of(y, x) * step + (sum_of(y) * SUMS + sum_of(x)) * APART + lane] = out[y];
     }
 }
 
-struct Two {
-    float at[2];
+struct Few {
+    float at[RESULTS];
 };
 
-// Results of TILE squares, as two lines.
-inline void make_results(device const float *sums, device float *lines, float more, int lane) {
-#pragma unroll
-    for (int h = 0; h < TILE; h += 32) {
-        float half_way[2][SUMS];
+// Results of some squares as lines, of sums `step` apart.
+inline void make_results(device const float *sums, int step, threadgroup float *lines, float more,
+                         int lanes, int lane) {
+    for (int h = 0; h < lanes; h += 32) {
+        float half_way[RESULTS][SUMS];
 #pragma unroll
         for (int b = 0; b < SUMS; b++) {
-            float s[SUMS], two[2];
-            for (int a = 0; a < SUMS; a++) s[a] = sums[(a * SUMS + b) * ROWS * TILE + h + lane];
-            results_of(s, two);
-            half_way[0][b] = two[0], half_way[1][b] = two[1];
+            float s[SUMS], out[RESULTS];
+            for (int a = 0; a < SUMS; a++)
+                s[a] = sums[(a * SUMS + b) * step + h + lane];
+            results_of(s, out);
+            for (int i = 0; i < RESULTS; i++) half_way[i][b] = out[i];
         }
-        for (int down = 0; down < 2; down++) {
-            Two two;
-            results_of(half_way[down], two.at);
-            two.at[0] += more, two.at[1] += more;
-            *(device Two *)(lines + down * LINE + 2 * (h + lane)) = two;
+        for (int down = 0; down < RESULTS; down++) {
+            Few few;
+            results_of(half_way[down], few.at);
+            for (int i = 0; i < RESULTS; i++) few.at[i] += more;
+            *(threadgroup Few *)(lines + down * LINE + RESULTS * (h + lane)) = few;
         }
     }
 }
@@ -213,7 +255,7 @@ inline void make_results(device const float *sums, device float *lines, float mo
 #define STORE(WHICH, AT)                                                                           \
     if (WHICH) to[AT + lane] = from[AT + lane];                                                    \
     simdgroup_barrier(mem_flags::mem_device)
-inline void store_line(device const float *from, device float *to, int n, int lane) {
+inline void store_line(threadgroup const float *from, device float *to, int n, int lane) {
     int i = 0;
     for (; i + 32 <= n; i += 32) {
         STORE(true, i);
@@ -235,49 +277,45 @@ inline void store_line(device const float *from, device float *to, int n, int la
     }
 }
 
-// Results of n squares from `begin` on, of rows row0 .. + n_rows - 1 of M. `lines` has room for them.
-inline void store_results(constant int *p, device const float *sums, device float *lines,
-                          device const float *bias, device float *result, int g, int row0, int n_rows,
-                          Place begin, int n, int lane) {
+// Results of n squares from `begin` on, of rows row0 .. + n_rows - 1 of M: sums are (SUMS * SUMS, ROWS,
+// pitch). `lines` has room for a row.
+inline void store_results(constant int *p, device const float *sums, int pitch,
+                          threadgroup float *lines, device const float *bias, device float *result,
+                          int g, int row0, int n_rows, Place begin, int n, int lane) {
     const int M = p[0], tall = p[6], wide = p[7], rows = p[8], columns = p[9];
-    for (int m = 0; m < n_rows; m++)
-        make_results(sums + m * TILE, lines + m * 2 * LINE, p[12] ? bias[g * M + row0 + m] : 0.0f,
-                     lane);
-    simdgroup_barrier(mem_flags::mem_device);
     for (int m = 0; m < n_rows; m++) {
-        device const float *from = lines + m * 2 * LINE;
+        make_results(sums + m * pitch, ROWS * pitch + APART, lines,
+                     p[12] ? bias[g * M + row0 + m] : 0.0f, pitch, lane);
+        simdgroup_barrier(mem_flags::mem_threadgroup);
         Place at = begin;
         for (int i = 0; i < n;) {
-            const int some = min(n - i, wide - at.x), length = min(2 * some, columns - 2 * at.x);
-            const int row = ((at.image * p[2] + g) * M + row0 + m) * rows + 2 * at.y;
-            device float *to = result + row * columns + 2 * at.x;
-            store_line(from + 2 * i, to, length, lane);
-            if (2 * at.y + 1 < rows)
-                store_line(from + LINE + 2 * i, to + columns, length, lane);
+            const int some = min(n - i, wide - at.x), column = RESULTS * at.x;
+            const int length = min(RESULTS * some, columns - column), y = RESULTS * at.y;
+            const int row = ((at.image * p[2] + g) * M + row0 + m) * rows + y;
+            for (int down = 0; down < RESULTS && y + down < rows; down++)
+                store_line(lines + down * LINE + RESULTS * i, result + (row + down) * columns + column,
+                           length, lane);
             i += some;
             at = after(at, some, tall, wide);
         }
+        simdgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device);
     }
-    simdgroup_barrier(mem_flags::mem_device);
 }
 
 // p: M, K, groups, images, rows and columns of the source, of squares, of the result, padding y and x,
-// whether there is a bias, tiles, rows of M for a threadgroup
+// whether there is a bias, tiles, rows of M and floats of scratch for a threadgroup
 kernel void squares(constant int *p [[buffer(0)]], device const float *x [[buffer(1)]],
                     device float *u [[buffer(2)]], device const float *bias [[buffer(3)]],
                     device float *result [[buffer(4)]], device float *scratch [[buffer(5)]],
                     uint3 group [[threadgroup_position_in_grid]],
                     uint3 groups [[threadgroups_per_grid]],
                     uint self [[thread_index_in_simdgroup]]) {
-    threadgroup float raw[SIDE * SIDE * RAW];
+    threadgroup float raw[SIDE * SIDE * RAW], lines[RESULTS * LINE];
     threadgroup uint keep[SIDE * 64];
     const int M = p[0], K = p[1], G = p[2], tall = p[6], wide = p[7], lane = int(self);
     const int g = int(group.z), m0 = int(group.y) * p[14], m1 = min(M, m0 + p[14]);
     const int mine = int((group.z * groups.y + group.y) * groups.x + group.x);
-    // Parts, sums and lines of results.
-    const int each = PARTS * PARTS * K * TILE + (SUMS * SUMS * TILE + 2 * LINE) * ROWS;
-    device float *v = scratch + size_t(mine) * size_t(each);
-    device float *sums = v + PARTS * PARTS * K * TILE, *lines = sums + SUMS * SUMS * ROWS * TILE;
+    device float *v = scratch + size_t(mine) * size_t(p[15]);
     typedef tensor<device float, dextents<int, 2>, tensor_inline> Matrix;
     constexpr auto what = matmul2d_descriptor(ROWS, TILE, dynamic_length_v<int>);
     matmul2d<what, execution_simdgroup> op;
@@ -285,9 +323,13 @@ kernel void squares(constant int *p [[buffer(0)]], device const float *x [[buffe
         for (int i = lane; i < 64; i += 32)
             keep[k * 64 + i] = uint(STEP * i + k - p[11]) < uint(p[5]) ? ~0u : 0;
     simdgroup_barrier(mem_flags::mem_threadgroup);
+    // Tiles are vectors of 16 squares, nearly as many in each.
+    const int all_squares = p[3] * tall * wide, vectors = (all_squares + 15) / 16;
+    const int some = vectors / p[13], more = vectors % p[13];
     for (int tile = int(group.x); tile < p[13]; tile += int(groups.x)) {
-        const int first = tile * TILE, n = min(TILE, p[3] * tall * wide - first);
-        const int lanes = (n + 15) / 16 * 16; // whole vectors
+        const int first = (tile * some + min(tile, more)) * 16, lanes = (some + (tile < more)) * 16;
+        const int n = min(lanes, all_squares - first), pitch = (lanes + 31) / 32 * 32;
+        device float *sums = v + PARTS * PARTS * K * pitch + SUMS * SUMS * APART;
         const Place begin = place(first, tall, wide);
         if (n < TILE) { // parts are made of squares that are not there
             for (int k = 0; k < SIDE * SIDE; k++)
@@ -301,26 +343,26 @@ kernel void squares(constant int *p [[buffer(0)]], device const float *x [[buffe
                 collect_all<16>(p, x, raw, keep, g, k, begin, n, lane);
             else
                 collect_all<32>(p, x, raw, keep, g, k, begin, n, lane);
-            for (int h = 0; h < TILE; h += 32)
-                make_parts(raw + h, v + k * TILE + h, K * TILE, lane);
+            for (int h = 0; h < lanes; h += 32)
+                make_parts(raw + h, v + k * pitch + h, K * pitch, lane);
             simdgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device);
         }
         for (int row0 = m0; row0 < m1; row0 += ROWS) {
             for (int a = 0; a < SUMS; a++)
                 for (int b = 0; b < SUMS; b++) {
                     const int first_part = first_of(a, b), length = parts_of(a) * parts_of(b) * K;
-                    Matrix all(u + first_part * G * M * K + g * M * length,
+                    Matrix all(u + first_part * G * M * K + (a * SUMS + b) * APART + g * M * length,
                                dextents<int, 2>(length, m1), array<int, 2>{1, length});
-                    Matrix right(v + first_part * K * TILE, dextents<int, 2>(lanes, length),
-                                 array<int, 2>{1, TILE});
-                    Matrix sum(sums + (a * SUMS + b) * ROWS * TILE, dextents<int, 2>(lanes, ROWS),
-                               array<int, 2>{1, TILE});
+                    Matrix right(v + first_part * K * pitch + (a * SUMS + b) * APART,
+                                 dextents<int, 2>(lanes, length), array<int, 2>{1, pitch});
+                    Matrix sum(sums + (a * SUMS + b) * (ROWS * pitch + APART),
+                               dextents<int, 2>(lanes, ROWS), array<int, 2>{1, pitch});
                     auto left = all.slice(0, row0);
                     op.run(left, right, sum);
                 }
             simdgroup_barrier(mem_flags::mem_device);
-            store_results(p, sums, lines, bias, result, g, row0, min(m1 - row0, int(ROWS)), begin, n,
-                          lane);
+            store_results(p, sums, pitch, lines, bias, result, g, row0, min(m1 - row0, int(ROWS)),
+                          begin, n, lane);
         }
     }
 }
