@@ -224,9 +224,12 @@ inline void make_parts(threadgroup const float *raw, device float *v, int step, 
     }
 }
 
-struct Few {
-    float at[RESULTS];
-};
+typedef vec<float, RESULTS> Few; // stored at once: one by one they would be stores with masks
+#if RESULTS == 4
+inline Few few(thread const float *a) { return {a[0], a[1], a[2], a[3]}; }
+#else
+inline Few few(thread const float *a) { return {a[0], a[1]}; }
+#endif
 
 // Results of some squares as lines, of sums `step` apart.
 inline void make_results(device const float *sums, int step, threadgroup float *lines, float more,
@@ -242,10 +245,9 @@ inline void make_results(device const float *sums, int step, threadgroup float *
             for (int i = 0; i < RESULTS; i++) half_way[i][b] = out[i];
         }
         for (int down = 0; down < RESULTS; down++) {
-            Few few;
-            results_of(half_way[down], few.at);
-            for (int i = 0; i < RESULTS; i++) few.at[i] += more;
-            *(threadgroup Few *)(lines + down * LINE + RESULTS * (h + lane)) = few;
+            float out[RESULTS];
+            results_of(half_way[down], out);
+            ((threadgroup Few *)(lines + down * LINE))[h + lane] = few(out) + more;
         }
     }
 }
