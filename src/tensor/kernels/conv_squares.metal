@@ -135,7 +135,7 @@ kernel void weights(constant int *p [[buffer(0)]], device const Nine *w [[buffer
 struct Some {
     float at[STEP];
 };
-enum { TILE = 64, ROWS = 64, RAW = TILE + 32, LINE = RESULTS * TILE };
+enum { TILE = 64, ROWS = 64, HELD = STEP * TILE + 32, LINE = RESULTS * TILE };
 
 // Where a square is.
 struct Place {
@@ -155,49 +155,29 @@ inline Place after(Place at, int n, int tall, int wide) {
     return at;
 }
 
-// What a run of squares needs of a channel: each part of a patch a line of `raw`. LANES of them are
-// written, more than there are squares: runs come one after the other. keep: which columns of a row of
-// squares are inside of the picture, all bits or none; of short rows.
-template <int LANES>
-inline void collect(constant int *p, device const float *x, threadgroup float *raw,
-                    threadgroup const uint *keep, int plane, Place at, int lane) {
-    const int rows = p[4], columns = p[5], total = p[3] * p[2] * p[1] * rows * columns;
-    const int first = STEP * at.x - p[11], column = first + STEP * lane;
-    const bool inside = first >= 0 && first + STEP * (LANES - 1) + SIDE <= columns;
+// What n squares need of a channel: STEP columns of each in `near`, what follows them in `far`, in which
+// neighbours of the last of a row are not those of the next row's first. Rows of squares are copied one
+// after the other, with more behind them than they have.
+inline void collect(constant int *p, device const float *x, threadgroup float *near,
+                    threadgroup float *far, int g, int k, Place at, int n, int lane) {
+    const int rows = p[4], columns = p[5], tall = p[6], wide = p[7];
+    for (int i = 0; i < n;) {
+        const int some = min(n - i, wide - at.x), plane = (at.image * p[2] + g) * p[1] + k;
+        const int first = STEP * at.x - p[11] + lane;
 #pragma unroll
-    for (int r = 0; r < SIDE; r++) {
-        const int y = STEP * at.y + r - p[10], from = (plane * rows + y) * columns + first;
-        float d[SIDE];
-        for (int k = 0; k < SIDE; k++) d[k] = 0;
-        if (y >= 0 && y < rows) {
-            if (from >= 0 && from + STEP * LANES <= total) {
-                Some some = {};
-                if (lane < LANES) some = *(device const Some *)(x + from + STEP * lane);
-                for (int k = 0; k < STEP; k++) d[k] = some.at[k];
-            } else {
-                for (int k = 0; k < STEP; k++)
-                    if (uint(column + k) < uint(columns)) d[k] = x[from + STEP * lane + k];
-            }
-            for (int k = STEP; k < SIDE; k++) d[k] = simd_shuffle_down(d[k - STEP], 1);
-            if (LANES < 32) {
-                for (int k = 0; k < SIDE; k++)
-                    d[k] = as_type<float>(as_type<uint>(d[k]) & keep[k * 64 + at.x + lane]);
-            } else if (!inside) {
-                for (int k = 0; k < SIDE; k++)
-                    d[k] = uint(column + k) < uint(columns) ? d[k] : 0.0f;
+        for (int r = 0; r < SIDE; r++) {
+            const int y = STEP * at.y + r - p[10], line = (plane * rows + y) * columns;
+            const bool inside = y >= 0 && y < rows;
+            for (int h = 0; h < STEP * some; h += 32) {
+                const int a = first + h, b = a + STEP, to = r * HELD + STEP * i + h + lane;
+                float here = 0, there = 0;
+                if (inside) {
+                    if (uint(a) < uint(columns)) here = x[line + a];
+                    if (uint(b) < uint(columns)) there = x[line + b];
+                }
+                near[to] = here, far[to] = there;
             }
         }
-        if (lane < LANES)
-            for (int k = 0; k < SIDE; k++) raw[(r * SIDE + k) * RAW + lane] = d[k];
-    }
-}
-template <int LANES>
-inline void collect_all(constant int *p, device const float *x, threadgroup float *raw,
-                        threadgroup const uint *keep, int g, int k, Place at, int n, int lane) {
-    const int tall = p[6], wide = p[7];
-    for (int i = 0; i < n;) {
-        const int some = min(min(n - i, wide - at.x), LANES - 1);
-        collect<LANES>(p, x, raw + i, keep, (at.image * p[2] + g) * p[1] + k, at, lane);
         i += some;
         at = after(at, some, tall, wide);
         simdgroup_barrier(mem_flags::mem_threadgroup);
@@ -205,12 +185,16 @@ inline void collect_all(constant int *p, device const float *x, threadgroup floa
 }
 
 // The parts of 32 squares of a channel: `step` apart in v.
-inline void make_parts(threadgroup const float *raw, device float *v, int step, int lane) {
+inline void make_parts(threadgroup const float *near, threadgroup const float *far, device float *v,
+                       int step, int lane) {
     float half_way[SIDE][PARTS];
 #pragma unroll
     for (int r = 0; r < SIDE; r++) {
         float d[SIDE];
-        for (int k = 0; k < SIDE; k++) d[k] = raw[(r * SIDE + k) * RAW + lane];
+        const Some a = *(threadgroup const Some *)(near + r * HELD + STEP * lane);
+        const Some b = *(threadgroup const Some *)(far + r * HELD + STEP * lane);
+        for (int k = 0; k < STEP; k++) d[k] = a.at[k];
+        for (int k = STEP; k < SIDE; k++) d[k] = b.at[k - STEP];
         parts_of_picture(d, half_way[r]);
     }
 #pragma unroll
@@ -312,8 +296,7 @@ kernel void squares(constant int *p [[buffer(0)]], device const float *x [[buffe
                     uint3 group [[threadgroup_position_in_grid]],
                     uint3 groups [[threadgroups_per_grid]],
                     uint self [[thread_index_in_simdgroup]]) {
-    threadgroup float raw[SIDE * SIDE * RAW], lines[RESULTS * LINE];
-    threadgroup uint keep[SIDE * 64];
+    threadgroup float near[SIDE * HELD], far[SIDE * HELD], lines[RESULTS * LINE];
     const int M = p[0], K = p[1], G = p[2], tall = p[6], wide = p[7], lane = int(self);
     const int g = int(group.z), m0 = int(group.y) * p[14], m1 = min(M, m0 + p[14]);
     const int mine = int((group.z * groups.y + group.y) * groups.x + group.x);
@@ -321,10 +304,6 @@ kernel void squares(constant int *p [[buffer(0)]], device const float *x [[buffe
     typedef tensor<device float, dextents<int, 2>, tensor_inline> Matrix;
     constexpr auto what = matmul2d_descriptor(ROWS, TILE, dynamic_length_v<int>);
     matmul2d<what, execution_simdgroup> op;
-    for (int k = 0; k < SIDE; k++)
-        for (int i = lane; i < 64; i += 32)
-            keep[k * 64 + i] = uint(STEP * i + k - p[11]) < uint(p[5]) ? ~0u : 0;
-    simdgroup_barrier(mem_flags::mem_threadgroup);
     // Tiles are vectors of 16 squares, nearly as many in each.
     const int all_squares = p[3] * tall * wide, vectors = (all_squares + 15) / 16;
     const int some = vectors / p[13], more = vectors % p[13];
@@ -333,20 +312,14 @@ kernel void squares(constant int *p [[buffer(0)]], device const float *x [[buffe
         const int n = min(lanes, all_squares - first), pitch = (lanes + 31) / 32 * 32;
         device float *sums = v + PARTS * PARTS * K * pitch + SUMS * SUMS * APART;
         const Place begin = place(first, tall, wide);
-        if (n < TILE) { // parts are made of squares that are not there
-            for (int k = 0; k < SIDE * SIDE; k++)
-                for (int h = 0; h < TILE; h += 32) raw[k * RAW + h + lane] = 0;
+        if (n < pitch) { // parts are made of squares that are not there
+            for (int i = 0; i < SIDE * HELD; i += 32) near[i + lane] = 0, far[i + lane] = 0;
             simdgroup_barrier(mem_flags::mem_threadgroup);
         }
         for (int k = 0; k < K; k++) {
-            if (wide < 8)
-                collect_all<8>(p, x, raw, keep, g, k, begin, n, lane);
-            else if (wide < 16)
-                collect_all<16>(p, x, raw, keep, g, k, begin, n, lane);
-            else
-                collect_all<32>(p, x, raw, keep, g, k, begin, n, lane);
-            for (int h = 0; h < lanes; h += 32)
-                make_parts(raw + h, v + k * pitch + h, K * pitch, lane);
+            collect(p, x, near, far, g, k, begin, n, lane);
+            for (int h = 0; h < pitch; h += 32)
+                make_parts(near + STEP * h, far + STEP * h, v + k * pitch + h, K * pitch, lane);
             simdgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device);
         }
         for (int row0 = m0; row0 < m1; row0 += ROWS) {
