@@ -64,8 +64,9 @@ static IgTensor *weights_of(const IgConv *v, bool back, const Square *s, IgTenso
                             MTLError **error) {
     int64_t n = v->groups * v->o * v->c, m = back ? v->c : v->o, k = back ? v->o : v->c;
     IgTensor *packed = ig_contiguous(w, error);
-    IgWork work = {.kernel = {ig_text_conv_squares_metal, "weights", NULL, s->macros},
-                   .words = {(int32_t)n, (int32_t)m, (int32_t)k, back}};
+    IgWork work = {.kernel = {ig_text_conv_squares_metal, back ? "weights_back" : "weights", NULL,
+                              s->macros},
+                   .words = {(int32_t)n, (int32_t)m, (int32_t)k}};
     ig_work_threads(&work, k, v->groups * m);
     return ig_work("ig_conv2d", &work, 1, &packed, &(IgShape){1, {s->parts * n + s->sums * APART}},
                    IgFloat32, error);

@@ -100,21 +100,12 @@ struct Nine {
     float at[9];
 };
 
-// w (groups, O, C, 3, 3) becomes u: for each sum (groups, M, its parts, K). Of the way back, M is of C,
-// K of O, and taps are in reverse.
-// p: groups * O * C, M, K, whether it is the way back
-kernel void weights(constant int *p [[buffer(0)]], device const Nine *w [[buffer(1)]],
-                    device float *u [[buffer(2)]], uint2 at [[thread_position_in_grid]]) {
-    const int n = p[0], M = p[1], K = p[2], k = int(at.x), row = int(at.y);
-    Nine nine;
-    if (p[3])
-        nine = w[(row / M * K + k) * M + row % M];
-    else
-        nine = w[row * K + k];
+// w (groups, O, C, 3, 3) becomes u: for each sum (groups, M, its parts, K).
+// n: groups * O * C
+inline void make_weights(Nine nine, device float *u, int n, int K, int row, int k) {
     float rows[3][PARTS];
     for (int r = 0; r < 3; r++) {
-        float three[3];
-        for (int s = 0; s < 3; s++) three[s] = nine.at[p[3] ? 8 - 3 * r - s : 3 * r + s];
+        const float three[3] = {nine.at[3 * r], nine.at[3 * r + 1], nine.at[3 * r + 2]};
         parts_of_weights(three, rows[r]);
     }
 #pragma unroll
@@ -130,6 +121,23 @@ kernel void weights(constant int *p [[buffer(0)]], device const Nine *w [[buffer
                 out[y];
         }
     }
+}
+
+// p: groups * O * C, M, K
+kernel void weights(constant int *p [[buffer(0)]], device const Nine *w [[buffer(1)]],
+                    device float *u [[buffer(2)]], uint2 at [[thread_position_in_grid]]) {
+    const int K = p[2], k = int(at.x), row = int(at.y);
+    make_weights(w[row * K + k], u, p[0], K, row, k);
+}
+
+// Of the way back: M is of C, K of O, and taps are in reverse.
+kernel void weights_back(constant int *p [[buffer(0)]], device const Nine *w [[buffer(1)]],
+                         device float *u [[buffer(2)]], uint2 at [[thread_position_in_grid]]) {
+    const int M = p[1], K = p[2], k = int(at.x), row = int(at.y);
+    const Nine nine = w[(row / M * K + k) * M + row % M];
+    Nine turned;
+    for (int i = 0; i < 9; i++) turned.at[i] = nine.at[8 - i];
+    make_weights(turned, u, p[0], K, row, k);
 }
 
 struct Some {
@@ -246,8 +254,13 @@ inline void store_line(threadgroup const float *from, device float *to, int n, i
     for (; i + 32 <= n; i += 32) {
         STORE(true, i);
     }
-    if (n < 8) {
+    if (n < 4) {
         STORE(lane < 8 && lane < n, 0);
+        return;
+    }
+    if (n < 8) {
+        STORE(lane < 4, 0);
+        STORE(lane < 4, n - 4);
         return;
     }
     if (n - i >= 16) {
