@@ -51,7 +51,7 @@ static bool can_count(const IgConv *v) {
 bool ig_conv_is_squares(const IgConv *v, bool back, const IgTensor *x) {
     int64_t stride = v->stride[0], most = stride == 1 ? 2 : MAX_PADDING;
     bool is = !ig_device((IgTensor *)x)->gpu && ig_type(x) == IgFloat32 && v->c >= MIN_CHANNELS &&
-              v->o >= MIN_CHANNELS && (stride == 1 || (stride == 2 && !back)) &&
+              v->o >= MIN_CHANNELS && v->n > 0 && (stride == 1 || (stride == 2 && !back)) &&
               (stride == 1 || squares_of(&halved, v->n, v->out) >= MIN_SQUARES) && can_count(v);
     for (int a = 0; a < 2; a++)
         is &= v->kernel[a] == 3 && v->stride[a] == stride && v->dilation[a] == 1 &&
@@ -64,9 +64,9 @@ static IgTensor *weights_of(const IgConv *v, bool back, const Square *s, IgTenso
                             MTLError **error) {
     int64_t n = v->groups * v->o * v->c, m = back ? v->c : v->o, k = back ? v->o : v->c;
     IgTensor *packed = ig_contiguous(w, error);
-    IgWork work = {.kernel = {ig_text_conv_squares_metal, back ? "weights_back" : "weights", NULL,
-                              s->macros},
-                   .words = {(int32_t)n, (int32_t)m, (int32_t)k}};
+    IgWork work = {
+        .kernel = {ig_text_conv_squares_metal, back ? "weights_back" : "weights", NULL, s->macros},
+        .words = {(int32_t)n, (int32_t)m, (int32_t)k}};
     ig_work_threads(&work, k, v->groups * m);
     return ig_work("ig_conv2d", &work, 1, &packed, &(IgShape){1, {s->parts * n + s->sums * APART}},
                    IgFloat32, error);

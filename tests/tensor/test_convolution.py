@@ -86,6 +86,8 @@ CASES = {
     "rows_7": ((2, 3, 21, 130), (65, 3, 7, 7), {"stride": 2, "padding": 3}),
     "rows_7_odd": ((1, 6, 12, 271), (40, 3, 4, 7), {"stride": (3, 2), "padding": (0, 4), "groups": 2}),
     "rows_5": ((2, 5, 19, 257), (17, 5, 3, 5), {"stride": (1, 2), "padding": 1}),
+    "rows_short": ((2, 3, 62, 64), (33, 3, 7, 7), {"stride": 2, "padding": 3}),
+    "rows_short_middle": ((1, 8, 37, 110), (140, 4, 5, 5), {"stride": 2, "padding": (1, 2), "groups": 2}),
     "rows_border": ((1, 3, 3, 9), (16, 3, 9, 7), {"stride": 2, "padding": (5, 90)}),
     "groups": ((2, 40, 7, 9), (60, 20, 3, 3), {"groups": 2, "padding": 1}),
     "groups_few": ((2, 6, 7, 9), (9, 2, 3, 3), {"groups": 3, "padding": 1, "stride": 2}),
@@ -179,10 +181,11 @@ def test_views_types_and_empty():
     k = RNG.integers(0, 5, (2, 4, 3, 3)).astype("f2")
     y = ig.conv2d(ig.tensor(i), ig.tensor(k))
     assert y.type == ig.F16 and np.array_equal(y.numpy(), conv2d(i, k.astype("f8")))
-    for c in (17, 3):
-        h = ig.leaf(span(-1, 1, 4, c, 3, 3))
-        y = ig.conv2d(ig.full((0, c, 5, 5), 1), h)
-        assert y.shape == (0, 4, 3, 3) and y.numpy().size == 0
+    for o, c, k, stride, size in ((4, 17, 3, 1, 5), (4, 3, 3, 1, 5), (16, 16, 3, 1, 5), (16, 16, 3, 2, 33), (16, 3, 7, 2, 64)):
+        h = ig.leaf(span(-1, 1, o, c, k, k))
+        y = ig.conv2d(ig.full((0, c, size, size), 1), h, stride=stride)
+        side = (size - k) // stride + 1
+        assert y.shape == (0, o, side, side) and y.numpy().size == 0
         ig.backward(ig.sum(y, ig.ALL, False))
         assert not ig.grad(h).numpy().any()
 

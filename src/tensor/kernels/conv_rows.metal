@@ -77,6 +77,24 @@ struct Four {
 };
 enum { HELD = 3584, SLACK = 256 };
 
+// The values at all points of eight columns each: `step` from a part to the next, `line` from one line
+// of them, `odd_part` from even to odd ones.
+inline void store_points(thread const float *even, thread const float *odd, device float *to, int step,
+                         int line, int odd_part) {
+    for (int i = 0; i < POINTS_EVEN; i++) {
+        device float *at = to + parts_before(i) * step + parts(i) * line;
+        float sum = 0;
+        for (int j = 0; j < POINTS_EVEN; j++)
+            if (of_even.of_picture[i][j] != 0) sum = fma(of_even.of_picture[i][j], even[j], sum);
+        at[0] = sum;
+        if (i >= POINTS_ODD) continue;
+        sum = 0;
+        for (int j = 0; j < POINTS_ODD; j++)
+            if (of_odd.of_picture[i][j] != 0) sum = fma(of_odd.of_picture[i][j], odd[j], sum);
+        at[odd_part] = sum;
+    }
+}
+
 // x (images, C, rows, columns) becomes v: per image for each point (tall, parts, C, wide), each number
 // of which is for four results. A threadgroup is one SIMD-group.
 // p: rows, columns, C, tall, wide, padding y and x, lines of a threadgroup
@@ -116,24 +134,62 @@ kernel void lines(constant int *p [[buffer(0)]], device const float *x [[buffer(
                     const Four b = *(threadgroup const Four *)(halves[1] + 4 * (q + lane) + h);
                     for (int j = 0; j < 4; j++) even[h + j] = a.at[j], odd[h + j] = b.at[j];
                 }
-                for (int i = 0; i < POINTS_EVEN; i++) {
-                    device float *at = to + parts_before(i) * tall * C * wide +
-                                       line * parts(i) * C * wide + q + lane;
-                    float sum = 0;
-                    for (int j = 0; j < POINTS_EVEN; j++)
-                        if (of_even.of_picture[i][j] != 0)
-                            sum = fma(of_even.of_picture[i][j], even[j], sum);
-                    at[0] = sum;
-                    if (i >= POINTS_ODD) continue;
-                    sum = 0;
-                    for (int j = 0; j < POINTS_ODD; j++)
-                        if (of_odd.of_picture[i][j] != 0)
-                            sum = fma(of_odd.of_picture[i][j], odd[j], sum);
-                    at[C * wide] = sum;
-                }
+                store_points(even, odd, to + q + lane, tall * C * wide, line * C * wide, C * wide);
             }
             simdgroup_barrier(mem_flags::mem_threadgroup);
         }
+}
+
+// Sums of a tile, TILE for each of four columns: rows row0 .. of the weights of a group by what `picture`
+// has of each point: `step` from a part to the next, beginning at line `line` of them, `pitch` between
+// rows. K1: rows of a part.
+inline void multiply(device float *u, int G, int g, int M, int row0, int K1, device float *picture,
+                     int step, int line, int pitch, int lanes, threadgroup float *sums) {
+    typedef tensor<device float, dextents<int, 2>, tensor_inline> Matrix;
+    typedef tensor<threadgroup float, dextents<int, 2>, tensor_inline> Sums;
+    constexpr auto what = matmul2d_descriptor(TILE_M, TILE_N, dynamic_length_v<int>);
+    matmul2d<what, execution_simdgroup> op;
+#define POINT(I)                                                                                   \
+    auto p##I = op.get_destination_cooperative_tensor<Matrix, Matrix, float>();                    \
+    if (I < POINTS_EVEN) {                                                                         \
+        const int K = parts(I) * K1;                                                               \
+        Matrix all(u + (parts_before(I) * G + parts(I) * g) * M * K1, dextents<int, 2>(K, M),      \
+                   array<int, 2>{1, K});                                                           \
+        auto left = all.slice(0, row0);                                                            \
+        Matrix right(picture + parts_before(I) * step + parts(I) * line,                           \
+                     dextents<int, 2>(lanes, K), array<int, 2>{1, pitch});                         \
+        op.run(left, right, p##I);                                                                 \
+    }
+    POINT(0)
+    POINT(1)
+    POINT(2)
+    POINT(3)
+    POINT(4)
+    POINT(5)
+    POINT(6)
+    // Result k of a point is the power k of it; of infinity, the last alone.
+    for (ushort e = 0; e < p0.get_capacity(); e++) {
+        const float one = p2[e] + p3[e], minus_one = p2[e] - p3[e];
+        const float two = p4[e] + p5[e], minus_two = p4[e] - p5[e];
+        const float part = POINTS_EVEN > 6 ? p6[e] : 0.0f;
+        p3[e] = p0[e] + minus_one + 8 * minus_two + 0.125f * part;
+        p0[e] = p1[e] + one + two + part;
+        p1[e] = minus_one + 2 * minus_two + 0.5f * part;
+        p2[e] = one + 4 * two + 0.25f * part;
+    }
+#define KEEP(I)                                                                                    \
+    Sums all##I(sums + I * TILE, dextents<int, 2>(TILE_N, TILE_M), array<int, 2>{1, TILE_N});      \
+    p##I.store(all##I);
+    KEEP(0)
+    KEEP(1)
+    KEEP(2)
+    KEEP(3)
+    simdgroup_barrier(mem_flags::mem_threadgroup);
+}
+
+// Results of one row of the weights, 32 threads with four each.
+inline float4 four_of(threadgroup const float *sums, int lane) {
+    return {sums[lane], sums[TILE + lane], sums[2 * TILE + lane], sums[3 * TILE + lane]};
 }
 
 // Rows of results: all points of a row of v by the weights. A threadgroup is one SIMD-group.
@@ -150,49 +206,9 @@ kernel void rows(constant int *p [[buffer(0)]], device float *v [[buffer(1)]],
     const int row0 = int(group.y) * TILE_M, n_rows = min(TILE_M, M - row0), lane = int(self);
     const int q0 = int(group.x) * TILE_N, lanes = min(TILE_N, ((columns + 3) / 4 - q0 + 15) / 16 * 16);
     device float *picture = v + ng * parts_before(POINTS_EVEN) * tall * C * wide + q0;
-    device float *matrix = u + g * M * KH * C;
-    typedef tensor<device float, dextents<int, 2>, tensor_inline> Matrix;
-    typedef tensor<threadgroup float, dextents<int, 2>, tensor_inline> Sums;
-    constexpr auto what = matmul2d_descriptor(TILE_M, TILE_N, dynamic_length_v<int>);
-    matmul2d<what, execution_simdgroup> op;
     for (int y = first; y < end; y++) {
-#define POINT(I)                                                                                   \
-    auto p##I = op.get_destination_cooperative_tensor<Matrix, Matrix, float>();                    \
-    if (I < POINTS_EVEN) {                                                                         \
-        const int K = KH * parts(I) * C;                                                           \
-        Matrix all(matrix + parts_before(I) * G * M * KH * C + g * M * KH * (parts(I) - 1) * C,    \
-                   dextents<int, 2>(K, M), array<int, 2>{1, K});                                   \
-        auto left = all.slice(0, row0);                                                            \
-        Matrix right(picture + (parts_before(I) * tall + y * p[8] * parts(I)) * C * wide,          \
-                     dextents<int, 2>(lanes, K), array<int, 2>{1, wide});                          \
-        op.run(left, right, p##I);                                                                 \
-    }
-        POINT(0)
-        POINT(1)
-        POINT(2)
-        POINT(3)
-        POINT(4)
-        POINT(5)
-        POINT(6)
-        // Result k of a point is the power k of it; of infinity, the last alone.
-        for (ushort e = 0; e < p0.get_capacity(); e++) {
-            const float one = p2[e] + p3[e], minus_one = p2[e] - p3[e];
-            const float two = p4[e] + p5[e], minus_two = p4[e] - p5[e];
-            const float part = POINTS_EVEN > 6 ? p6[e] : 0.0f;
-            p3[e] = p0[e] + minus_one + 8 * minus_two + 0.125f * part;
-            p0[e] = p1[e] + one + two + part;
-            p1[e] = minus_one + 2 * minus_two + 0.5f * part;
-            p2[e] = one + 4 * two + 0.25f * part;
-        }
-#define KEEP(I)                                                                                    \
-    Sums all##I(sums + I * TILE, dextents<int, 2>(TILE_N, TILE_M),                      \
-                array<int, 2>{1, TILE_N});                                                         \
-    p##I.store(all##I);
-        KEEP(0)
-        KEEP(1)
-        KEEP(2)
-        KEEP(3)
-        simdgroup_barrier(mem_flags::mem_threadgroup);
+        multiply(u, G, g, M, row0, KH * C, picture, tall * C * wide, y * p[8] * C * wide, wide, lanes,
+                 sums);
         // A line is stored with what is behind it where this threadgroup writes that again
         // (conv_layout.metal): there are at least 64 columns.
         const int n = columns - 4 * q0;
@@ -203,14 +219,92 @@ kernel void rows(constant int *p [[buffer(0)]], device float *v [[buffer(1)]],
             const float more = p[10] ? bias[g * M + row0 + m] : 0.0f;
             threadgroup const float *at = sums + m * TILE_N;
             if (whole) {
-                const float4 four = {at[lane], at[TILE + lane], at[2 * TILE + lane],
-                                     at[3 * TILE + lane]};
-                ((device float4 *)to)[lane] = four + more;
+                ((device float4 *)to)[lane] = four_of(at, lane) + more;
             } else {
                 for (int i = lane; i < n && i < 4 * TILE_N; i += 32)
                     to[i] = at[i % 4 * TILE + i / 4] + more;
             }
         }
         simdgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device);
+    }
+}
+
+// Short rows, with stride 2 down the columns as well: a tile is several rows of results side by side. For
+// a row of the kernel they need every second line, so lines of either kind lie one after the other, even
+// and odd columns apart (`near`), and again four columns further on (`far`), where a row does not go on
+// with the next one. A threadgroup is one SIMD-group and makes a tile in memory of its own.
+// p: M, C, groups, rows and columns of the source, KH, rows and columns of the result, padding y and x,
+// whether there is a bias, numbers of a row of a tile, each of four results, and of scratch, tiles of all
+// images
+enum { NEAR = 512, WHOLE = 3072 };
+kernel void short_rows(constant int *p [[buffer(0)]], device const float *x [[buffer(1)]],
+                       device float *u [[buffer(2)]], device const float *bias [[buffer(3)]],
+                       device float *result [[buffer(4)]], device float *scratch [[buffer(5)]],
+                       uint group [[threadgroup_position_in_grid]],
+                       uint groups [[threadgroups_per_grid]],
+                       uint self [[thread_index_in_simdgroup]]) {
+    threadgroup float sums[4 * TILE];
+    const int M = p[0], C = p[1], G = p[2], KH = p[5], columns = p[7], wide = p[11], lane = int(self);
+    const int n = TILE_N / wide, n_lines = 2 * (n - 1) + KH, pitch = 8 * wide + 32;
+    device float *lines = scratch + size_t(group) * size_t(p[12]);
+    device float *whole_lines = lines + 8 * NEAR, *v = whole_lines + WHOLE;
+    const int n_tiles = (p[6] + n - 1) / n;
+    for (int tile = int(group); tile < p[13]; tile += int(groups)) {
+        const int image = tile / n_tiles, y0 = tile % n_tiles * n, g = image % G;
+        for (int c = 0; c < C; c++) {
+            for (int l = 0; l < n_lines; l++) { // with their border
+                const int y = 2 * y0 + l - p[8];
+                const bool inside = y >= 0 && y < p[3];
+                device const float *from = x + ((image * C + c) * p[3] + y) * p[4];
+                for (int h = 0; h < pitch; h += 32) {
+                    const int column = h + lane - p[9];
+                    float a = 0;
+                    if (inside && uint(column) < uint(p[4])) a = from[column];
+                    whole_lines[l * pitch + h + lane] = a;
+                }
+            }
+            simdgroup_barrier(mem_flags::mem_device);
+            for (int l = 0; l < n_lines; l++) {
+                device float *to = lines + l % 2 * 4 * NEAR + l / 2 * 4 * wide + lane;
+                for (int h = 0; h < 4 * wide; h += 32)
+                    for (int far = 0; far < 2; far++) {
+                        const Two two = *(device const Two *)(whole_lines + l * pitch + 2 * (h + lane) +
+                                                              8 * far);
+                        to[2 * far * NEAR + h] = two.even, to[(2 * far + 1) * NEAR + h] = two.odd;
+                    }
+            }
+            simdgroup_barrier(mem_flags::mem_device);
+            for (int r = 0; r < KH; r++) {
+                device const float *from = lines + r % 2 * 4 * NEAR + r / 2 * 4 * wide + 4 * lane;
+                float even[8], odd[8];
+                for (int h = 0; h < 8; h += 4) {
+                    const Four a = *(device const Four *)(from + h / 2 * NEAR);
+                    const Four b = *(device const Four *)(from + h / 2 * NEAR + NEAR);
+                    for (int j = 0; j < 4; j++) even[h + j] = a.at[j], odd[h + j] = b.at[j];
+                }
+                store_points(even, odd, v + c * TILE_N + lane, KH * C * TILE_N, r * C * TILE_N,
+                             C * TILE_N);
+            }
+            simdgroup_barrier(mem_flags::mem_device);
+        }
+        const bool whole = columns == 4 * wide && y0 + n <= p[6];
+        for (int row0 = 0; row0 < M; row0 += TILE_M) {
+            multiply(u, G, g, M, row0, KH * C, v, KH * C * TILE_N, 0, TILE_N, TILE_N, sums);
+            for (int m = 0; m < min(TILE_M, M - row0); m++) {
+                const float more = p[10] ? bias[g * M + row0 + m] : 0.0f;
+                threadgroup const float *at = sums + m * TILE_N;
+                device float *to = result + ((image * M + row0 + m) * p[6] + y0) * columns;
+                if (whole) {
+                    ((device float4 *)to)[lane] = four_of(at, lane) + more;
+                } else {
+                    for (int i = lane; i < 4 * TILE_N; i += 32) {
+                        const int down = i / (4 * wide), column = i % (4 * wide);
+                        if (column < columns && y0 + down < p[6])
+                            to[down * columns + column] = at[i % 4 * TILE + i / 4] + more;
+                    }
+                }
+            }
+            simdgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device);
+        }
     }
 }
