@@ -143,7 +143,7 @@ kernel void weights_back(constant int *p [[buffer(0)]], device const Nine *w [[b
 struct Some {
     float at[STEP];
 };
-enum { TILE = 64, ROWS = 64, HELD = STEP * TILE + 32, LINE = RESULTS * TILE };
+enum { TILE = 64, ROWS = 64, HELD = STEP * TILE + 64, LINE = RESULTS * TILE };
 
 // Where a square is.
 struct Place {
@@ -163,9 +163,10 @@ inline Place after(Place at, int n, int tall, int wide) {
     return at;
 }
 
-// What n squares need of a channel: STEP columns of each in `near`, what follows them in `far`, in which
-// neighbours of the last of a row are not those of the next row's first. Rows of squares are copied one
-// after the other, with more behind them than they have.
+// What n squares need of a channel: STEP columns of each in `near`, one row of squares after the other,
+// with more behind them than they have. The last of a row finds what follows it in `far`; unless the
+// picture ends there, then it is zero (FAR is false).
+template <bool FAR>
 inline void collect(constant int *p, device const float *x, threadgroup float *near,
                     threadgroup float *far, int g, int k, Place at, int n, int lane) {
     const int rows = p[4], columns = p[5], tall = p[6], wide = p[7];
@@ -176,14 +177,15 @@ inline void collect(constant int *p, device const float *x, threadgroup float *n
         for (int r = 0; r < SIDE; r++) {
             const int y = STEP * at.y + r - p[10], line = (plane * rows + y) * columns;
             const bool inside = y >= 0 && y < rows;
-            for (int h = 0; h < STEP * some; h += 32) {
+            for (int h = 0; h < STEP * (FAR ? some : some + 1); h += 32) {
                 const int a = first + h, b = a + STEP, to = r * HELD + STEP * i + h + lane;
                 float here = 0, there = 0;
                 if (inside) {
                     if (uint(a) < uint(columns)) here = x[line + a];
-                    if (uint(b) < uint(columns)) there = x[line + b];
+                    if (FAR && uint(b) < uint(columns)) there = x[line + b];
                 }
-                near[to] = here, far[to] = there;
+                near[to] = here;
+                if (FAR) far[to] = there;
             }
         }
         i += some;
@@ -192,17 +194,20 @@ inline void collect(constant int *p, device const float *x, threadgroup float *n
     }
 }
 
-// The parts of 32 squares of a channel: `step` apart in v.
-inline void make_parts(threadgroup const float *near, threadgroup const float *far, device float *v,
-                       int step, int lane) {
+// The parts of 32 squares of a channel: `step` apart in v. goes_on: no bits for the last of a row.
+template <bool FAR>
+inline void make_parts(threadgroup const float *near, threadgroup const float *far, uint goes_on,
+                       device float *v, int step, int lane) {
     float half_way[SIDE][PARTS];
 #pragma unroll
     for (int r = 0; r < SIDE; r++) {
         float d[SIDE];
         const Some a = *(threadgroup const Some *)(near + r * HELD + STEP * lane);
-        const Some b = *(threadgroup const Some *)(far + r * HELD + STEP * lane);
+        const Some b = *(threadgroup const Some *)(FAR ? far + r * HELD + STEP * lane
+                                                       : near + r * HELD + STEP * (lane + 1));
         for (int k = 0; k < STEP; k++) d[k] = a.at[k];
-        for (int k = STEP; k < SIDE; k++) d[k] = b.at[k - STEP];
+        for (int k = STEP; k < SIDE; k++)
+            d[k] = FAR ? b.at[k - STEP] : as_type<float>(as_type<uint>(b.at[k - STEP]) & goes_on);
         parts_of_picture(d, half_way[r]);
     }
 #pragma unroll
@@ -213,6 +218,26 @@ inline void make_parts(threadgroup const float *near, threadgroup const float *f
 #pragma unroll
         for (int y = 0; y < PARTS; y++)
             v[place_of(y, x) * step + (sum_of(y) * SUMS + sum_of(x)) * APART + lane] = out[y];
+    }
+}
+
+// The parts of n squares, in lines of `pitch`.
+template <bool FAR>
+inline void make_tile(constant int *p, device const float *x, threadgroup float *near,
+                      threadgroup float *far, device float *v, int g, Place begin, int n, int pitch,
+                      int lane) {
+    const int K = p[1], wide = p[7];
+    uint goes_on[TILE / 32];
+    for (int h = 0; h < TILE; h += 32)
+        goes_on[h / 32] = (begin.x + h + lane) % wide == wide - 1 ? 0 : ~0u;
+    for (int k = 0; k < K; k++) {
+        collect<FAR>(p, x, near, far, g, k, begin, n, lane);
+#pragma unroll
+        for (int h = 0; h < TILE; h += 32)
+            if (h < pitch)
+                make_parts<FAR>(near + STEP * h, far + STEP * h, goes_on[h / 32], v + k * pitch + h,
+                                K * pitch, lane);
+        simdgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device);
     }
 }
 
@@ -317,6 +342,7 @@ kernel void squares(constant int *p [[buffer(0)]], device const float *x [[buffe
     typedef tensor<device float, dextents<int, 2>, tensor_inline> Matrix;
     constexpr auto what = matmul2d_descriptor(ROWS, TILE, dynamic_length_v<int>);
     matmul2d<what, execution_simdgroup> op;
+    const bool has_far = STEP * wide - p[11] < p[5]; // the picture goes on behind the last squares
     // Tiles are vectors of 16 squares, nearly as many in each.
     const int all_squares = p[3] * tall * wide, vectors = (all_squares + 15) / 16;
     const int some = vectors / p[13], more = vectors % p[13];
@@ -329,12 +355,10 @@ kernel void squares(constant int *p [[buffer(0)]], device const float *x [[buffe
             for (int i = 0; i < SIDE * HELD; i += 32) near[i + lane] = 0, far[i + lane] = 0;
             simdgroup_barrier(mem_flags::mem_threadgroup);
         }
-        for (int k = 0; k < K; k++) {
-            collect(p, x, near, far, g, k, begin, n, lane);
-            for (int h = 0; h < pitch; h += 32)
-                make_parts(near + STEP * h, far + STEP * h, v + k * pitch + h, K * pitch, lane);
-            simdgroup_barrier(mem_flags::mem_threadgroup | mem_flags::mem_device);
-        }
+        if (has_far)
+            make_tile<true>(p, x, near, far, v, g, begin, n, pitch, lane);
+        else
+            make_tile<false>(p, x, near, far, v, g, begin, n, pitch, lane);
         for (int row0 = m0; row0 < m1; row0 += ROWS) {
             for (int a = 0; a < SUMS; a++)
                 for (int b = 0; b < SUMS; b++) {
