@@ -67,6 +67,11 @@ kernel void transpose(device const float *a [[buffer(0)]], device float *b [[buf
 // arg 1 = np.zeros(96 * 32, f32)
 // arg 2 = np.array([96, 32], i32)
 // close 1 = (lambda p: sum(p[2 + dy:34 + dy, 2 + dx:98 + dx] for dy in range(-2, 3) for dx in range(-2, 3)) / 25)(np.pad(a0.reshape(32, 96), 2, mode='edge'))
+// run: blur grid=200,44 group=64,16
+// arg 0 = rand(200 * 44)
+// arg 1 = np.zeros(200 * 44, f32)
+// arg 2 = np.array([200, 44], i32)
+// close 1 = (lambda p: sum(p[2 + dy:46 + dy, 2 + dx:202 + dx] for dy in range(-2, 3) for dx in range(-2, 3)) / 25)(np.pad(a0.reshape(44, 200), 2, mode='edge'))
 kernel void blur(device const float *in [[buffer(0)]], device float *out [[buffer(1)]], constant int2 &size [[buffer(2)]],
                  uint2 g [[thread_position_in_grid]]) {
     float sum = 0;

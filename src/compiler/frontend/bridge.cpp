@@ -35,6 +35,7 @@
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Object/ObjectFile.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -1418,6 +1419,15 @@ void bridge_drop_variables(struct LLVMOpaqueModule *module) {
     for (llvm::Function &f : *llvm::unwrap(module))
         for (llvm::BasicBlock &b : f)
             for (llvm::Instruction &i : b) i.dropDbgRecords();
+}
+
+void bridge_schedule(bool yes) {
+    static const char name[] = "enable-misched";
+    auto &options = llvm::cl::getRegisteredOptions();
+    auto found = options.find(name);
+    if (found == options.end()) return;
+    found->second->reset();
+    if (!yes) found->second->addOccurrence(0, name, "false");
 }
 
 struct LLVMOpaqueBasicBlock *bridge_split_before(struct LLVMOpaqueValue *first) {

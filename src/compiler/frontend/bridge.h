@@ -226,6 +226,10 @@ void bridge_forget_headers(struct LLVMOpaqueModule *module);
 void bridge_drop_variables(
     struct LLVMOpaqueModule *module); // of its notes for debuggers: lines stay
 
+// From now on LLVM puts machine instructions in an order of its own where it does so by itself, or
+// nowhere.
+void bridge_schedule(bool yes);
+
 struct LLVMOpaqueBasicBlock;
 struct LLVMOpaqueValue;
 // `first` and all that follows it become a block of their own; the old one is left without an end.

@@ -9,6 +9,10 @@
 #include <stdlib.h>
 
 enum { MAX_VERSIONED = 6000 }; // instructions of a function that may be emitted twice
+// Few pieces of rows touch a bound (of an image of 1,024 pixels 1 in 16, of 32 threads each). Where
+// a step has many of them, code for all at a time takes long to compile (5x5 blur by eight rows,
+// AVX-512: 112 ms instead of 82).
+enum { MANY_ROWS = 8, SLOW_ROWS = 2 };
 
 static void open_types(Vec *x) {
     LLVMContextRef c = x->llvm;
@@ -124,6 +128,45 @@ static void call_with_own_arguments(Vec *x, Value callee) {
     LLVMBuildRetVoid(x->b);
 }
 
+// The body without the assumption that no index meets a clamp, for so many vectors of the step.
+static Value emit_slow(Vec *x, unsigned parts) {
+    unsigned all = x->parts;
+    x->parts = parts;
+    x->lanes = x->width * parts;
+    if (parts != all) {
+        msl_plan_positions(x);
+        msl_analyse(x);
+    }
+    // That of one vector serves some threads as well (codegen/wrap.c).
+    Value slow = emit(x, ".simd.slow", x->cx->whole && parts > 1);
+    x->parts = all;
+    x->lanes = x->width * all;
+    if (parts != all) msl_plan_positions(x); // who comes next analyses
+    return slow;
+}
+
+static void keep_apart(Vec *x, Value f) {
+    unsigned in = LLVMGetEnumAttributeKindForName("alwaysinline", 12),
+             out = LLVMGetEnumAttributeKindForName("noinline", 8);
+    LLVMRemoveEnumAttributeAtIndex(f, LLVMAttributeFunctionIndex, in);
+    LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex,
+                            LLVMCreateEnumAttribute(x->llvm, out, 0));
+}
+
+// Calls the slow body for each few rows of the step, all of whose threads run.
+static void call_slow(Vec *x, Value slow, unsigned rows) {
+    unsigned n = LLVMCountParams(x->f);
+    Value *args = vec_alloc(x, n, sizeof *args);
+    LLVMGetParams(x->f, args);
+    args[n - 1] = LLVMConstAllOnes(LLVMVectorType(x->i1, x->width * rows));
+    for (unsigned at = 0; at < x->parts; at += rows) {
+        args[n - 2] = LLVMBuildAdd(x->b, x->first, const_int(x->i32, at * x->apart), "");
+        LLVMBuildCall2(x->b, LLVMGlobalGetValueType(slow), slow, args, n, "");
+    }
+    LLVMBuildRetVoid(x->b);
+    keep_apart(x, slow);
+}
+
 static Value vectorise(Vec *x) {
     static const char prepared[] =
         "ingot-prepared"; // codegen may ask twice: for full and for cut groups
@@ -154,8 +197,8 @@ static Value vectorise(Vec *x) {
     x->entry_ok = (Map){0};
     if (!versions) msl_remark_all(x);
     if (!versions) return emit(x, ".simd", x->cx->whole);
-    // That of one vector serves some threads as well (codegen/wrap.c).
-    Value slow = x->cx->slow = emit(x, ".simd.slow", x->cx->whole && x->parts > 1);
+    unsigned slow_parts = x->apart && x->parts >= MANY_ROWS ? SLOW_ROWS : x->parts;
+    Value slow = x->cx->slow = emit_slow(x, slow_parts);
     x->assume = true;
     msl_analyse(x);
     msl_remark_all(x);
@@ -168,7 +211,10 @@ static Value vectorise(Vec *x) {
     LLVMPositionBuilderAtEnd(x->b, yes);
     call_with_own_arguments(x, fast);
     LLVMPositionBuilderAtEnd(x->b, no);
-    call_with_own_arguments(x, slow);
+    if (slow_parts == x->parts)
+        call_with_own_arguments(x, slow);
+    else
+        call_slow(x, slow, slow_parts);
     return f;
 }
 
