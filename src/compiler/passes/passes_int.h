@@ -3,9 +3,8 @@
 // other. Reading order: vectorise.c (the pipeline), prepare.c, join.c, merge.c, cfg.c, private.c,
 // divergence.c, shape.c, bits.c, position.c, emit.c, emit_inst.c, emit_packed.c, emit_memory.c,
 // emit_record.c, emit_stripe.c, emit_clamped.c, emit_helper.c, emit_atomic.c, emit_simd.c,
-// emit_texture.c, emit_tensor.c, emit_count.c, fragment.c, emit_fragment.c, emit_control.c, split.c,
-// version.c.
-// lane_masks.c stands beside them.
+// emit_texture.c, emit_tensor.c, emit_count.c, fragment.c, emit_fragment.c, emit_control.c,
+// split.c, version.c. lane_masks.c stands beside them.
 //
 // The invariant everything rests on: the vector CFG is the structured scalar CFG (same blocks, same
 // edges), and a block runs only while at least one lane is active. So dominance never changes, and
