@@ -320,14 +320,6 @@ bool msl_next_callee(const Cg *cg, size_t *dispatch, size_t *callee, LLVMValueRe
 
 // ---- vectorised ----
 
-static void keep_apart(Cg *cg, LLVMValueRef f) {
-    static const char inlined[] = "alwaysinline";
-    LLVMRemoveEnumAttributeAtIndex(f, LLVMAttributeFunctionIndex,
-                                   LLVMGetEnumAttributeKindForName(inlined, sizeof inlined - 1));
-    msl_add_attribute(&cg->cx, f, LLVMAttributeFunctionIndex, "noinline", 0);
-    msl_add_attribute(&cg->cx, f, LLVMAttributeFunctionIndex, "nounwind", 0);
-}
-
 // (id, frame, uniform arguments..., launch, where the step is, mask): the callees have the same
 // parameters but for the first.
 static void build_switch(Cg *cg, struct CgDispatch *d) {
@@ -340,7 +332,7 @@ static void build_switch(Cg *cg, struct CgDispatch *d) {
     for (size_t i = 0; i < d->n; i++) {
         LLVMValueRef callee = msl_vectorise(cx, d->callees[i].thread, false);
         LLVMDeleteFunction(d->callees[i].thread);
-        keep_apart(cg, callee);
+        msl_keep_apart(&cg->cx, callee);
         LLVMTypeRef type = LLVMGlobalGetValueType(callee);
         if (!f) {
             char name[64];
@@ -351,7 +343,7 @@ static void build_switch(Cg *cg, struct CgDispatch *d) {
             LLVMGetParamTypes(type, types + 1);
             f = LLVMAddFunction(cx->module, name, LLVMFunctionType(nothing, types, n + 1, 0));
             LLVMSetLinkage(f, LLVMInternalLinkage);
-            keep_apart(cg, f);
+            msl_keep_apart(&cg->cx, f);
             LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(cx->llvm, f, "entry");
             out = LLVMAppendBasicBlockInContext(cx->llvm, f, "out");
             LLVMPositionBuilderAtEnd(b, out);

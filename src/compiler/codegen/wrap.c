@@ -283,12 +283,6 @@ typedef struct Plan {
 // Code for all threads where clamps may do something serves some of them as well.
 static bool shares_slow(const Cg *cg, const Plan *plan) { return plan->loose && !cg->uses.barrier; }
 
-static void do_not_inline(MslContext *cx, LLVMValueRef f) {
-    LLVMRemoveEnumAttributeAtIndex(f, LLVMAttributeFunctionIndex,
-                                   LLVMGetEnumAttributeKindForName("alwaysinline", 12));
-    msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, "noinline", 0);
-}
-
 // No thread of a whole threadgroup is left to the version for some.
 static bool serves_edges(const Cg *cg, const Plan *plan) {
     const uint32_t *shape = cg->cx.shape;
@@ -301,7 +295,7 @@ static bool serves_edges(const Cg *cg, const Plan *plan) {
 static LLVMValueRef vectorise_some(Cg *cg, const Plan *plan, LLVMValueRef slow) {
     MslContext *cx = &cg->cx;
     if (slow && shares_slow(cg, plan)) {
-        do_not_inline(cx, slow);
+        msl_keep_apart(cx, slow);
         msl_add_text_attribute(cx, slow, MSL_EDGES, "");
         return slow;
     }

@@ -119,6 +119,8 @@ bool msl_mask_lanes(MslContext *cx, LLVMValueRef thread);
 void msl_mask_all(MslContext *cx, LLVMValueRef thread);
 bool msl_is_masked_call(LLVMValueRef call);
 
+// A function that stays one, as the vectoriser makes them to be inlined.
+void msl_keep_apart(MslContext *cx, LLVMValueRef f);
 // What an instruction is allowed, for another that takes its place.
 void msl_copy_flags(LLVMValueRef from, LLVMValueRef to);
 

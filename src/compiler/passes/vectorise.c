@@ -145,12 +145,15 @@ static Value emit_slow(Vec *x, unsigned parts) {
     return slow;
 }
 
-static void keep_apart(Vec *x, Value f) {
-    unsigned in = LLVMGetEnumAttributeKindForName("alwaysinline", 12),
-             out = LLVMGetEnumAttributeKindForName("noinline", 8);
-    LLVMRemoveEnumAttributeAtIndex(f, LLVMAttributeFunctionIndex, in);
-    LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex,
-                            LLVMCreateEnumAttribute(x->llvm, out, 0));
+void msl_keep_apart(MslContext *cx, LLVMValueRef f) {
+    static const char *const added[] = {"noinline", "nounwind"};
+    LLVMRemoveEnumAttributeAtIndex(f, LLVMAttributeFunctionIndex,
+                                   LLVMGetEnumAttributeKindForName("alwaysinline", 12));
+    for (int k = 0; k < 2; k++) {
+        unsigned kind = LLVMGetEnumAttributeKindForName(added[k], 8);
+        LLVMAddAttributeAtIndex(f, LLVMAttributeFunctionIndex,
+                                LLVMCreateEnumAttribute(cx->llvm, kind, 0));
+    }
 }
 
 // Calls the slow body for each few rows of the step, all of whose threads run.
@@ -164,7 +167,7 @@ static void call_slow(Vec *x, Value slow, unsigned rows) {
         LLVMBuildCall2(x->b, LLVMGlobalGetValueType(slow), slow, args, n, "");
     }
     LLVMBuildRetVoid(x->b);
-    keep_apart(x, slow);
+    msl_keep_apart(x->cx, slow);
 }
 
 static Value vectorise(Vec *x) {
