@@ -326,3 +326,23 @@ kernel void stripes_written(device half4 *in [[buffer(0)]], device float *out [[
     out[i] = dot(first, float4(1, 2, 3, 4)) + dot(second, float4(5, 6, 7, 8)) + dot(third, float4(9, 10, 11, 12)) +
              dot(last, float4(13, 14, 15, 16));
 }
+
+// Vectors of three, which lie as far apart as vectors of four.
+// run: stripes_of_three grid=100 group=64
+// arg 0 = ints(1600, -99, 99).astype(f32)
+// arg 1 = np.zeros(100, f32)
+// expect 1 = (a0.reshape(100, 4, 4)[:, :, :3] * np.arange(1, 13).reshape(4, 3)).sum((1, 2))
+kernel void stripes_of_three(device const float3 *in [[buffer(0)]], device float *out [[buffer(1)]], uint i [[thread_position_in_grid]]) {
+    device const float3 *p = in + 4 * i;
+    out[i] = dot(p[0], float3(1, 2, 3)) + dot(p[1], float3(4, 5, 6)) + dot(p[2], float3(7, 8, 9)) + dot(p[3], float3(10, 11, 12));
+}
+// run: stripes_of_half3 grid=100 group=64
+// arg 0 = ints(1600, -99, 99).astype(f16)
+// arg 1 = np.zeros(100, f32)
+// expect 1 = (a0.reshape(100, 4, 4)[:, :, :3].astype(f32) * np.arange(1, 13).reshape(4, 3)).sum((1, 2))
+kernel void stripes_of_half3(device const half3 *in [[buffer(0)]], device float *out [[buffer(1)]], uint i [[thread_position_in_grid]]) {
+    device const half3 *p = in + 4 * i;
+    float3 s = float3(p[0]) * float3(1, 2, 3) + float3(p[1]) * float3(4, 5, 6) + float3(p[2]) * float3(7, 8, 9) +
+               float3(p[3]) * float3(10, 11, 12);
+    out[i] = s.x + s.y + s.z;
+}

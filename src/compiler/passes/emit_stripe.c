@@ -26,6 +26,14 @@ static int register_of(const Vec *x, int64_t bytes) {
     return size && x->width % (unsigned)(size / bytes) == 0 ? size : 0;
 }
 
+// Whether records lie one behind the other as elements do: not those of three, nor addresses.
+static bool is_dense(const Vec *x, Type t) {
+    if (!is_vector(t) || is_pointer(LLVMGetElementType(t))) return false;
+    unsigned n = LLVMGetVectorSize(t);
+    return n <= MAX_RECORD &&
+           n * LLVMABISizeOfType(x->dl, LLVMGetElementType(t)) == LLVMABISizeOfType(x->dl, t);
+}
+
 static bool is_plain(Value i) {
     return LLVMIsALoadInst(i) && !LLVMGetVolatile(i) &&
            LLVMGetOrdering(i) == LLVMAtomicOrderingNotAtomic;
@@ -44,9 +52,9 @@ static bool find_stripe(Vec *x, Value i, Stripe *s) {
     Class c = msl_class(x, operand(i, 0));
     int64_t bytes = (int64_t)LLVMABISizeOfType(x->dl, t), at, other;
     int n = bytes && c.stride % bytes == 0 ? (int)(c.stride / bytes) : 0;
-    if (!x->cx->split || x->covered || !is_vector(t) || c.kind != LINEAR || c.segmented ||
+    if (!x->cx->split || x->covered || !is_dense(x, t) || c.kind != LINEAR || c.segmented ||
         (n != 2 && n != MOST) || !register_of(x, bytes) || msl_is_soa(x, operand(i, 0)) ||
-        msl_unsure_private(operand(i, 0)) || LLVMGetVectorSize(t) > MAX_RECORD)
+        msl_unsure_private(operand(i, 0)))
         return false;
     Value base = msl_base_of(x, operand(i, 0), &at), found[2 * MOST] = {[MOST] = i};
     for (Value j = LLVMGetNextInstruction(i); j && !msl_may_write(j);
