@@ -4,7 +4,7 @@
 // compiler is linked in and warm: the first source is compiled once before the clock starts.
 // BENCH_STDLIB and BENCH_PCH are set by the build.
 //   bench_compile [-DNAME=VALUE]... [--kernels N] [--repeat N] [--cpu NAME] [--group X,Y,Z]
-//                 [--quick] [--each] [--steps] [--shared] FILE...
+//                 [--baseline] [--each] [--steps] [--shared] FILE...
 // A line for each file, then medians and the worst; function constants are one, attributes of
 // vertices floats or bytes. --kernels: at most so many functions of each library, evenly picked;
 // --repeat: the quickest of so many tries counts; --group: code for threadgroups of this shape;
@@ -32,7 +32,7 @@ typedef struct Bench {
     const char *macros[MAX_MACROS];
     size_t n_macros, max_kernels;
     unsigned repeats; // of which the quickest counts
-    bool steps, each, quick, shared;
+    bool steps, each, baseline, shared;
     const char *cpu;   // LLVM's name; NULL: this machine
     uint32_t group[3]; // 0: for any
     char **files;
@@ -132,7 +132,7 @@ static bool compile_kernel(Bench *b, const MslLibrary *lib, const RfFunction *f,
                                 .math_mode = MSL_MATH_FAST,
                                 .vertex = describe_inputs(f, &descriptor) ? &descriptor : NULL,
                                 .cpu = b->cpu,
-                                .quick = b->quick,
+                                .tier = b->baseline ? TIER_BASELINE : TIER_OPTIMISED,
                                 .shape = {b->group[0], b->group[1], b->group[2]},
                                 .dump_after = b->steps ? "time" : NULL};
     bool ok = true;
@@ -261,8 +261,8 @@ int main(int argc, char **argv) {
             b.max_kernels = strtoul(argv[++i], NULL, 10);
         else if (!strcmp(argv[i], "--steps"))
             b.steps = true;
-        else if (!strcmp(argv[i], "--quick"))
-            b.quick = true;
+        else if (!strcmp(argv[i], "--baseline"))
+            b.baseline = true;
         else if (!strcmp(argv[i], "--repeat") && i + 1 < argc)
             b.repeats = (unsigned)strtoul(argv[++i], NULL, 10);
         else if (!strcmp(argv[i], "--cpu") && i + 1 < argc)
@@ -279,7 +279,7 @@ int main(int argc, char **argv) {
     b.files = argv + i, b.n_files = argc - i;
     if (!b.n_files || !b.repeats || argv[i][0] == '-') {
         fputs("usage: bench_compile [-DNAME=VALUE]... [--kernels N] [--repeat N] [--cpu NAME] "
-              "[--group X,Y,Z] [--quick] [--each] [--steps] [--shared] FILE...\n",
+              "[--group X,Y,Z] [--baseline] [--each] [--steps] [--shared] FILE...\n",
               stderr);
         return 2;
     }

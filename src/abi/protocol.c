@@ -369,7 +369,7 @@ void msg_put_kernel(WireOut *w, const MslKernelRequest *q, const MsgPart *librar
     wire_u8(w, q->validate);
     wire_u8(w, q->watch);
     wire_u8(w, q->reach);
-    wire_u8(w, q->quick);
+    wire_u8(w, (uint8_t)q->tier);
     wire_u8(w, (uint8_t)q->debug);
     put_optional(w, q->emit);
     put_optional(w, q->dump_after);
@@ -402,7 +402,7 @@ bool msg_get_kernel(WireIn *r, BaseArena *a, MsgKernel *k) {
     q->validate = wire_get_u8(r);
     q->watch = wire_get_u8(r);
     q->reach = wire_get_u8(r);
-    q->quick = wire_get_u8(r);
+    q->tier = wire_get_u8(r) ? TIER_BASELINE : TIER_OPTIMISED;
     q->debug = get_debug(r);
     q->emit = get_optional(r, a);
     q->dump_after = get_optional(r, a);

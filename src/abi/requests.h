@@ -28,6 +28,11 @@ typedef enum MslDebug { // what code says about its source
     MSL_DEBUG_FULL = 2,  // variables and types too: for debuggers
 } MslDebug;
 
+typedef enum MslTier { // of code; both compute the same
+    TIER_OPTIMISED = 0,
+    TIER_BASELINE = 1, // soon there rather than fast, and for any shape
+} MslTier;
+
 typedef struct MslHeader {
     const char *name, *text;
     size_t n_bytes;
@@ -194,7 +199,7 @@ typedef struct MslKernelRequest {
     bool validate; // compile in bounds and null checks
     uint8_t watch; // MSL_WATCH_*; RACES, NAN and NOTES with `validate` only
     uint8_t reach; // no buffer has 2^reach bytes; 0: MSL_REACH
-    bool quick;    // code that is soon there rather than fast: the same results, for any shape
+    MslTier tier;
     // Of a library that has as much: MSL_DEBUG_FULL is reference code (width 1) that is not
     // optimised, so that a debugger finds every variable (codegen/debug.c).
     MslDebug debug;

@@ -179,7 +179,7 @@ typedef struct CapStatus {
 } CapStatus;
 
 typedef struct CapDispatch {
-    DevDispatch dev; // code: a number; better, want, lengths, live, context, indirect: NULL
+    DevDispatch dev; // code: a number; optimised, want, lengths, live, context, indirect: NULL
     uint32_t n_args;
     uint32_t static_bytes; // of the threadgroup memory, by the code that ran
 } CapDispatch;

@@ -251,7 +251,7 @@ static bool dispatch_as_recorded(DevRun *run, const DevDispatch *dispatches, siz
     DevDispatch *list = malloc(n * sizeof *list);
     if (!list) return r->inner->dispatch(run, dispatches, n);
     memcpy(list, dispatches, n * sizeof *list);
-    for (size_t i = 0; i < n; i++) list[i].better = NULL;
+    for (size_t i = 0; i < n; i++) list[i].optimised = NULL;
     bool ok = r->inner->dispatch(run, list, n);
     free(list);
     return ok;

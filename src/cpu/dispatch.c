@@ -32,9 +32,9 @@
 typedef struct Part {
     CpuContextLaunch launch; // first
     CpuCode *code;
-    DevCode *_Atomic const *better; // NULL: none will come
-    const DevDispatch *dispatch;    // with that: who would want it
-    uint64_t first;                 // its place in the job's numbering of threadgroups
+    DevCode *_Atomic const *optimised; // NULL: none will come
+    const DevDispatch *dispatch;       // with that: who would want it
+    uint64_t first;                    // its place in the job's numbering of threadgroups
     uint64_t n_groups;
     DevImageblock imageblock;
     size_t args_at; // with one: behind threadgroup memory, where a thread's own arguments are
@@ -192,9 +192,10 @@ static size_t frame_bytes(const CpuCode *code, const uint32_t group_size[3]) {
     return (threads + ABI_SIMD_WIDTH - 1) / ABI_SIMD_WIDTH * code->info.frame_stride;
 }
 
-// The code for the next threadgroups: better one as soon as it is there, if this thread has room.
+// The code for the next threadgroups: optimised as soon as that is there, if this thread has room.
 static CpuCode *code_now(const Share *share, CpuThread *t, const Part *part) {
-    DevCode *head = part->better ? atomic_load_explicit(part->better, memory_order_acquire) : NULL;
+    DevCode *head =
+        part->optimised ? atomic_load_explicit(part->optimised, memory_order_acquire) : NULL;
     if (!head) return part->code;
     CpuCode *code = cpu_code(head);
     size_t frames = frame_bytes(code, part->launch.launch.group_size);
@@ -247,18 +248,18 @@ static uint64_t left_of(const Share *share, const Part *part, uint64_t done) {
     return left;
 }
 
-// Says that better code would pay, if it has not come and much is left to do. A part of it must
+// Says that optimised code would pay, if it has not come and much is left to do. A part of it must
 // have been done: one threadgroup whose thread had to wait for a processor says nothing.
-static void want_better(const Share *share, const Part *part, uint64_t done) {
+static void want_optimised(const Share *share, const Part *part, uint64_t done) {
     const DevDispatch *d = part->dispatch;
-    if (!part->better || !d->want_better) return;
+    if (!part->optimised || !d->want_optimised) return;
     uint64_t each = atomic_load_explicit(&part->code->ns_per_group_x16, memory_order_relaxed),
              left = left_of(share, part, done);
     uint64_t ns = (left > UINT32_MAX ? UINT32_MAX : left) * each / 16 / os_pool_threads();
     uint64_t spent = atomic_load_explicit(&part->code->head.spent_ns, memory_order_relaxed);
     if (ns > d->want_ns && spent > d->want_ns / 8 &&
-        !atomic_load_explicit(part->better, memory_order_relaxed))
-        d->want_better(d->want_context);
+        !atomic_load_explicit(part->optimised, memory_order_relaxed))
+        d->want_optimised(d->want_context);
 }
 
 // Threadgroups first .. end-1 of the job, which may belong to several parts.
@@ -279,9 +280,9 @@ static bool run_range(Share *share, CpuThread *t, Tally *tally, uint64_t first, 
         tally->untimed_ns += likely_ns;
         tally->ns += likely_ns ? 0 : os_now_ns() - begin_ns;
         tally->n_groups += likely_ns ? 0 : stop - first;
-        if (share->fresh || part->better) { // what it says is wanted now
+        if (share->fresh || part->optimised) { // what it says is wanted now
             tell(tally);
-            if (!likely_ns) want_better(share, part, stop);
+            if (!likely_ns) want_optimised(share, part, stop);
         }
         if (share->fresh)
             atomic_fetch_add_explicit(&share->done, stop - first, memory_order_relaxed);
@@ -441,7 +442,7 @@ static void prepare(Share *share, DevRun *run, const DevDispatch *dispatches, si
         const DevDispatch *d = &dispatches[i];
         Part *part = &share->parts[i];
         part->code = cpu_code(d->code);
-        part->better = d->better;
+        part->optimised = d->optimised;
         part->dispatch = d;
         if (!atomic_load_explicit(&part->code->ns_per_group_x16, memory_order_relaxed))
             share->fresh = true;
@@ -455,7 +456,7 @@ static void prepare(Share *share, DevRun *run, const DevDispatch *dispatches, si
         launch->lengths = d->lengths;
         launch->live = d->live;
         launch->schedule = d->schedule;
-        if (part->code->sites) part->better = NULL;
+        if (part->code->sites) part->optimised = NULL;
         share->ordered |= part->code->sites || d->schedule;
         memcpy(launch->threads_per_grid, d->threads_per_grid, sizeof d->threads_per_grid);
         memcpy(launch->groups_per_grid, d->groups_per_grid, sizeof d->groups_per_grid);
@@ -525,7 +526,7 @@ static void run_shared(Share *share, CpuThread *t, bool take_part, uint64_t begi
                          .max_helpers = (unsigned)helpers};
     bool alone = take_part && helpers == 0;
     if (!alone) os_pool_open_job(&share->job);
-    if (take_part) { // in chunks also if alone: better code may come between them
+    if (take_part) { // in chunks also if alone: optimised code may come between them
         take_all(share, t);
     } else {
         while (atomic_load(&share->finished) == 0) os_futex_wait(&share->finished, 0);

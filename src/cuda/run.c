@@ -596,9 +596,9 @@ static void give_constants(const CudaDevice *d, const CudaCode *code, uint64_t *
 }
 
 static bool dispatch_one(CudaFlow *flow, const DevDispatch *d) {
-    DevCode *better = d->better ? atomic_load(d->better) : NULL;
-    bool fits = better && better->threadgroup_bytes == d->code->threadgroup_bytes;
-    CudaCode *code = (CudaCode *)(fits ? better : d->code);
+    DevCode *optimised = d->optimised ? atomic_load(d->optimised) : NULL;
+    bool fits = optimised && optimised->threadgroup_bytes == d->code->threadgroup_bytes;
+    CudaCode *code = (CudaCode *)(fits ? optimised : d->code);
     const CudaMade *made = cuda_code_made(code);
     if (!made) {
         fail(flow, atomic_load(&flow->device->is_lost) ? DEV_FAULT_LOST : DEV_FAULT_NO_MEMORY);

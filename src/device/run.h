@@ -41,7 +41,7 @@ typedef struct DevCode {
     size_t n_bytes;             // of what it was made of; the runtime's to write
     const AbiStageInfo *stage;  // of a vertex or fragment function, which cannot be dispatched
     // Time its threadgroups took, on all threads together. The device may add to it, for the
-    // runtime to see when better code is worth compiling.
+    // runtime to see when optimised code is worth compiling.
     _Atomic uint64_t spent_ns;
 } DevCode;
 
@@ -111,10 +111,10 @@ typedef struct DevDispatch {
     DevCode *code;
     // Not NULL: where faster code of the same kernel may appear while this runs. The device may go
     // on with it between threadgroups.
-    DevCode *_Atomic const *better;
+    DevCode *_Atomic const *optimised;
     // With that, and not NULL: for the device to call, from any thread, as often as it likes, when
     // it sees that what is left of the dispatch will take more than want_ns in `code`.
-    void (*want_better)(void *context);
+    void (*want_optimised)(void *context);
     void *want_context;
     uint64_t want_ns;
     // [code->n_slots] buffers: address incl. offset. Threadgroup parameters: byte offset into the

@@ -191,8 +191,8 @@ static const char *keep_name(IsoDevice *d, IsoHost *h) {
 static void copy_dispatch(IsoDevice *d, IsoHost *h, const DevDispatch *from, DevDispatch *to,
                           DevCode *code) {
     to->code = (DevCode *)(uintptr_t)iso_theirs(code);
-    to->better = NULL;
-    to->want_better = NULL, to->want_context = NULL;
+    to->optimised = NULL;
+    to->want_optimised = NULL, to->want_context = NULL;
     to->args = iso_keep(d, h, from->args, code->n_slots * sizeof *from->args);
     to->lengths = iso_keep(d, h, from->lengths, code->n_slots * sizeof *from->lengths);
     to->live = iso_live(d, h, from->live);
@@ -208,8 +208,9 @@ bool iso_dispatch(DevRun *run, const DevDispatch *dispatches, size_t n) {
     DevCode *first = NULL;
     for (size_t i = 0; to && i < n; i++) {
         const DevDispatch *from = &dispatches[i];
-        DevCode *code = from->code, *better = from->better ? atomic_load(from->better) : NULL;
-        if (better && better->threadgroup_bytes == code->threadgroup_bytes) code = better;
+        DevCode *code = from->code,
+                *optimised = from->optimised ? atomic_load(from->optimised) : NULL;
+        if (optimised && optimised->threadgroup_bytes == code->threadgroup_bytes) code = optimised;
         copy_dispatch(d, h, from, &to[i], code);
         first = first ? first : code;
     }

@@ -154,16 +154,16 @@ static void every_threadgroup_runs_once(void **state) {
 }
 
 // Code that is there before the dispatch begins runs all of it; what was given first, nothing.
-static void goes_on_with_better_code(void **state) {
+static void goes_on_with_optimised_code(void **state) {
     (void)state;
     DevCode *slow = load_good(), *fast = load_good();
-    DevCode *_Atomic better = NULL;
+    DevCode *_Atomic optimised = NULL;
     for (int there = 0; there < 2; there++) {
         Launch l;
         DevRun run = {0};
         set_up_launch(&l, slow, 500, 2, 1);
-        l.dispatch.better = &better;
-        if (there) atomic_store(&better, fast);
+        l.dispatch.optimised = &optimised;
+        if (there) atomic_store(&optimised, fast);
         uint64_t before = atomic_load(&slow->spent_ns);
         assert_true(cpu_run_begin(&run, (DevLimits){0}));
         assert_true(cpu_dispatch(&run, &l.dispatch, 1));
@@ -179,17 +179,17 @@ static void goes_on_with_better_code(void **state) {
 
 typedef struct Wish {
     atomic_int n;
-    DevCode *fast, *_Atomic better;
+    DevCode *fast, *_Atomic optimised;
 } Wish;
 
-static void want_better(void *context) {
+static void want_optimised(void *context) {
     Wish *wish = context;
     atomic_fetch_add(&wish->n, 1);
-    atomic_store(&wish->better, wish->fast);
+    atomic_store(&wish->optimised, wish->fast);
 }
 
 // A dispatch that will take longer than the limit says so, and what is left runs in what it gets.
-static void asks_for_better_code(void **state) {
+static void asks_for_optimised_code(void **state) {
     (void)state;
     static const uint64_t limits[] = {0, UINT64_MAX};
     for (int i = 0; i < 2; i++) {
@@ -199,8 +199,8 @@ static void asks_for_better_code(void **state) {
         Wish wish = {.fast = load_good()};
         set_up_launch(&l, slow, 64, 1, 1);
         l.order.work = 20000;
-        l.dispatch.better = &wish.better;
-        l.dispatch.want_better = want_better;
+        l.dispatch.optimised = &wish.optimised;
+        l.dispatch.want_optimised = want_optimised;
         l.dispatch.want_context = &wish;
         l.dispatch.want_ns = limits[i];
         assert_true(cpu_run_begin(&run, (DevLimits){0}));
@@ -600,8 +600,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(refuses_what_is_not_code),
         cmocka_unit_test(many_objects_are_distinct),
         cmocka_unit_test(every_threadgroup_runs_once),
-        cmocka_unit_test(goes_on_with_better_code),
-        cmocka_unit_test(asks_for_better_code),
+        cmocka_unit_test(goes_on_with_optimised_code),
+        cmocka_unit_test(asks_for_optimised_code),
         cmocka_unit_test(several_dispatches_at_once),
         cmocka_unit_test(others_take_what_a_thread_leaves),
         cmocka_unit_test(dispatches_from_many_threads),

@@ -88,7 +88,7 @@ static void kernel_keys(void **state) {
     CHANGED(hash[0] = 2);
     hash[0] = 1;
     CHANGED(q.validate = true);
-    CHANGED(q.quick = true);
+    CHANGED(q.tier = TIER_BASELINE);
     CHANGED(q.n_parts = 1);
     CHANGED((q.linked = &linked, q.n_linked = 1));
     CHANGED((q.dynamic = (uint32_t[]){0}, q.n_dynamic = 1));

@@ -137,25 +137,25 @@ static void finish_vector(Cg *cg) {
 }
 
 static void finish(Cg *cg) {
-    static const char quick[] =
+    static const char baseline[] =
         "cgscc(inline<only-mandatory>,inline),globalopt,ipsccp,globaldce,"
         "function<eager-inv>(sroa<modify-cfg>,early-cse<memssa>,simplifycfg," INSTCOMBINE
         ",loop-mssa(licm),dse,adce,simplifycfg),globaldce";
     // A vertex or fragment function has no group loop whose constants would fold.
-    static const char quick_stage[] =
+    static const char baseline_stage[] =
         "always-inline,globaldce,"
         "function<eager-inv>(sroa<modify-cfg>,early-cse<memssa>,simplifycfg," INSTCOMBINE
         ",loop-mssa(licm),dse,adce,simplifycfg),globaldce";
-    if (cg->cx.width > 1 && !cg->request->quick && !msl_is_debugged(cg))
+    if (cg->cx.width > 1 && cg->request->tier == TIER_OPTIMISED && !msl_is_debugged(cg))
         finish_vector(cg);
     else
         msl_run_passes(&cg->cx, NULL,
                        msl_is_debugged(cg)   ? "globaldce"
                        : cg->cx.width == 1   ? "default<O1>"
-                       : msl_is_graphics(cg) ? quick_stage
-                                             : quick);
+                       : msl_is_graphics(cg) ? baseline_stage
+                                             : baseline);
     // From a check that holds straight on: the ways meet again in between (passes/emit_check.c).
-    if (cg->request->validate && cg->cx.width > 1 && !cg->request->quick)
+    if (cg->request->validate && cg->cx.width > 1 && cg->request->tier == TIER_OPTIMISED)
         msl_run_passes(&cg->cx, NULL, "function<eager-inv>(jump-threading,simplifycfg)");
     msl_repair_masked_stores(&cg->cx);
     msl_settle_fragments(&cg->cx);
@@ -252,7 +252,7 @@ static void compile(Cg *cg, MslKernel *out) {
     msl_lower_texture_info(cg);
     msl_lower_handle_words(cg);
     cx->width = choose_width(cg);
-    cx->terse = cg->request->quick;
+    cx->terse = cg->request->tier == TIER_BASELINE;
     cx->reach = cg->request->reach ? cg->request->reach : MSL_REACH;
     step(cg, "wrap", reference ? msl_wrap_lanes : graphics ? msl_wrap_stage : msl_wrap);
     internalise(cg);
@@ -317,10 +317,10 @@ bool msl_backend(const MslKernelRequest *request, MslKernel *out) {
         return false;
     }
     if (attempt(request, out)) return true;
-    if (!request->quick) return false;
+    if (request->tier == TIER_OPTIMISED) return false;
     // What is wrong may be something that optimising removes, such as a use of a constant.
     MslKernelRequest again = *request;
-    again.quick = false;
+    again.tier = TIER_OPTIMISED;
     msl_kernel_free(out);
     return attempt(&again, out);
 }

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FRAME_ALIGN = 128, LARGE = 1000, LARGE_QUICK = 100 }; // LARGE: instructions
+enum { FRAME_ALIGN = 128, LARGE = 1000, LARGE_BASELINE = 100 }; // LARGE: instructions
 
 static LLVMValueRef call_intrinsic(Cg *cg, const char *name, LLVMTypeRef *overload,
                                    size_t n_overload, LLVMValueRef *args, unsigned n) {
@@ -220,7 +220,7 @@ static unsigned clean_up(Cg *cg, LLVMValueRef f) {
 static void make_coroutine(Cg *cg, LLVMValueRef f, bool at_once) {
     MslContext *cx = &cg->cx;
     unsigned n = 2;
-    if (!cg->request->quick) msl_keep_in_slots(cg, f);
+    if (cg->request->tier == TIER_OPTIMISED) msl_keep_in_slots(cg, f);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
             n += is_barrier(i);
@@ -248,7 +248,7 @@ void msl_make_coroutines(Cg *cg, LLVMValueRef *versions, unsigned n) {
     LLVMSetLinkage(cg->frame_bytes, LLVMInternalLinkage);
     // One threadgroup may have steps of both versions, and they are resumed in turn: where one
     // stops, so must the other.
-    unsigned most = cg->request->quick ? LARGE_QUICK : LARGE;
+    unsigned most = cg->request->tier == TIER_BASELINE ? LARGE_BASELINE : LARGE;
     bool large = false;
     for (unsigned k = 0; k < n; k++) large |= clean_up(cg, versions[k]) > most;
     for (unsigned k = 0; k < n; k++) make_coroutine(cg, versions[k], large);

@@ -133,7 +133,7 @@ void msl_link(Cg *cg, LLVMMemoryBufferRef buffer, MslKernel *out);
 
 // masks.c
 #define MSL_EDGES "ingot-edges" // of a function: it serves the grid's edges, others serve the rest
-bool msl_is_to_be_short(const Cg *cg, LLVMValueRef f); // rather than fast: edges, quick code
+bool msl_is_to_be_short(const Cg *cg, LLVMValueRef f); // rather than fast: edges, baseline code
 bool msl_is_mask(LLVMTypeRef t);                       // a vector of bits
 void msl_ease_masks(Cg *cg);
 void msl_carry_masks(Cg *cg); // carry.c
@@ -231,8 +231,8 @@ typedef enum MslDevicePart { // the last three are objects, the others bitcode
     MSL_DEVICE_LANES,
     MSL_DEVICE_STAGE,
     MSL_DEVICE_VALIDATE,
-    MSL_DEVICE_QUICK, // the loop around quick code
-    MSL_DEVICE_QUICK_WAITING,
+    MSL_DEVICE_BASELINE, // the loop around baseline code
+    MSL_DEVICE_BASELINE_WAITING,
     MSL_DEVICE_SUPPORT,
     MSL_N_DEVICE_PARTS
 } MslDevicePart;

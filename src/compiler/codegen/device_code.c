@@ -16,8 +16,8 @@
     EMBED(device_lanes_##architecture, #architecture "/lanes.bc")                                  \
     EMBED(device_stage_##architecture, #architecture "/stage.bc")                                  \
     EMBED(device_validate_##architecture, #architecture "/validate.bc")                            \
-    EMBED(device_quick_##architecture, #architecture "/group.o")                                   \
-    EMBED(device_quick_waiting_##architecture, #architecture "/waiting.o")                         \
+    EMBED(device_baseline_##architecture, #architecture "/group.o")                                \
+    EMBED(device_baseline_waiting_##architecture, #architecture "/waiting.o")                      \
     EMBED(device_support_##architecture, #architecture "/support.o")
 EMBED_FOR(x86_64)
 EMBED_FOR(aarch64)
@@ -44,8 +44,8 @@ EMBED(gpu_no_blocks, "nvptx/no_blocks.ptx")
      [MSL_DEVICE_LANES] = PART(lanes, architecture),                                               \
      [MSL_DEVICE_STAGE] = PART(stage, architecture),                                               \
      [MSL_DEVICE_VALIDATE] = PART(validate, architecture),                                         \
-     [MSL_DEVICE_QUICK] = PART(quick, architecture),                                               \
-     [MSL_DEVICE_QUICK_WAITING] = PART(quick_waiting, architecture),                               \
+     [MSL_DEVICE_BASELINE] = PART(baseline, architecture),                                         \
+     [MSL_DEVICE_BASELINE_WAITING] = PART(baseline_waiting, architecture),                         \
      [MSL_DEVICE_SUPPORT] = PART(support, architecture)}
 
 typedef struct Span {

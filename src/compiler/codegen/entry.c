@@ -445,7 +445,7 @@ static void bound_positions(Cg *cg) {
 // only when no loop is left: such loops may become twice as long as others.
 #define UNROLL_16                                                                                  \
     "loop-unroll<O3;full-unroll-max=16;no-partial;no-runtime;no-peeling;no-upperbound>"
-#define QUICK                                                                                      \
+#define BASELINE                                                                                   \
     "loop-mssa(loop-rotate,licm),simplifycfg," INSTCOMBINE                                         \
     ",loop(indvars,loop-deletion),sroa<modify-cfg>,gvn,simplifycfg,adce"
 
@@ -460,8 +460,8 @@ void msl_optimise_thread(Cg *cg) {
     msl_fuse_short_floats(cg);
     msl_spread_dots(cg);
     msl_contract(cg);
-    if (cg->request->quick) {
-        msl_run_passes(&cg->cx, NULL, "function<eager-inv>(" QUICK ")");
+    if (cg->request->tier == TIER_BASELINE) {
+        msl_run_passes(&cg->cx, NULL, "function<eager-inv>(" BASELINE ")");
         return;
     }
     msl_run_passes(&cg->cx, NULL, "function<eager-inv>(" UNROLL ")");

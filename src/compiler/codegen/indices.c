@@ -124,7 +124,7 @@ static void widen(Cg *cg, LLVMValueRef z) {
 }
 
 void msl_widen_indices(Cg *cg) {
-    if (cg->request->quick || cg->request->validate) return;
+    if (cg->request->tier == TIER_BASELINE || cg->request->validate) return;
     for (LLVMValueRef f = LLVMGetFirstFunction(cg->cx.module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
             if (!LLVMIsAPHINode(LLVMGetFirstInstruction(b))) continue;

@@ -27,7 +27,7 @@ static bool is_slow_gather(const Cg *cg, LLVMValueRef i, bool gathers) {
 
 bool msl_is_to_be_short(const Cg *cg, LLVMValueRef f) {
     static const char edges[] = MSL_EDGES;
-    return cg->request->quick ||
+    return cg->request->tier == TIER_BASELINE ||
            LLVMGetStringAttributeAtIndex(f, LLVMAttributeFunctionIndex, edges, sizeof edges - 1);
 }
 

@@ -143,7 +143,7 @@ static void narrow(Cg *cg, LLVMValueRef i, unsigned each) {
 }
 
 void msl_narrow(Cg *cg) {
-    if (cg->request->quick || !(cg->cx.avx512 || cg->cx.avx2)) return;
+    if (cg->request->tier == TIER_BASELINE || !(cg->cx.avx512 || cg->cx.avx2)) return;
     for (LLVMValueRef f = LLVMGetFirstFunction(cg->cx.module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
             for (LLVMValueRef i = LLVMGetLastInstruction(b), before; i; i = before) {

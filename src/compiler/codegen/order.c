@@ -173,7 +173,7 @@ static void order_piece(Cg *cg, LLVMValueRef first, int n) {
 }
 
 void msl_order_pieces(Cg *cg) {
-    if (cg->request->quick || !(cg->cx.avx512 || cg->cx.avx2)) return;
+    if (cg->request->tier == TIER_BASELINE || !(cg->cx.avx512 || cg->cx.avx2)) return;
     for (LLVMValueRef f = LLVMGetFirstFunction(cg->cx.module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
             LLVMValueRef first = NULL;

@@ -97,7 +97,7 @@ static void cut(Cg *cg, LLVMValueRef sum) {
 }
 
 void msl_cut_sums(Cg *cg) {
-    if (cg->request->quick || !(cg->cx.avx512 || cg->cx.avx2)) return;
+    if (cg->request->tier == TIER_BASELINE || !(cg->cx.avx512 || cg->cx.avx2)) return;
     LLVMTypeRef single = LLVMFloatTypeInContext(cg->cx.llvm);
     for (LLVMValueRef f = LLVMGetFirstFunction(cg->cx.module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))

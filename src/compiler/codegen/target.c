@@ -144,7 +144,7 @@ static char *features_of_llvm(Cg *cg, const char *features) {
 }
 
 // A machine's description takes as long to make as a small kernel's code, and kernels come one
-// after the other for the same one: the last is kept, of quick code and of others.
+// after the other for the same one: the last is kept, of each tier.
 typedef struct Kept {
     LLVMTargetMachineRef machine;
     char *target, *cpu, *features; // as asked for; "?": not at all
@@ -155,13 +155,14 @@ static Kept kept[2]; // under kept_lock
 
 static const char *or_none(const char *text) { return text ? text : "?"; }
 
-// Quick code: what takes most of the time, allocating registers and putting instructions in order,
-// is done block by block and not at all. Results are the same: which products fuse into sums was
-// decided long before.
+// Baseline code: what takes most of the time, allocating registers and putting instructions in
+// order, is done block by block and not at all. Results are the same: which products fuse into sums
+// was decided long before.
 static LLVMCodeGenOptLevel level_of(const Cg *cg) {
     const MslKernelRequest *r = cg->request;
     if (cg->cx.nvptx) return LLVMCodeGenLevelAggressive;
-    if (msl_is_debugged(cg) || (r->quick && !cg->cx.aarch64)) return LLVMCodeGenLevelNone;
+    if (msl_is_debugged(cg) || (r->tier == TIER_BASELINE && !cg->cx.aarch64))
+        return LLVMCodeGenLevelNone;
     return LLVMCodeGenLevelDefault;
 }
 
@@ -169,7 +170,7 @@ static LLVMTargetMachineRef take_kept(const Cg *cg) {
     const MslKernelRequest *r = cg->request;
     LLVMTargetMachineRef machine = NULL;
     pthread_mutex_lock(&kept_lock);
-    Kept *k = &kept[r->quick];
+    Kept *k = &kept[r->tier];
     if (k->machine && k->level == level_of(cg) && is_target(r, k->target) &&
         !strcmp(k->cpu, or_none(r->cpu)) && !strcmp(k->features, or_none(r->features))) {
         machine = k->machine;
@@ -187,8 +188,8 @@ void msl_close_target(Cg *cg) {
     pthread_mutex_lock(&kept_lock);
     if (old.target && old.cpu && old.features) {
         Kept own = old;
-        old = kept[r->quick];
-        kept[r->quick] = own;
+        old = kept[r->tier];
+        kept[r->tier] = own;
     }
     pthread_mutex_unlock(&kept_lock);
     if (old.machine) LLVMDisposeTargetMachine(old.machine);
@@ -405,8 +406,8 @@ void msl_link(Cg *cg, LLVMMemoryBufferRef buffer, MslKernel *out) {
         Objects o = {0};
         add_object(&o, (MslElf){start, n});
         if (cg->prebuilt_loop)
-            add_object(&o, msl_device_code(cg, cg->uses.barrier ? MSL_DEVICE_QUICK_WAITING
-                                                                : MSL_DEVICE_QUICK));
+            add_object(&o, msl_device_code(cg, cg->uses.barrier ? MSL_DEVICE_BASELINE_WAITING
+                                                                : MSL_DEVICE_BASELINE));
         // Which functions of device/support.c code needs shows only when it is made.
         if (find_symbol(start, is_missing, &o))
             add_object(&o, msl_device_code(cg, MSL_DEVICE_SUPPORT));

@@ -223,7 +223,7 @@ static void convert(Words *w, Value *old, size_t n, size_t phis) {
 static void leave(HashNode *node) { (void)node; }
 
 void msl_widen_masks(Cg *cg) {
-    if (!cg->cx.avx2 || cg->cx.avx512 || cg->request->quick) return;
+    if (!cg->cx.avx2 || cg->cx.avx512 || cg->request->tier == TIER_BASELINE) return;
     for (Value f = LLVMGetFirstFunction(cg->cx.module); f; f = LLVMGetNextFunction(f)) {
         size_t all = count_masks(f);
         Words w = {.cx = &cg->cx, .all = calloc(all + 1, sizeof *w.all)};

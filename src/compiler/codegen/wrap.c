@@ -276,7 +276,7 @@ typedef struct Plan {
     unsigned full_width; // threads of a step of `full`
     unsigned full_rows;  // that they are pieces of, above each other; 1: one behind the other
     uint32_t stream_bytes;
-    bool prebuilt;           // quick code: the loop is an object that is linked to it
+    bool prebuilt;           // baseline code: the loop is an object that is linked to it
     LLVMValueRef full, some; // full: NULL if there is none
 } Plan;
 
@@ -325,14 +325,15 @@ static void remark_step(Cg *cg, const Plan *plan) {
 
 static void vectorise_versions(Cg *cg, Plan *plan, uint32_t n_threads) {
     MslContext *cx = &cg->cx;
-    // Quick code has one version: that for any threads runs them all.
-    bool has_full = plan->shaped ? n_threads >= cx->width
-                                 : (plan->rows || !cg->uses.plane) && !cg->request->quick;
+    // Baseline code has one version: that for any threads runs them all.
+    bool has_full = plan->shaped
+                        ? n_threads >= cx->width
+                        : (plan->rows || !cg->uses.plane) && cg->request->tier == TIER_OPTIMISED;
     if (!plan->shaped) cx->shape[1] = cx->shape[2] = 1; // lines: x runs with the lanes
     plan->full_width = cx->width;
     plan->full_rows = 1;
     cx->local = true;
-    cx->whole = !cg->request->quick;
+    cx->whole = cg->request->tier == TIER_OPTIMISED;
     cx->split = cx->whole && !cg->request->validate;
     if (has_full) plan->full = msl_vectorise(cx, cg->thread, true);
     char **remarks = cx->remarks;
@@ -428,8 +429,8 @@ void msl_wrap(Cg *cg) {
     plan.rows = !plan.shaped && !uses->group && !uses->barrier && !uses->packing && !ordered;
     plan.loose = plan.shaped && !uses->packing && !ordered;
     plan.stream_bytes = msl_stream_bytes(cg);
-    plan.prebuilt = cg->prebuilt_loop =
-        cg->request->quick && !ordered && !plan.shaped && cx->width == ABI_SIMD_WIDTH;
+    plan.prebuilt = cg->prebuilt_loop = cg->request->tier == TIER_BASELINE && !ordered &&
+                                        !plan.shaped && cx->width == ABI_SIMD_WIDTH;
     msl_redirect_logs(cg);
     msl_vectorise_callees(cg);
     vectorise_versions(cg, &plan, n_threads);
@@ -457,7 +458,7 @@ void msl_wrap(Cg *cg) {
         msl_run_passes(cx, plan.full, "sroa,early-cse," INSTCOMBINE ",simplifycfg");
         msl_stream_stores(cg, plan.full);
     }
-    if (uses->barrier && plan.full && !cg->request->quick && !cg->request->validate)
+    if (uses->barrier && plan.full && cg->request->tier == TIER_OPTIMISED && !cg->request->validate)
         msl_look_ahead(cg, plan.full);
     if (uses->barrier && plan.full && !plan.full_suspends) erase_barriers(cg, plan.full);
     if (uses->barrier && !plan.suspends) erase_barriers(cg, plan.some);

@@ -41,7 +41,7 @@ typedef struct MslContext {
     bool local;        // the thread function's last parameter is the threadgroup's memory
     bool split;        // where masks may be full, code for that as well (split.c)
     bool whole;        // every thread of a step is there; not where clamps do something (slow)
-    bool terse;        // soon compiled rather than fast: quick code, edges
+    bool terse;        // soon compiled rather than fast: baseline code, edges
     unsigned reach;    // no buffer has 2^reach bytes: what uint indices may be taken for
     // Fragment functions: where the last parameter holds the mask of the lanes that count. The
     // others run along, on addresses that may lie nowhere: they read 0. 0: all lanes count.

@@ -110,7 +110,7 @@ static void leave_sizes(const RtDispatch *d, DevDispatch *item) {
     if (d->indirect_threads) memcpy(item->group_size, p->required, sizeof item->group_size);
 }
 
-static void want_better(void *context) {
+static void want_optimised(void *context) {
     const RtDispatch *d = context;
     rt_pipeline_want(d->pipeline, d->group_size);
 }
@@ -131,9 +131,9 @@ static RtOpResult run_dispatch(RtOp *op, RtExecution *x) {
     RtOpResult result;
     if (by_host && !read_sizes(d, x, item, &result)) return result;
     item->code = rt_pipeline_code(d->pipeline, d->group_size);
-    item->better = rt_pipeline_better(d->pipeline, d->group_size, &item->want_ns);
-    if (item->better) {
-        item->want_better = want_better;
+    item->optimised = rt_pipeline_optimised(d->pipeline, d->group_size, &item->want_ns);
+    if (item->optimised) {
+        item->want_optimised = want_optimised;
         item->want_context = d;
     }
     if (!item->code) {

@@ -91,7 +91,7 @@ typedef struct Wanted {
     const uint32_t *shape;
 } Wanted;
 
-static void want_better(void *context) {
+static void want_optimised(void *context) {
     const Wanted *w = context;
     rt_pipeline_want(w->pipeline, w->shape);
 }
@@ -104,8 +104,8 @@ static bool run(MTLCommandQueue *queue, MTLComputePipelineState *p, DevDispatch 
     Wanted wanted = {p, item->group_size};
     item->code = rt_pipeline_code(p, item->group_size);
     if (!item->code) return false;
-    item->better = rt_pipeline_better(p, item->group_size, &item->want_ns);
-    item->want_better = item->better ? want_better : NULL;
+    item->optimised = rt_pipeline_optimised(p, item->group_size, &item->want_ns);
+    item->want_optimised = item->optimised ? want_optimised : NULL;
     item->want_context = &wanted;
     item->threadgroup_bytes = (item->code->threadgroup_bytes + 127u) & ~127u;
     DevRun run = {.context = device->context,

@@ -33,7 +33,7 @@ static Blob *compile(void *owner, const MslKernelRequest *q, Metallib *const *li
                                .debug = fast ? MSL_DEBUG_NONE : device->debug,
                                .watch = rt_watch(device, false),
                                .reach = q->reach,
-                               .quick = q->quick};
+                               .tier = q->tier};
     RtCompileError error = {0};
     Blob *bytes = rt_compile_kernel(&request, &error);
     if (!bytes)

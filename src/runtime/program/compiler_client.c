@@ -415,7 +415,7 @@ static MslKernelRequest to_compiler(const RtKernelRequest *request) {
         .validate = request->validate,
         .watch = request->watch,
         .reach = request->reach ? request->reach : MSL_REACH,
-        .quick = request->quick,
+        .tier = request->tier,
         .debug = request->debug,
         .emit = request->emit,
     };

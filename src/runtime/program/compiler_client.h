@@ -85,8 +85,8 @@ typedef struct RtKernelRequest { // {0} plus library and function is a valid req
     bool validate;                     // bounds and null checks in the code
     uint8_t watch;                     // MSL_WATCH_*
     uint8_t reach;                     // no buffer has 2^reach bytes; 0: MSL_REACH
-    bool quick;                        // code that is soon there rather than fast
-    MslDebug debug;                    // what it says about its source
+    MslTier tier;
+    MslDebug debug;   // what it says about its source
     const char *emit; // NULL: code object; "ll", "scalar-ll", "asm": that text, not cached
     bool background;  // nobody waits for it: work that somebody waits for goes first
     bool cached_only; // answer from archives and cache or not at all (NULL, RT_COMPILE_NOT_FOUND)

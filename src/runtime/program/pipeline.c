@@ -133,17 +133,17 @@ static void trace_code(const RtKernelRequest *request, const Blob *code, RtOrigi
     rt_trace_host_span("compile", name, start_ns, args);
 }
 
-typedef enum How { IF_CACHED, QUICKLY, TO_BE_FAST, IN_BACKGROUND } How; // the last two: alike
+typedef enum How { IF_CACHED, BASELINE, OPTIMISED, IN_BACKGROUND } How; // the last two: alike
 
 static DevCode *make_code(const MTLComputePipelineState *state, const uint32_t shape[3],
                           unsigned reach, How how, MTLError **error) {
-    static const uint32_t any[3]; // quick code is for all shapes, also if there will be one only
-    RtKernelRequest request = kernel_request(state, how == QUICKLY ? any : shape, reach);
+    static const uint32_t any[3]; // baseline code is for all shapes, also if there will be one only
+    RtKernelRequest request = kernel_request(state, how == BASELINE ? any : shape, reach);
     bool cached_only = how == IF_CACHED;
     request.background = how == IN_BACKGROUND;
     request.archived_only = state->archives_only;
     request.cached_only = cached_only;
-    request.quick = how == QUICKLY;
+    request.tier = how == BASELINE ? TIER_BASELINE : TIER_OPTIMISED;
     RtCompileError answer = {0};
     DevCode *code = NULL;
     uint64_t start = rt_is_tracing() ? os_now_ns() : 0;
@@ -220,26 +220,26 @@ static void note_shape(const MTLComputePipelineState *state, const uint32_t shap
 // General code can take ten times as long, and a compile takes as long as a few such grids; that of
 // a kernel whose code is heavy takes seconds, as much as much larger ones. Of 475 kernels and
 // shapes in the tests of an array library, 411 are dispatched at most 8 times.
-// Quick code of a kernel that takes half a second to compile well has 42 KB and more.
+// baseline code of a kernel that takes half a second to compile well has 42 KB and more.
 enum {
     LARGE_GRID = 1 << 14,
     HUGE_GRID = 1 << 22,
     HEAVY_BYTES = 1 << 17,
-    HEAVY_QUICK_BYTES = 42 << 10,
+    HEAVY_BASELINE_BYTES = 42 << 10,
     FEW_DISPATCHES = 8,
-    LONG_NS = 20000000, // in quick code, all dispatches together
+    LONG_NS = 20000000, // in baseline code, all dispatches together
     // What is left of a dispatch should last twice as long as the compiler takes (3 to 6 us for a
-    // byte of the quick code): the two share the machine.
-    NS_PER_QUICK_BYTE = 10000,
+    // byte of the baseline code): the two share the machine.
+    NS_PER_BASELINE_BYTE = 10000,
 };
 
 static bool is_heavy(const MTLComputePipelineState *state) {
-    return state->general->n_bytes >= (state->quick ? HEAVY_QUICK_BYTES : HEAVY_BYTES);
+    return state->general->n_bytes >= (state->baseline ? HEAVY_BASELINE_BYTES : HEAVY_BYTES);
 }
 
-// Whether the general code has cost so much time that better code is worth compiling.
+// Whether the general code has cost so much time that optimised code is worth compiling.
 static bool took_long(const MTLComputePipelineState *state) {
-    return state->quick &&
+    return state->baseline &&
            atomic_load_explicit(&state->general->spent_ns, memory_order_relaxed) > LONG_NS;
 }
 
@@ -264,7 +264,7 @@ static void count_dispatch(MTLComputePipelineState *state, RtVariant *variant, b
     if (!now) return;
     if (wait)
         atomic_store(&variant->code,
-                     make_code(state, variant->shape, variant->reach, TO_BE_FAST, NULL));
+                     make_code(state, variant->shape, variant->reach, OPTIMISED, NULL));
     else
         make_in_background(state, variant);
 }
@@ -273,11 +273,11 @@ void rt_pipeline_prepare(MTLComputePipelineState *state, const uint32_t shape[3]
                          uint64_t n_threads) {
     RtVariant *variant;
     // Of large grids that do not wait the first asks, the second if the code is heavy.
-    bool large = state->quick && n_threads >= LARGE_GRID,
+    bool large = state->baseline && n_threads >= LARGE_GRID,
          wait = state->device->sync_specialise ||
-                n_threads >= (state->quick || is_heavy(state) ? HUGE_GRID : LARGE_GRID);
+                n_threads >= (state->baseline || is_heavy(state) ? HUGE_GRID : LARGE_GRID);
     unsigned reach = rt_device_reach(state->device);
-    if (state->required[0] && !state->quick) return; // the general code is for this shape
+    if (state->required[0] && !state->baseline) return; // the general code is for this shape
     if ((variant = find_variant(state, shape, reach))) {
         count_dispatch(state, variant, large, wait);
         return;
@@ -287,7 +287,7 @@ void rt_pipeline_prepare(MTLComputePipelineState *state, const uint32_t shape[3]
         return;
     }
     if (!state->required[0]) note_shape(state, shape);
-    DevCode *code = make_code(state, shape, reach, wait ? TO_BE_FAST : IF_CACHED, NULL);
+    DevCode *code = make_code(state, shape, reach, wait ? OPTIMISED : IF_CACHED, NULL);
     atomic_store(&variant->code, code);
     bool ask = !code && !wait && !state->archives_only, now = large && !is_heavy(state);
     atomic_store_explicit(&variant->counting, ask && !now, memory_order_release);
@@ -300,7 +300,7 @@ static DevCode *wider_code(MTLComputePipelineState *state, unsigned reach) {
     if (code) return code;
     pthread_mutex_lock(&state->lock);
     code = atomic_load(&state->wider[reach]);
-    if (!code) code = make_code(state, state->required, reach, TO_BE_FAST, NULL);
+    if (!code) code = make_code(state, state->required, reach, OPTIMISED, NULL);
     atomic_store(&state->wider[reach], code);
     pthread_mutex_unlock(&state->lock);
     return code;
@@ -316,11 +316,11 @@ DevCode *rt_pipeline_code(MTLComputePipelineState *state, const uint32_t shape[3
     return code ? code : state->general;
 }
 
-DevCode *_Atomic const *rt_pipeline_better(MTLComputePipelineState *state, const uint32_t shape[3],
-                                           uint64_t *want_ns) {
+DevCode *_Atomic const *rt_pipeline_optimised(MTLComputePipelineState *state,
+                                              const uint32_t shape[3], uint64_t *want_ns) {
     const RtVariant *v = find_variant(state, shape, rt_device_reach(state->device));
-    *want_ns = (uint64_t)state->general->n_bytes * NS_PER_QUICK_BYTE;
-    return v && state->quick ? &v->code : NULL;
+    *want_ns = (uint64_t)state->general->n_bytes * NS_PER_BASELINE_BYTE;
+    return v && state->baseline ? &v->code : NULL;
 }
 
 void rt_pipeline_want(MTLComputePipelineState *state, const uint32_t shape[3]) {
@@ -446,14 +446,14 @@ static DevCode *make_general(MTLComputePipelineState *state, MTLError **error) {
                  !state->device->width;
     DevCode *code = hurry ? make_code(state, state->required, state->reach, IF_CACHED, NULL) : NULL;
     if (hurry && !code) {
-        code = make_code(state, state->required, state->reach, QUICKLY, error);
+        code = make_code(state, state->required, state->reach, BASELINE, error);
         if (!code) return NULL;
-        state->quick = code->stack_bytes <= RT_QUICK_STACK_BYTES;
-        if (!state->quick) rt_code_free(state->device, code), code = NULL;
+        state->baseline = code->stack_bytes <= RT_BASELINE_STACK_BYTES;
+        if (!state->baseline) rt_code_free(state->device, code), code = NULL;
     }
     state->rest.reach = state->reach;
-    atomic_store(&state->rest.counting, state->quick);
-    return code ? code : make_code(state, state->required, state->reach, TO_BE_FAST, error);
+    atomic_store(&state->rest.counting, state->baseline);
+    return code ? code : make_code(state, state->required, state->reach, OPTIMISED, error);
 }
 
 static MTLComputePipelineState *create(MTLDevice *device, const MTLComputePipelineDescriptor *d,
@@ -586,7 +586,7 @@ bool rt_pipeline_record(MTLDevice *device, const MTLComputePipelineDescriptor *d
     if (!ok) rt_error_set(error, NULL);
     size_t n = ok && !state->required[0] ? rt_shapes_get(device, &key, shapes, RT_MAX_VARIANTS) : 0;
     for (size_t i = 0; ok && i < n; i++) {
-        DevCode *code = make_code(state, shapes[i], state->reach, TO_BE_FAST, error);
+        DevCode *code = make_code(state, shapes[i], state->reach, OPTIMISED, error);
         ok = code != NULL;
         rt_code_free(device, code);
     }

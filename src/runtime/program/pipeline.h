@@ -6,8 +6,8 @@
 #include "runtime/object/device.h"
 #include "runtime/program/library.h"
 
-// Arrays that optimising would have turned into registers may make quick code need too much stack.
-enum { RT_QUICK_STACK_BYTES = 1 << 20 }; // of a SIMD-group
+// Arrays that optimising would have turned into registers may make baseline code need much stack.
+enum { RT_BASELINE_STACK_BYTES = 1 << 20 }; // of a SIMD-group
 #define RT_MAX_VARIANTS 16u // shapes with code of their own; further ones use the general code
 
 typedef struct RtVariant {
@@ -31,7 +31,7 @@ struct MTLComputePipelineState {
     RtStageIn *stage_in;     // NULL: none
     RtLabel label;
     DevCode *general;                   // for any shape, or for the required one
-    bool quick;                         // that was made in a hurry; then:
+    bool baseline;                      // that was made in a hurry; then:
     RtVariant rest;                     // the same, made to be fast, for shapes beyond `variants`
     unsigned reach;                     // that the general code has: of the device when it was made
     DevCode *_Atomic wider[RT_N_REACH]; // the same for longer buffers than there were then
@@ -70,10 +70,10 @@ void rt_pipeline_prepare(MTLComputePipelineState *state, const uint32_t shape[3]
 // The best code there is for the shape and for the longest buffer of the device, borrowed. NULL: it
 // had to be made and could not be.
 DevCode *rt_pipeline_code(MTLComputePipelineState *state, const uint32_t shape[3]);
-// Where better code than that may appear; NULL: nowhere. *want_ns: rt_pipeline_want pays for a
+// Where optimised code than that may appear; NULL: nowhere. *want_ns: rt_pipeline_want pays for a
 // dispatch that still takes so long.
-DevCode *_Atomic const *rt_pipeline_better(MTLComputePipelineState *state, const uint32_t shape[3],
-                                           uint64_t *want_ns);
+DevCode *_Atomic const *rt_pipeline_optimised(MTLComputePipelineState *state,
+                                              const uint32_t shape[3], uint64_t *want_ns);
 // It would be worth having now: is asked for in the background, unless it was. Any thread.
 void rt_pipeline_want(MTLComputePipelineState *state, const uint32_t shape[3]);
 

@@ -82,19 +82,19 @@ static DevCode *make(const MTLDevice *device, const RtStage *stage, const RtKern
 }
 
 // As for kernels (pipeline.c): nothing is made in a hurry that will be kept or is to be looked at.
-static bool may_be_quick(const MTLDevice *device, const RtKernelRequest *request) {
+static bool may_be_baseline(const MTLDevice *device, const RtKernelRequest *request) {
     return !request->record && !request->archived_only && !request->validate && !request->width &&
            !device->sync_specialise && *device->facts.target;
 }
 
 // True: stage->code is set, or *wrong.
-static bool make_quickly(const MTLDevice *device, RtStage *stage, RtKernelRequest request,
-                         MTLError **wrong) {
-    if (!may_be_quick(device, &request)) return false;
-    request.quick = true;
+static bool make_baseline(const MTLDevice *device, RtStage *stage, RtKernelRequest request,
+                          MTLError **wrong) {
+    if (!may_be_baseline(device, &request)) return false;
+    request.tier = TIER_BASELINE;
     DevCode *code = make(device, stage, &request, wrong);
     if (!code) return true;
-    RtStageTier *tier = code->stack_bytes > RT_QUICK_STACK_BYTES ? NULL : rt_alloc(sizeof *tier);
+    RtStageTier *tier = code->stack_bytes > RT_BASELINE_STACK_BYTES ? NULL : rt_alloc(sizeof *tier);
     if (!tier) {
         rt_code_free(device, code);
         return false;
@@ -115,7 +115,7 @@ typedef struct Work { // of one function
 static void *compile(void *context) {
     const Work *w = context;
     RtStageWish *wish = w->wish;
-    if (!make_quickly(w->device, wish->stage, w->request, &wish->wrong))
+    if (!make_baseline(w->device, wish->stage, w->request, &wish->wrong))
         wish->stage->code = make(w->device, wish->stage, &w->request, &wish->wrong);
     return NULL;
 }
@@ -134,7 +134,7 @@ static bool begin(Work *w, const RtRenderExtra *extra) {
     w->request.n_constants = stage->n_constants;
     w->request.validate = stage->validate;
     w->request.watch = rt_watch_stage(w->device, stage->validate);
-    if (!may_be_quick(w->device, &w->request)) return true;
+    if (!may_be_baseline(w->device, &w->request)) return true;
     RtKernelRequest made = w->request;
     made.cached_only = true;
     return !(stage->code = make(w->device, stage, &made, NULL));

@@ -4,7 +4,7 @@
 // then the one of abi/cpu_kernel.h by construction. The names in `provided by wrap.c` are filled in
 // before optimisation; the constants fold, the calls are inlined. There is one of it for each kind
 // of loop (INGOT_KIND), as values and in few functions already: half of all that a small kernel's
-// code took to make was this file. Quick code is linked to an object that was made of this file
+// code took to make was this file. Baseline code is linked to an object that was made of this file
 // with mslc (INGOT_PREBUILT): there is nothing left to compile of it.
 //
 // Two versions of a kernel run here:
@@ -18,7 +18,7 @@
 typedef uint32_t u32;
 typedef uint64_t u64;
 
-#ifdef INGOT_PREBUILT // as objects, for quick code: one version, for any shape
+#ifdef INGOT_PREBUILT // as objects, for baseline code: one version, for any shape
 static const u32 ingot_shape[3];
 #ifdef INGOT_WAITS // one for kernels with barriers
 extern const u64 ingot_stride;
