@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include "bench_kernels.h"
 #include "cases.h"
-#include "cpu/tensor/ops.h"
+#include "devices/cpu/tensor/ops.h"
 
 #define SIZE 1024
 #define REPEATS 9

@@ -5,8 +5,8 @@
 // time (what a thread does, also on a machine that others use). bench_siren_torch.py prints the
 // same.
 #include "base/options.h"
-#include "neural/render.h"
-#include "neural/train.h"
+#include "apps/neural/render.h"
+#include "apps/neural/train.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "cpu/texture/ops.h"
-#include "cpu/texture/sampling.h"
-#include "cpu/isa/isa.h"
+#include "devices/cpu/texture/ops.h"
+#include "devices/cpu/texture/sampling.h"
+#include "devices/cpu/isa/isa.h"
 
 // Coordinates are prepared outside the clock, which counts the thread's processor time.
 #define SIZE 1024u

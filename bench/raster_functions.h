@@ -3,7 +3,7 @@
 // (raster_functions_c.c) or MSL (raster_functions_msl.c).
 #ifndef INGOT_BENCH_RASTER_FUNCTIONS_H
 #define INGOT_BENCH_RASTER_FUNCTIONS_H
-#include "cpu/raster/raster.h"
+#include "devices/cpu/raster/raster.h"
 
 typedef struct Uniforms {
     float matrix[16], light[4];

@@ -3,7 +3,7 @@
 // the compiler makes vectors of, one copy per machine.
 #include <math.h>
 #include <string.h>
-#include "cpu/engine.h"
+#include "devices/cpu/engine.h"
 #include "raster_functions.h"
 
 #define WIDE __attribute__((target_clones("avx512f", "avx2", "default")))

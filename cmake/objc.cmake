@@ -1,4 +1,4 @@
-# Objective-C in this build: clang, which writes the ABI that src/objc runs (gcc does not). Without clang,
+# Objective-C in this build: clang, which writes the ABI that src/mac/objc runs (gcc does not). Without clang,
 # or with INGOT_OBJC=OFF, what is written in Objective-C is left out; the runtime itself is C.
 option(INGOT_OBJC "build the Objective-C runtime and Foundation" ON)
 if(INGOT_OBJC AND NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|aarch64|arm64")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // cpu_rays.h: the functions of ray tracing that kernels compiled for the CPU call: as with
 // textures (cpu_texture.h) the vectoriser writes one call per SIMD-group step, with rows of 32-bit
-// values, one for each lane. What a device does behind them is src/cpu/rays; the Metal headers
-// (stdlib/detail/ray*.h) know rows and bits. Change anything: raise ABI_VERSION.
+// values, one for each lane. What a device does behind them is src/devices/cpu/rays; the Metal
+// headers (stdlib/detail/ray*.h) know rows and bits. Change anything: raise ABI_VERSION.
 //
 // An acceleration structure in MSL is one 64-bit handle, which is also its gpu_resource_id. Handle
 // 0, and a structure that nothing was built into, is hit by no ray.

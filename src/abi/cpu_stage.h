@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cpu_stage.h: compiled vertex and fragment functions as the rasteriser calls them. Two parties
 // keep to it: the compiler (codegen/stage.c builds the accesses) and the rasteriser
-// (src/cpu/raster). Change anything: raise ABI_VERSION.
+// (src/devices/cpu/raster). Change anything: raise ABI_VERSION.
 //
 // A step is one SIMD-group: 32 vertices, or an 8 x 4 block of pixels, eight quads. Everything that
 // goes in and out is 32-bit words as arrays of lanes, `rows`: row r of lane l is rows[r * 32 + l].

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cpu_tensor.h: matrix operations as kernels compiled for the CPU call them: the compiler writes
-// one call per SIMD-group, src/cpu/tensor has the functions. Change anything: raise ABI_VERSION.
+// one call per SIMD-group, src/devices/cpu/tensor has the functions. Change anything: raise
+// ABI_VERSION.
 //
 // An operation of a whole SIMD-group, or of several, needs no word between threads: its inputs lie
 // in memory, and each SIMD-group computes the rows of the result that are its own.

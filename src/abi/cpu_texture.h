@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cpu_texture.h: the texture functions that kernels compiled for the CPU call: the vectoriser
-// writes one call per SIMD-group step, src/cpu/texture has the functions. Change anything: raise
-// ABI_VERSION.
+// writes one call per SIMD-group step, src/devices/cpu/texture has the functions. Change anything:
+// raise ABI_VERSION.
 #ifndef INGOT_ABI_CPU_TEXTURE_H
 #define INGOT_ABI_CPU_TEXTURE_H
 #include <stdint.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // cpu_watch.h: what code compiled with MSL_WATCH_RACES tells the CPU device while it runs: each
 // access to memory that threads share, barriers, SIMD-group functions. The compiler writes a call
-// per vector step (codegen/watch.c, passes/emit_observe.c), src/cpu/watch.c has the functions.
-// Change anything: raise ABI_VERSION.
+// per vector step (codegen/watch.c, passes/emit_observe.c), src/devices/cpu/watch.c has the
+// functions. Change anything: raise ABI_VERSION.
 #ifndef INGOT_ABI_CPU_WATCH_H
 #define INGOT_ABI_CPU_WATCH_H
 #include <stddef.h>

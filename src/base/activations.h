@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // activations.h: activation functions in MSL, once for tensors (tensor/elementwise.def) and for
-// networks (network/kernels/network.metal): kernels include it.
+// networks (runtime/network/kernels/network.metal): kernels include it.
 #ifndef INGOT_BASE_ACTIVATIONS_H
 #define INGOT_BASE_ACTIVATIONS_H
 

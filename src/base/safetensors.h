@@ -3,7 +3,8 @@
 // length of a header in JSON, the header, and the tensors one after the other:
 //     {"__metadata__": {"key": "value"}, "name": {"dtype": "F32", "shape": [2, 3],
 //      "data_offsets": [0, 24]}, ...}
-// What the numbers become is up to the reader (src/tensor/files_safetensors.c, src/network/read.c).
+// What the numbers become is up to the reader (src/tensor/files_safetensors.c,
+// src/runtime/network/read.c).
 #ifndef INGOT_BASE_SAFETENSORS_H
 #define INGOT_BASE_SAFETENSORS_H
 #include <stdbool.h>

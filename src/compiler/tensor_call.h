@@ -4,7 +4,7 @@
 //     void __ingot_tensor_convolution(source, ..., layout)
 // one call of the thread function per operation of a SIMD-group, scalars and pointers only. The
 // vectoriser (passes/emit_tensor.c) makes it one call of CpuLaunch.tensors, the reference code
-// (codegen/device/lanes.c) computes it by itself.
+// (codegen/support/lanes.c) computes it by itself.
 //
 // A matrix lies in memory, or is the storage of a cooperative tensor: thread-private, spread over
 // the 32 threads of the SIMD-group. Its layout argument says which: 0 for memory, else

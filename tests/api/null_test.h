@@ -5,7 +5,7 @@
 #define INGOT_TESTS_NULL_TEST_H
 #include "abi/metallib.h"
 #include "api_test.h"
-#include "null/null.h"
+#include "devices/null/null.h"
 
 // kernel void nothing(device float *x [[buffer(0)]]), and vertex and fragment functions that have
 // nothing but a position.

@@ -16,7 +16,7 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "isolate/child.h"
+#include "devices/isolate/child.h"
 
 static int n_wrong;
 

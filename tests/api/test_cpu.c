@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "cpu/cpu.h"
+#include "devices/cpu/cpu.h"
 #include "order.h"
 #include "os/pool.h"
 

@@ -2,7 +2,7 @@
 // test_null_features.c: a device that has kernels and copies only (INGOT_DEVICES=null): everything
 // else is refused with the device's name, and supports... says so before.
 #include "null_test.h"
-#include "device/device.h"
+#include "devices/table/device.h"
 
 static void said(const char *what) {
     assert_string_equal(last_rule, "device_feature");

@@ -2,7 +2,7 @@
 // test_render_pipeline.c: render pipeline states: which descriptors make one, how the two functions
 // are matched, and what is said of those that do not fit.
 #include "api_test.h"
-#include "cpu/engine.h"
+#include "devices/cpu/engine.h"
 #include "runtime/program/render_pipeline.h"
 
 __attribute__((constructor)) static void program_draws(void) { needs_drawing = true; }

@@ -18,7 +18,7 @@ PTXAS = shutil.which("ptxas") or shutil.which("/usr/local/cuda/bin/ptxas")
 LONG = os.environ.get("INGOT_TEST_LONG") == "1"
 SAMPLE = ["bench/kernels.metal", "tests/exec/barriers.metal", "tests/exec/simdgroup.metal", "tests/exec/exits.metal",
           "tests/corpus/tensors/linear.metal"]
-EVERY = ["tests/exec/*.metal", "bench/*.metal", "examples/*/*.metal", "tests/corpus/*/*.metal", "src/*/kernels/*.metal"]
+EVERY = ["tests/exec/*.metal", "bench/*.metal", "examples/*/*.metal", "tests/corpus/*/*.metal", "src/*/kernels/*.metal", "src/*/*/kernels/*.metal"]
 # What no GPU does: a kernel is refused for one of these, by name, or it becomes PTX.
 REFUSED = re.compile(r"is not a kernel|uses ray tracing|function constant|no linked function|fatal error|no kernel")
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GPU's device library (codegen/nvptx/device) on the host: every function of SIMD-groups and
+// The GPU's device library (codegen/nvptx/library) on the host: every function of SIMD-groups and
 // quads against what it means, with all lanes, with the first ones alone, and with lanes that
 // diverge, each side by itself; positions in whole and in cut threadgroups; matrices.
 #define INGOT_WARP "warp.h"
-#include "../../src/compiler/codegen/nvptx/device/matrix.c"
-#include "../../src/compiler/codegen/nvptx/device/position.c"
-#include "../../src/compiler/codegen/nvptx/device/simd.c"
+#include "../../src/compiler/codegen/nvptx/library/matrix.c"
+#include "../../src/compiler/codegen/nvptx/library/position.c"
+#include "../../src/compiler/codegen/nvptx/library/simd.c"
 #include "../unit.h"
 #include <math.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
 // types, by several SIMD-groups, from global and shared memory and from cooperative tensors of each
 // layout, with edges and odd strides, against plain loops in double precision.
 #define INGOT_WARP "warp.h"
-#include "../../src/compiler/codegen/nvptx/device/position.c"
-#include "../../src/compiler/codegen/nvptx/device/matmul.c"
-#include "../../src/compiler/codegen/nvptx/device/convolution.c"
+#include "../../src/compiler/codegen/nvptx/library/position.c"
+#include "../../src/compiler/codegen/nvptx/library/matmul.c"
+#include "../../src/compiler/codegen/nvptx/library/convolution.c"
 #include "../unit.h"
 #include <math.h>
 #include <stdio.h>

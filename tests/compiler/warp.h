@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // warp.h: a block of up to four warps on the host, for the GPU's device library
-// (codegen/nvptx/device): its threads are
+// (codegen/nvptx/library): its threads are
 // coroutines that run one after the other and stop at each instruction of the warp until the lanes
 // of its mask are there. Instructions are as the PTX manual describes them; what a lane gets from
 // one that is not there is rubbish.

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include "abi/cuda_kernel.h"
 #include "abi/pixel_format.h"
-#include "cuda/driver.h"
+#include "devices/cuda/driver.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define LARGE ((size_t)1 << 24)

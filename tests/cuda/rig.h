@@ -10,8 +10,8 @@
 #include <cmocka.h>
 #include "abi/cuda_kernel.h"
 #include "abi/kernel.h"
-#include "cuda/driver.h"
-#include "device/device.h"
+#include "devices/cuda/driver.h"
+#include "devices/table/device.h"
 #include "fake.h"
 
 extern const DevTable cuda_device;

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
-#include "cuda/cuda_int.h"
+#include "devices/cuda/cuda_int.h"
 
 enum { N = 1024 };
 

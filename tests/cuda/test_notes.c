@@ -2,8 +2,8 @@
 // test_notes.c: what kernels on a GPU tell the host: notes as the device library writes them
 // (nvptx/device/notes.c, here on the host), read as the device does.
 #define INGOT_WARP "compiler/warp.h"
-#include "compiler/codegen/nvptx/device/notes.c"
-#include "cuda/surroundings.c"
+#include "compiler/codegen/nvptx/library/notes.c"
+#include "devices/cuda/surroundings.c"
 #include "unit.h"
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 // test_order.c: which commands wait for which: against every pair of a sequence, and in graphs, of
 // which the driver that is none runs what may be run in the most unexpected order.
 #include "rig.h"
-#include "cuda/order.h"
+#include "devices/cuda/order.h"
 
 // ---- The order alone ----
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "abi/texture_layout.h"
-#include "cpu/texture/ops.h"
+#include "devices/cpu/texture/ops.h"
 
 #define HOST __attribute__((visibility("default")))
 

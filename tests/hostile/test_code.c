@@ -4,7 +4,7 @@
 // one.
 #include "../unit.h"
 #include "base/files.h"
-#include "cpu/cpu.h"
+#include "devices/cpu/cpu.h"
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>

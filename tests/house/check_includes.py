@@ -21,56 +21,56 @@ APART = ("compiler/stdlib",)  # Metal's own headers, in MSL
 LAYERS = ("runtime/",)  # where headers are held to their names in both directions
 
 # A file that fills the table of a device stands above the folders that it brings together.
-ABOVE = {"cpu/device.c": "cpu/device.c"}
+ABOVE = {"devices/cpu/device.c": "devices/cpu/device.c"}
 
-LOW = "base os abi device capture"
+LOW = "base os abi devices/table devices/capture"
 ALLOWED = {
     "base": "",
     "os": "base",
     "abi": "base",
-    "network": "base",
-    "device": "abi os base",
-    "capture": "device texel abi os base",
-    "null": "device abi os base",
-    "cuda": "device abi os base",
-    "isolate": "cpu cpu/raster cpu/texture abi os base device",  # the CPU device, in another process
-    "cpu/isa": "base",
+    "runtime/network": "base",
+    "devices/table": "abi os base",
+    "devices/capture": "devices/table texel abi os base",
+    "devices/null": "devices/table abi os base",
+    "devices/cuda": "devices/table abi os base",
+    "devices/isolate": "devices/cpu devices/cpu/raster devices/cpu/texture abi os base devices/table",  # the CPU device, in another process
+    "devices/cpu/isa": "base",
     "texel": "abi base",  # formats and conversions, for devices and runtime
-    "cpu/texture": "cpu/isa texel abi base device",
-    "cpu/tensor": "cpu/isa abi base",
-    "cpu/rays": "abi device",
-    "cpu": "cpu/rays cpu/tensor cpu/texture abi os base device",
-    "cpu/raster": "cpu cpu/isa cpu/texture texel abi os base device",
-    "cpu/device.c": "cpu cpu/raster cpu/rays cpu/tensor cpu/texture cpu/isa texel abi os base device",
+    "devices/cpu/texture": "devices/cpu/isa texel abi base devices/table",
+    "devices/cpu/tensor": "devices/cpu/isa abi base",
+    "devices/cpu/rays": "abi devices/table",
+    "devices/cpu": "devices/cpu/rays devices/cpu/tensor devices/cpu/texture abi os base devices/table",
+    "devices/cpu/raster": "devices/cpu devices/cpu/isa devices/cpu/texture texel abi os base devices/table",
+    "devices/cpu/device.c": "devices/cpu devices/cpu/raster devices/cpu/rays devices/cpu/tensor devices/cpu/texture devices/cpu/isa texel abi os base devices/table",
     # The runtime's layers, from below; CMake holds them to it, too.
     "runtime/object": LOW,
     "runtime/memory": LOW + " runtime/object",
-    "runtime/program": LOW + " network runtime/object runtime/memory",
+    "runtime/program": LOW + " runtime/network runtime/object runtime/memory",
     # texel: mipmaps read and write texels of every format.
     "runtime/command": LOW + " texel runtime/object runtime/memory runtime/program",
     "runtime/io": LOW + " runtime/object runtime/memory runtime/program runtime/command",
     "runtime/layer": LOW + " runtime/object runtime/memory runtime/program runtime/command",
     "runtime/inspect": LOW + " runtime/object runtime/memory runtime/program runtime/command",
-    "runtime/metal4": LOW + " network runtime/object runtime/memory runtime/program runtime/command runtime/layer",
+    "runtime/metal4": LOW + " runtime/network runtime/object runtime/memory runtime/program runtime/command runtime/layer",
     "compiler": "abi base os",
     "compiler/frontend": "compiler abi base",
     "compiler/passes": "compiler abi base",
     "compiler/codegen": "compiler compiler/frontend compiler/passes abi base",
-    "compiler/codegen/device": "compiler abi",
+    "compiler/codegen/support": "compiler abi",
     "compiler/codegen/nvptx": "compiler compiler/codegen abi",
-    "compiler/codegen/nvptx/device": "compiler compiler/codegen/device base cpu/texture abi",
-    "objc": "",
-    "foundation": "objc",  # invocations
-    "face": "objc",
-    "appkit": "",
-    "mps": "",
-    "metalkit": "neural",  # readers of pictures
-    "mac": "abi base os",  # a compiler service that writes our container; locks of one word
+    "compiler/codegen/nvptx/library": "compiler compiler/codegen/support base devices/cpu/texture abi",
+    "mac/objc": "",
+    "mac/foundation": "mac/objc",  # invocations
+    "mac/face": "mac/objc",
+    "mac/appkit": "",
+    "mac/mps": "",
+    "mac/metalkit": "apps/neural",  # readers of pictures
+    "mac/launch": "abi base os",  # a compiler service that writes our container; locks of one word
     "tensor": "base",
-    "neural": "base",
-    "web": "os base",
+    "apps/neural": "base",
+    "apps/web": "os base",
     # replay.h of runtime/inspect is what libingot shows the tools beside the public headers
-    "tools": "web mac neural capture runtime/inspect texel abi base",  # what a Mac answers
+    "apps/tools": "apps/web mac/launch apps/neural devices/capture runtime/inspect texel abi base",  # what a Mac answers
 }
 
 

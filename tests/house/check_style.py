@@ -21,7 +21,7 @@ import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COLUMNS = 100
-OTHERS = ("tests/corpus/", "tests/msl/", "tests/stdlib/library/", "src/compiler/stdlib/", "src/neural/kernels/")
+OTHERS = ("tests/corpus/", "tests/msl/", "tests/stdlib/library/", "src/compiler/stdlib/", "src/apps/neural/kernels/")
 TOOL = shutil.which("clang-format-22")
 SKIPPED = 77
 

@@ -2,7 +2,7 @@
 // test_network.c: a package becomes sizes, places and dispatches, without a device: which kernels
 // run on what, that intermediates do not lie on each other, and every allocation failing once.
 #include "../base/testing.h"
-#include "network/network.h"
+#include "runtime/network/network.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

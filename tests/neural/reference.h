@@ -3,8 +3,8 @@
 // kernels are compared with; test_reference.c compares it with finite differences.
 #ifndef TEST_NEURAL_REFERENCE_H
 #define TEST_NEURAL_REFERENCE_H
-#include "neural/network.h"
-#include "neural/train.h"
+#include "apps/neural/network.h"
+#include "apps/neural/train.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 // The hash grid: gradients of table and layers against a reference in double precision, runs that
 // are the same bit for bit, and what a few steps make of a small picture.
 #include "../base/testing.h"
-#include "neural/picture.h"
-#include "neural/render.h"
-#include "neural/train.h"
+#include "apps/neural/picture.h"
+#include "apps/neural/render.h"
+#include "apps/neural/train.h"
 #include <math.h>
 
 static char message[NEURAL_ERROR_BYTES];

@@ -3,8 +3,8 @@
 // byte, sizes that must not be believed, and files that are no pictures.
 #include "../base/folder_test.h"
 #include "base/files.h"
-#include "neural/image.h"
-#include "neural/picture.h"
+#include "apps/neural/image.h"
+#include "apps/neural/picture.h"
 #include <errno.h>
 #include <math.h>
 #include <png.h>

@@ -2,8 +2,8 @@
 // Compressed networks: the range coder gives back what it got and comes near the entropy; files
 // round trip within half a step of their rounding; every cut and every changed byte is noticed.
 #include "../base/testing.h"
-#include "neural/packed.h"
-#include "neural/range_coder.h"
+#include "apps/neural/packed.h"
+#include "apps/neural/range_coder.h"
 #include <math.h>
 
 static char message[NEURAL_ERROR_BYTES];

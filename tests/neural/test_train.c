@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // test_train.c: the trainer: gradients against finite differences, a reference in double precision
 // and between its two paths; Adam; runs that repeat bit for bit; state taken out and put back.
-#include "neural/render.h"
+#include "apps/neural/render.h"
 #include "reference.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -5,7 +5,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "base/json_reader.h"
-#include "neural/weights.h"
+#include "apps/neural/weights.h"
 #include <math.h>
 #include <signal.h>
 #include <sys/resource.h>

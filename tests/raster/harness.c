@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cpu/engine.h"
+#include "devices/cpu/engine.h"
 
 Target target_new(uint32_t pixel_format, uint32_t width, uint32_t height, uint32_t n_samples,
                   uint32_t layers) {

@@ -4,7 +4,7 @@
 #ifndef TEST_RASTER_HARNESS_H
 #define TEST_RASTER_HARNESS_H
 #include "abi/texture_layout.h"
-#include "cpu/raster/raster.h"
+#include "devices/cpu/raster/raster.h"
 #include "texel/format.h"
 
 #define N_VALUES 8 // components between the functions

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "../unit.h"
 #include "reference.h"
-#include "cpu/isa/isa.h"
+#include "devices/cpu/isa/isa.h"
 
 #define SIZE 256
 enum { RGBA8 = 70, R32F = 55, RGBA32F = 125 };

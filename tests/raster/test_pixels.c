@@ -6,7 +6,7 @@
 #include <string.h>
 #include "../unit.h"
 #include "harness.h"
-#include "cpu/isa/isa.h"
+#include "devices/cpu/isa/isa.h"
 
 enum { SIZE = 64 };
 enum {

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "../unit.h"
 #include "reference.h"
-#include "cpu/isa/isa.h"
+#include "devices/cpu/isa/isa.h"
 
 enum { SIZE = 128, MAX_DRAWS = 8, TRIANGLES = 12, N_SCENES = 60 };
 enum { RGBA8 = 70, BGRA8 = 80, RGBA16F = 115, RGBA32F = 125, D32F = 252, STENCIL8 = 253 };

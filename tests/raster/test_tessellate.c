@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../unit.h"
-#include "cpu/raster/raster_int.h"
+#include "devices/cpu/raster/raster_int.h"
 #include "harness.h"
-#include "cpu/isa/isa.h"
+#include "devices/cpu/isa/isa.h"
 
 enum { SIZE = 128, RGBA32F = 125 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stage_test.h"
-#include "cpu/texture/ops.h"
+#include "devices/cpu/texture/ops.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include <string.h>
 #include "abi/texture_layout.h"
 #include "compiler/compiler.h"
-#include "cpu/cpu.h"
+#include "devices/cpu/cpu.h"
 
 enum { LANES = 32, MAX_SLOTS = 40 };
 

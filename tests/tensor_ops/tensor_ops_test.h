@@ -14,9 +14,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <cmocka.h>
-#include "cpu/tensor/element.h"
-#include "cpu/tensor/ops.h"
-#include "cpu/isa/isa.h"
+#include "devices/cpu/tensor/element.h"
+#include "devices/cpu/tensor/ops.h"
+#include "devices/cpu/isa/isa.h"
 
 static const struct {
     CpuIsa isa;

@@ -2,7 +2,7 @@
 // test_sample.c: every filter, address mode and texture type against the reference, with the
 // general code and with the vector code of each instruction set this processor has.
 #include "reference.h"
-#include "cpu/isa/isa.h"
+#include "devices/cpu/isa/isa.h"
 
 #define TOLERANCE 3e-5 // coordinates are floats: up to 3 * 2^-23 of 40 texels, times the contrast
 #define TOLERANCE_BYTES 1e-4 // RGBA8: weights of 15 bits, three times rounded to 1/128 of a byte

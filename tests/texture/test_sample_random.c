@@ -5,7 +5,7 @@
 // of its values close by is as good.
 #include <stdlib.h>
 #include "texture_test.h"
-#include "cpu/isa/isa.h"
+#include "devices/cpu/isa/isa.h"
 
 static uint64_t seed;
 

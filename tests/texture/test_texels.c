@@ -4,7 +4,7 @@
 // on both sides of the texture.
 #include <pthread.h>
 #include "texture_test.h"
-#include "cpu/isa/isa.h"
+#include "devices/cpu/isa/isa.h"
 
 static const uint16_t values[] = {
 #define ABI_PIXEL_FORMAT(name, value, ...) value,

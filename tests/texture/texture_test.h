@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include "cpu/texture/ops.h"
-#include "cpu/texture/sampling.h"
+#include "devices/cpu/texture/ops.h"
+#include "devices/cpu/texture/sampling.h"
 
 #define MAX_LANES 64u
 static const char *const isa_names[] = {"general", "base", "avx2", "avx512"};

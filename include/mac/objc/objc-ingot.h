@@ -50,7 +50,7 @@ OBJC_EXPORT void objc_ingot_construct(id object);
 OBJC_EXPORT void objc_ingot_destruct(id object);
 
 // For Foundation: arguments of a message that no method answered. The handler returns false if
-// nobody takes the message; see src/objc/invoke.h for frames.
+// nobody takes the message; see src/mac/objc/invoke.h for frames.
 struct ObjcFrame;
 typedef bool (*objc_ingot_forwarder)(id self, SEL selector, struct ObjcFrame *frame);
 OBJC_EXPORT void objc_ingot_set_forwarder(objc_ingot_forwarder forwarder);

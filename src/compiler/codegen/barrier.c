@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // barrier.c: a SIMD-group that waits at a barrier is a suspended coroutine.
 //   purpose   f(..., frame) with calls of __ingot_threadgroup_barrier -> an LLVM coroutine whose
-//             frame is the memory given; device/group.c starts one for each SIMD-group and resumes
-//             them in turn
+//             frame is the memory given; codegen/support/group.c starts one for each SIMD-group and
+//             resumes them in turn
 //   requires  the vectorised version f calls is inlined into it; barriers in uniform control flow
 //   breaks    nothing may run instcombine between the freezes inserted here and coro-split
 // Values live across a suspension are frozen just before it, for two reasons that cost time

@@ -3,7 +3,7 @@
 //   purpose   without AVX512-BF16 LLVM calls a function for each lane (__truncsfbf2), and keeps
 //             the others in memory meanwhile: training in bfloat took twice the time of float
 //   requires  the last optimisation has run; preserves everything else
-// The bits are those of device/support.c: nearest even, NaNs stay NaNs and become quiet.
+// The bits are those of codegen/support/support.c: nearest even, NaNs stay NaNs and become quiet.
 #include "compiler/codegen/codegen.h"
 
 static bool is_vector_of(LLVMTypeRef type, LLVMTypeKind kind) {

@@ -88,7 +88,8 @@ typedef struct Cg {
     char *diagnostics;      // errors LLVM reported through its handler, or NULL
 } Cg;
 
-#define MSL_SOME_SYMBOL "ingot_some" // the version for some threads, as device/group.c calls it
+#define MSL_SOME_SYMBOL                                                                            \
+    "ingot_some" // the version for some threads, as codegen/support/group.c calls it
 #define MSL_SOME_START_SYMBOL "ingot_some_start" // the same as a coroutine
 
 // context.c

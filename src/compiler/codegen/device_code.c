@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_code.c: device/*.c inside mslc, for each architecture: as bitcode, group.c once for each
-// kind of loop; support.c, and group.c twice more, as objects; and nvptx/device/*.c. The build
-// compiles those files with the Clang of the same LLVM into the folder MSL_DEVICE.
+// device_code.c: codegen/support/*.c inside mslc, for each architecture: as bitcode, group.c once
+// for each kind of loop; support.c, and group.c twice more, as objects; and nvptx/device/*.c. The
+// build compiles those files with the Clang of the same LLVM into the folder MSL_DEVICE.
 #include "compiler/codegen/codegen.h"
 
 #define EMBED(name, file)                                                                          \

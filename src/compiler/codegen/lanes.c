@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // lanes.c: the reference back end: the thread function stays scalar.
-//   purpose   thread(slots..., memory) -> ingot_thread(launch, lane, memory) for device/lanes.c
+//   purpose   thread(slots..., memory) -> ingot_thread(launch, lane, memory) for
+//             codegen/support/lanes.c
 //   does      calls to __ingot_x(...) become ingot_lane_x(lane, ...); before each call that may
-//             stop, the thread's position in the program is written down (see device/lanes.c)
+//             stop, the thread's position in the program is written down (see
+//             codegen/support/lanes.c)
 //   requires  everything inlined; runs on code that is not optimised further before, so that LLVM's
 //             loop transformations are checked along with the vectoriser
 #include "compiler/codegen/codegen.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // stage_wrap.c: the thread function of a vertex or fragment function -> ingot_vertex or
-// ingot_fragment (device/stage.c).
+// ingot_fragment (codegen/support/stage.c).
 //   settle   fragment functions: a pixel that is discarded, or runs along only for the derivatives
 //            of its neighbours, has no effects: `live` says which still count, stores to memory and
 //            texture writes stand behind a branch on it, and at the end the lanes that are left are
 //            the step's `kept`. After optimisation: what is left then are real memory accesses.
-//   wrap     vectorise (one version, with a mask), link device/stage.c
+//   wrap     vectorise (one version, with a mask), link codegen/support/stage.c
 // requires: cg->thread optimised and surveyed
 #include "compiler/codegen/stage_int.h"
 #include <stdlib.h>

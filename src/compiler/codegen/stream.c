@@ -5,7 +5,7 @@
 //             store first reads the line it replaces; vector add of 16M floats: 1.5x (2 threads,
 //             2026-11)
 //   requires  the vectorised version inlined into `f` (masks folded), whose last parameter says
-//             whether the grid is large; device/group.c computes it and ends with a fence
+//             whether the grid is large; codegen/support/group.c computes it and ends with a fence
 // A kernel streams if no thread comes back: no loops, barriers or atomics, and no buffer that is
 // stored to is loaded from.
 #include "compiler/codegen/codegen.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tables.c: what a code object says about its source beside line tables, for profiles: remarks
 // (passes/remarks.c), of code with lines, and what its blocks do (passes/emit_count.c), of counted
-// code. Both are text with a zero at its end, which the device hands on (cpu/profile.c).
+// code. Both are text with a zero at its end, which the device hands on (devices/cpu/profile.c).
 #include "abi/cpu_kernel.h"
 #include "compiler/codegen/codegen.h"
 #include <stdlib.h>

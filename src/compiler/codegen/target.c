@@ -408,7 +408,7 @@ void msl_link(Cg *cg, LLVMMemoryBufferRef buffer, MslKernel *out) {
         if (cg->prebuilt_loop)
             add_object(&o, msl_device_code(cg, cg->uses.barrier ? MSL_DEVICE_BASELINE_WAITING
                                                                 : MSL_DEVICE_BASELINE));
-        // Which functions of device/support.c code needs shows only when it is made.
+        // Which functions of codegen/support/support.c code needs shows only when it is made.
         if (find_symbol(start, is_missing, &o))
             add_object(&o, msl_device_code(cg, MSL_DEVICE_SUPPORT));
         const char *missing = find_symbol(start, is_missing, &o);

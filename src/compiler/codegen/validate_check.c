@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <string.h>
 
-// Calls a function of device/validate.c, or one the vectoriser knows.
+// Calls a function of codegen/support/validate.c, or one the vectoriser knows.
 Value msl_call(Validation *v, const char *name, Type result, Value *args, unsigned n) {
     enum { MAX_ARGS = 12 };
     MslContext *cx = &v->cg->cx;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // validate_handle.c: handles of textures, samplers, tensors and acceleration structures before
 // they are used. A handle is 64 bits, and a program may make them of anything: it is looked up
-// among the live objects of the device (AbiLive, device/validate.c), and one that is none of them
-// is null from there on: sizes are 0, reads give nothing, writes do nothing, no ray hits.
+// among the live objects of the device (AbiLive, codegen/support/validate.c), and one that is none
+// of them is null from there on: sizes are 0, reads give nothing, writes do nothing, no ray hits.
 //   requires  the thread function, optimised, before roots are looked for
 // A handle that is an argument of the function, as the encoder bound it, needs no look.
 #include "compiler/codegen/validate_int.h"

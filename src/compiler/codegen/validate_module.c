@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// validate_module.c: what device/validate.c asks the module for: how many arguments there are, and
-// where constants of the program lie that pointers which are read from memory may point to.
-//   requires  device/validate.c linked into the module
+// validate_module.c: what codegen/support/validate.c asks the module for: how many arguments there
+// are, and where constants of the program lie that pointers which are read from memory may point
+// to.
+//   requires  codegen/support/validate.c linked into the module
 // And tables of pointers that LLVM made relative: what they are read with is a load like others.
 #include "compiler/codegen/validate_int.h"
 

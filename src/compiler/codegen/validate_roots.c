@@ -3,8 +3,8 @@
 //   in    the thread function, optimised; threadgroup memory as calls of __ingot_place
 //   out   for each pointer the parameters, variables or loaded pointers it may be based on
 // A pointer that was read from memory is a root of its own: its extent is looked up at run time
-// among the device's live resources (device/validate.c), and among the variables of this function
-// whose address it stores anywhere: an array of pointers into threadgroup memory.
+// among the device's live resources (codegen/support/validate.c), and among the variables of this
+// function whose address it stores anywhere: an array of pointers into threadgroup memory.
 #include "compiler/codegen/validate_int.h"
 #include "abi/data_types.h"
 #include <stddef.h>

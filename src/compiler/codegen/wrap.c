@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrap.c: vectorised versions of the thread function -> ingot_kernel (device/group.c).
+// wrap.c: vectorised versions of the thread function -> ingot_kernel (codegen/support/group.c).
 //   purpose   define what group.c leaves open: ingot_full and ingot_some (or, for kernels with
 //             barriers, the coroutines ingot_full_start and ingot_some_start) and its constants
 //   requires  cg->thread optimised and surveyed

@@ -8,7 +8,7 @@
 // Locks, in the order they are taken: the device's hazard locks (hazard.c), then a queue's lock.
 #ifndef INGOT_RUNTIME_COMMAND_BUFFER_H
 #define INGOT_RUNTIME_COMMAND_BUFFER_H
-#include "device/device.h"
+#include "devices/table/device.h"
 #include "runtime/memory/resource.h"
 #include "runtime/object/device.h"
 #include "runtime/command/encoder.h"

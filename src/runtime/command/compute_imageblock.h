@@ -4,7 +4,7 @@
 #ifndef INGOT_RUNTIME_COMPUTE_IMAGEBLOCK_H
 #define INGOT_RUNTIME_COMPUTE_IMAGEBLOCK_H
 #include "abi/imageblock.h"
-#include "device/run.h"
+#include "devices/table/run.h"
 #include "runtime/command/compute.h"
 #include "runtime/program/pipeline.h"
 

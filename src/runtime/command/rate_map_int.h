@@ -2,7 +2,7 @@
 // rate_map_int.h: MTLRasterizationRateMap, for render passes.
 #ifndef INGOT_RUNTIME_RATE_MAP_H
 #define INGOT_RUNTIME_RATE_MAP_H
-#include "device/pass.h"
+#include "devices/table/pass.h"
 #include "runtime/object/device.h"
 
 struct MTLRasterizationRateMap {

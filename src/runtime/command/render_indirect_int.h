@@ -2,7 +2,7 @@
 // render_indirect_int.h: records of draws in indirect command buffers.
 #ifndef INGOT_RUNTIME_RENDER_INDIRECT_H
 #define INGOT_RUNTIME_RENDER_INDIRECT_H
-#include "device/pass.h"
+#include "devices/table/pass.h"
 #include "runtime/command/execute.h"
 #include "runtime/program/indirect.h"
 #include "runtime/program/render_pipeline.h"

@@ -2,7 +2,7 @@
 // capture.c: MTLCaptureManager and MTLCaptureScope: who decides when a capture with contents
 // (contents.c), or the timeline of trace.c for a file called .json, is open.
 #include <string.h>
-#include "capture/record.h"
+#include "devices/capture/record.h"
 #include "runtime/command/command_buffer.h"
 #include "runtime/inspect/inspect_int.h"
 #include "runtime/object/trace.h"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // contents.c: captures with contents: when one is open, which command buffers belong to it, and
-// what the recording device (src/capture) is told of them: names.
+// what the recording device (src/devices/capture) is told of them: names.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include "abi/compiler_id.h"
 #include "base/hash_table.h"
-#include "capture/record.h"
+#include "devices/capture/record.h"
 #include "os/clock.h"
 #include "os/zeros.h"
 #include "runtime/command/execute.h"

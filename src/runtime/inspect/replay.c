@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// replay.c: captures on a device of the runtime: what a replay (src/capture) asks of the compiler.
+// replay.c: captures on a device of the runtime: what a replay (src/devices/capture) asks of the
+// compiler.
 #include <stdio.h>
 #include <stdlib.h>
-#include "capture/replay.h"
+#include "devices/capture/replay.h"
 #include "runtime/inspect/replay.h"
 #include "runtime/object/device.h"
 #include "runtime/program/compiler_client.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/json.h"
-#include "capture/record.h"
+#include "devices/capture/record.h"
 #include "runtime/command/execute.h"
 #include "runtime/inspect/inspect_int.h"
 #include "runtime/object/trace.h"

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include "device/device.h"
+#include "devices/table/device.h"
 #include "runtime/memory/own_memory.h"
 #include "runtime/io/queue_int.h"
 #include "runtime/memory/buffer.h"

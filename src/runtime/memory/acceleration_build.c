@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // acceleration_build.c: descriptors of acceleration structures, checked rule by rule and put into
-// the device's words (device/rays.h). Buffers become addresses and how many bytes there are from
-// there on: what indices and records point to is only known, and cut, when the command runs.
+// the device's words (devices/table/rays.h). Buffers become addresses and how many bytes there are
+// from there on: what indices and records point to is only known, and cut, when the command runs.
 #include <stdio.h>
 #include <string.h>
 #include "runtime/memory/acceleration.h"

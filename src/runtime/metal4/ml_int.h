@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// ml_int.h: machine-learning pipelines and encoders; what they run is src/network's.
+// ml_int.h: machine-learning pipelines and encoders; what they run is src/runtime/network's.
 #ifndef INGOT_RUNTIME_METAL4_ML_INT_H
 #define INGOT_RUNTIME_METAL4_ML_INT_H
 #include "runtime/memory/heap.h"
 #include "runtime/memory/tensor.h"
-#include "network/network.h"
+#include "runtime/network/network.h"
 #include "runtime/program/reflection.h"
 #include "runtime/metal4/recording_int.h"
 

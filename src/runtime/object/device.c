@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "capture/record.h"
+#include "devices/capture/record.h"
 #include "os/clock.h"
 #include "os/pool.h"
 #include "os/thread.h"

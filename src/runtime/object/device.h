@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// device.h: the device object: what it runs on (device/device.h), and the settings it took from the
-// environment.
+// device.h: the device object: what it runs on (devices/table/device.h), and the settings it took
+// from the environment.
 #ifndef INGOT_RUNTIME_DEVICE_H
 #define INGOT_RUNTIME_DEVICE_H
 #include "abi/requests.h"
-#include "device/device.h"
+#include "devices/table/device.h"
 #include "runtime/object/object.h"
 
 #define RT_MAX_THREADGROUP_MEMORY 32768u

@@ -2,7 +2,7 @@
 // depth_stencil.h: MTLDepthStencilState.
 #ifndef INGOT_RUNTIME_DEPTH_STENCIL_H
 #define INGOT_RUNTIME_DEPTH_STENCIL_H
-#include "device/pass.h"
+#include "devices/table/pass.h"
 #include "runtime/object/object.h"
 
 struct MTLDepthStencilState {

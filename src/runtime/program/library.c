@@ -2,7 +2,7 @@
 // library.c: MTLLibrary and MTLFunction. Source goes to the compiler client and comes back as a
 // metallib; files and bytes are opened as they are. Code is made per pipeline, not here.
 #include "runtime/program/library.h"
-#include "capture/record.h"
+#include "devices/capture/record.h"
 #include "abi/compiler_id.h"
 #include "abi/mtlb.h"
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/files.h"
-#include "network/network.h"
+#include "runtime/network/network.h"
 #include "runtime/object/async.h"
 #include "runtime/program/link.h"
 #include "runtime/program/reflection.h"

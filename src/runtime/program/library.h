@@ -28,7 +28,7 @@ struct MTLLibrary {
     MTLFunctionConstant *constants; // one per RfConstant
     pthread_mutex_t lock;
     RtTypeNodes *types;      // under lock; made at first need
-    struct Network *network; // the library of a network's package (src/network); else NULL
+    struct Network *network; // the library of a network's package (src/runtime/network); else NULL
 };
 
 // One value, large enough for every scalar and vector type.

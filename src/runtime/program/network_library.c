@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// network_library.c: libraries of networks' packages: the graph is src/network's, the kernels are
-// compiled here, as any source.
-#include "network/network.h"
+// network_library.c: libraries of networks' packages: the graph is src/runtime/network's, the
+// kernels are compiled here, as any source.
+#include "runtime/network/network.h"
 #include "runtime/object/error.h"
 #include "runtime/program/library.h"
 

@@ -2,7 +2,7 @@
 // pipeline.h: MTLComputePipelineState: a kernel as machine code, general and for shapes in use.
 #ifndef INGOT_RUNTIME_PIPELINE_H
 #define INGOT_RUNTIME_PIPELINE_H
-#include "device/device.h"
+#include "devices/table/device.h"
 #include "runtime/object/device.h"
 #include "runtime/program/library.h"
 

@@ -3,7 +3,7 @@
 // state of the rasteriser that a pipeline fixes.
 #ifndef INGOT_RUNTIME_RENDER_PIPELINE_H
 #define INGOT_RUNTIME_RENDER_PIPELINE_H
-#include "device/device.h"
+#include "devices/table/device.h"
 #include "runtime/program/pipeline.h"
 
 // What comes behind code that was made quickly (stage_code.c).

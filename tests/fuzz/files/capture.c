@@ -3,11 +3,11 @@
 // devices that run no kernels: one whose memory lies elsewhere, in pieces that sanitizers know, and
 // one that has it at the addresses of the file. Then what `ingot replay`, `diff` and `view` ask of
 // a capture is asked: lists, JSON, contents, texels.
-#include "capture/codec_int.h"
-#include "capture/replay.h"
+#include "devices/capture/codec_int.h"
+#include "devices/capture/replay.h"
 #include "capture_parts.h"
 #include "fuzz.h"
-#include "tools/replay_int.h"
+#include "apps/tools/replay_int.h"
 #include <stdarg.h>
 #include <stdio.h>
 

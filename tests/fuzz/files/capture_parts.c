@@ -2,7 +2,7 @@
 // capture_parts.c: see capture_parts.h. The second half is libFuzzer's mutator, which changes,
 // moves and removes single events.
 #include "capture_parts.h"
-#include "capture/zstd_int.h"
+#include "devices/capture/zstd_int.h"
 #include "fuzz.h"
 
 enum { MOST = 1 << 20, EVENT_HEAD = 5, LIBRARY_HASH_AT = 12, LIBRARY_HEAD = 12 + SHA256_BYTES };

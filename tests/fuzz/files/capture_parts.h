@@ -4,7 +4,7 @@
 #ifndef INGOT_TESTS_FUZZ_CAPTURE_PARTS_H
 #define INGOT_TESTS_FUZZ_CAPTURE_PARTS_H
 #include "base/wire.h"
-#include "capture/file_int.h"
+#include "devices/capture/file_int.h"
 
 typedef struct Part { // a chunk
     uint32_t kind;

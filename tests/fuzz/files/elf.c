@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // elf.c: code objects: read, and what is taken is brought into memory. Nothing of it runs.
-#include "cpu/elf.h"
+#include "devices/cpu/elf.h"
 #include "abi/cpu_kernel.h"
 #include "abi/cpu_stage.h"
 #include "fuzz.h"

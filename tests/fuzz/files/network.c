@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // network.c: packages of the machine-learning encoder: the text up to the first byte 0 is
 // network.json, what follows is weights.safetensors. What is read is planned too.
-#include "network/network.h"
+#include "runtime/network/network.h"
 #include "fuzz.h"
 
 static void *zeroed(size_t n) { return calloc(1, n ? n : 1); }

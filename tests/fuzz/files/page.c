@@ -4,9 +4,9 @@
 // and query are asked of two captures among the seeds, replayed on a device that runs no kernels,
 // and its body is read as settings, also where the head is refused.
 #include "fuzz.h"
-#include "tools/play_int.h"
-#include "tools/view_int.h"
-#include "web/http_int.h"
+#include "apps/tools/play_int.h"
+#include "apps/tools/view_int.h"
+#include "apps/web/http_int.h"
 #include <stdio.h>
 
 extern const DevTable null_device;

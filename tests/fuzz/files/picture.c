@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // picture.c: PNG and JPEG files, the chunks of a PNG with checksums made right.
 #include "fuzz.h"
-#include "neural/image.h"
-#include "neural/error.h"
+#include "apps/neural/image.h"
+#include "apps/neural/error.h"
 #include <zlib.h>
 
 static void read_picture(const uint8_t *data, size_t n) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // weights.c: networks in JSON, and packed ones with the checksum made right.
 #include "fuzz.h"
-#include "neural/error.h"
-#include "neural/packed.h"
-#include "neural/weights.h"
+#include "apps/neural/error.h"
+#include "apps/neural/packed.h"
+#include "apps/neural/weights.h"
 
 static void read_packed(const uint8_t *data, size_t n) {
     NeuralNetwork net;

@@ -8,7 +8,7 @@
 #include "compiler/codegen/codegen.h"
 #include <string.h>
 
-#define WORD "ingot_constant_word" // device/position.c
+#define WORD "ingot_constant_word" // codegen/nvptx/library/position.c
 
 static unsigned words_of(Cg *cg, LLVMTypeRef type) {
     unsigned long long bytes = LLVMStoreSizeOfType(LLVMGetModuleDataLayout(cg->cx.module), type);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // effects.c: which of its arguments a kernel reads and writes.
 //   idea      dispatches that do not touch each other's memory may run side by side, and the device
-//             wants to know which (src/cuda/order.c). When all is inlined, every access of a kernel
-//             that has no pointers in buffers leads back to an argument, to the block's memory or
-//             to the thread's own. One that does not, or a call nobody can look into: it may reach
-//             anything, and nothing is said
+//             wants to know which (src/devices/cuda/order.c). When all is inlined, every access of
+//             a kernel that has no pointers in buffers leads back to an argument, to the block's
+//             memory or to the thread's own. One that does not, or a call nobody can look into: it
+//             may reach anything, and nothing is said
 //   requires  the kernel as it will be emitted
 #include "compiler/codegen/codegen.h"
 #include <string.h>

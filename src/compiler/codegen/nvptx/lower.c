@@ -306,7 +306,8 @@ void msl_lower_gpu(Cg *cg) {
     msl_verify(cx, "gpu");
 }
 
-// Maps of matrices (device/bulk.h) need a newer PTX than all else, and drivers from 12.5 on.
+// Maps of matrices (codegen/nvptx/library/bulk.h) need a newer PTX than all else, and drivers from
+// 12.5 on.
 static void ask_for_maps(char *ptx) {
     static const char old[] = ".version 8.0", new[] = ".version 8.5";
     char *at = strstr(ptx, "tensormap.replace") ? strstr(ptx, old) : NULL;

@@ -42,8 +42,8 @@ static bool is_near(Cg *cg, LLVMValueRef data) {
 }
 static uint32_t padded(int64_t n) { return (uint32_t)(n + 63) & ~63u; }
 
-// How many chunks of 128 bytes along k of both operands find room (device/matmul.c); 0: it takes
-// them from where they are.
+// How many chunks of 128 bytes along k of both operands find room (codegen/nvptx/library/matmul.c);
+// 0: it takes them from where they are.
 static uint32_t stages_of(Cg *cg, LLVMValueRef call) {
     int64_t m = number(call, TENSOR_M), n = number(call, TENSOR_N);
     uint32_t types = (uint32_t)number(call, TENSOR_TYPES), type = types & 255;

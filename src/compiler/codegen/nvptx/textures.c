@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// textures.c: functions of textures as calls of device/texture.c.
+// textures.c: functions of textures as calls of codegen/nvptx/library/texture.c.
 //   purpose   __ingot_texture_<what><op>(texture, sampler, rows...): the rows become an array of
 //             the thread's, the operation an argument. What is called is PTX that was made with
 //             mslc and is put beside the kernel's: inlined it would take minutes to assemble
