@@ -330,7 +330,7 @@ static bool add_pending(IgGradNode *node, IgTensor *g, MTLError **error) {
     return true;
 }
 
-static bool step(IgGradNode *node, MTLError **error) {
+static bool run_node(IgGradNode *node, MTLError **error) {
     IgScope *scope = ig_scope_begin();
     IgTensor *few[4] = {NULL}, **out = few;
     bool ok = scope != NULL;
@@ -375,13 +375,13 @@ static bool may_start(const char *call, const IgTensor *output, const IgTensor *
 }
 
 // With gradients in `pending` of all nodes that were reached; p->order is to be freed.
-static bool run(Pass *p, int n, IgTensor *const *outputs, IgTensor *const *seeds,
-                MTLError **error) {
+static bool run_backward(Pass *p, int n, IgTensor *const *outputs, IgTensor *const *seeds,
+                         MTLError **error) {
     p->mark = ++n_passes;
     bool ok = true;
     for (int i = 0; ok && i < n; i++) ok = start(p, outputs[i], seeds ? seeds[i] : NULL, error);
     for (size_t i = p->n; ok && i-- > 0;)
-        if (p->order[i]->rule && p->order[i]->pending) ok = step(p->order[i], error);
+        if (p->order[i]->rule && p->order[i]->pending) ok = run_node(p->order[i], error);
     return ok;
 }
 
@@ -436,7 +436,7 @@ bool ig_backward(IgTensor *tensor, IgTensor *seed, const IgBackwardOptions *opti
     int was = off;
     off = p.create ? 0 : 1;
     pthread_mutex_lock(&gradients);
-    bool ok = run(&p, 1, &tensor, &seed, error) && collect(&p, error);
+    bool ok = run_backward(&p, 1, &tensor, &seed, error) && collect(&p, error);
     finish(&p, ok);
     pthread_mutex_unlock(&gradients);
     off = was;
@@ -461,7 +461,7 @@ bool ig_grad_of(int n_outputs, IgTensor *const *outputs, IgTensor *const *seeds,
     int was = off;
     off = p.create ? 0 : 1;
     pthread_mutex_lock(&gradients);
-    bool ok = run(&p, n_outputs, outputs, seeds, error);
+    bool ok = run_backward(&p, n_outputs, outputs, seeds, error);
     for (int i = 0; ok && i < n_inputs; i++) {
         IgGradNode *node = inputs[i]->node;
         IgTensor *g = node->pending;

@@ -149,7 +149,7 @@ void *ig_metal_backend_allocate(IgMetalBackend *b, size_t n_bytes, MTLError **er
 }
 
 // With the lock held.
-static Allocation *find(IgMetalBackend *b, const void *pointer) {
+static Allocation *find_allocation(IgMetalBackend *b, const void *pointer) {
     Allocation *a = pointer ? b->used[bucket_of((uintptr_t)pointer)] : NULL;
     while (a && a->pointer != pointer) a = a->next;
     return a;
@@ -159,7 +159,7 @@ void ig_metal_backend_deallocate(IgMetalBackend *b, void *pointer, size_t n_byte
     (void)n_bytes; // the table knows better
     if (!b || !pointer) return;
     pthread_mutex_lock(&b->lock);
-    Allocation *a = find(b, pointer), *gone = NULL;
+    Allocation *a = find_allocation(b, pointer), *gone = NULL;
     if (a) {
         Allocation **at = &b->used[bucket_of((uintptr_t)pointer)];
         while (*at != a) at = &(*at)->next;
@@ -187,7 +187,7 @@ void ig_metal_backend_deallocate(IgMetalBackend *b, void *pointer, size_t n_byte
 MTLBuffer *ig_backend_buffer_of(IgMetalBackend *b, const char *call, const char *argument,
                                 const void *pointer, size_t n_bytes, MTLError **error) {
     pthread_mutex_lock(&b->lock);
-    Allocation *a = find(b, pointer);
+    Allocation *a = find_allocation(b, pointer);
     MTLBuffer *buffer = a && n_bytes <= a->n_bytes ? mtl_retain(a->buffer) : NULL;
     size_t have = a ? a->n_bytes : 0;
     pthread_mutex_unlock(&b->lock);
@@ -227,7 +227,7 @@ bool ig_metal_backend_get_buffer_info(IgMetalBackend *b, const void *pointer, MT
                                       uint64_t *id, size_t *n_bytes) {
     if (!b) return false;
     pthread_mutex_lock(&b->lock);
-    const Allocation *a = find(b, pointer);
+    const Allocation *a = find_allocation(b, pointer);
     if (a && buffer) *buffer = a->buffer;
     if (a && id) *id = a->id;
     if (a && n_bytes) *n_bytes = a->n_bytes;

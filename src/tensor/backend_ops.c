@@ -71,7 +71,7 @@ static void encode(void *context, MTLComputeCommandEncoder *e) {
 }
 
 // counts[i] is how many elements buffer i must have.
-static bool run(const char *call, Work *w, const size_t counts[3], MTLError **error) {
+static bool run_op(const char *call, Work *w, const size_t counts[3], MTLError **error) {
     static const char *const arguments[3] = {"the first", "the second", "the third"};
     if (!w->ops) return ig_fail(error, IgErrorArgument, "%s: no operations", call);
     for (int i = 0; i < w->n_buffers; i++) {
@@ -94,13 +94,13 @@ static bool fits(const char *call, size_t n, MTLError **error) {
 static bool binary(const char *call, IgMetalOps *ops, int kernel, MTLBuffer *a, MTLBuffer *b,
                    MTLBuffer *c, size_t n, MTLError **error) {
     Work w = {ops, kernel, 3, 1, {a, b, c}, {(uint32_t)n}};
-    return fits(call, n, error) && run(call, &w, (size_t[]){n, n, n}, error);
+    return fits(call, n, error) && run_op(call, &w, (size_t[]){n, n, n}, error);
 }
 
 static bool unary(const char *call, IgMetalOps *ops, int kernel, MTLBuffer *in, MTLBuffer *out,
                   size_t n, MTLError **error) {
     Work w = {ops, kernel, 2, 1, {in, out}, {(uint32_t)n}};
-    return fits(call, n, error) && run(call, &w, (size_t[]){n, n, 0}, error);
+    return fits(call, n, error) && run_op(call, &w, (size_t[]){n, n, 0}, error);
 }
 
 bool ig_metal_ops_add(IgMetalOps *ops, MTLBuffer *a, MTLBuffer *b, MTLBuffer *c, size_t n,
@@ -123,7 +123,7 @@ bool ig_metal_ops_matmul(IgMetalOps *ops, MTLBuffer *a, MTLBuffer *b, MTLBuffer 
     for (int i = 0; i < 3; i++)
         if (!fits(call, counts[i], error)) return false;
     Work w = {ops, MATMUL, 3, 3, {a, b, c}, {(uint32_t)m, (uint32_t)n, (uint32_t)k}};
-    return run(call, &w, counts, error);
+    return run_op(call, &w, counts, error);
 }
 
 bool ig_metal_ops_relu(IgMetalOps *ops, MTLBuffer *in, MTLBuffer *out, size_t n, MTLError **error) {
@@ -141,8 +141,8 @@ typedef struct Pointers {
     MTLBuffer *buffers[3];
 } Pointers;
 
-static bool find(const char *call, IgMetalOps *ops, int n, const void *const *pointers,
-                 Pointers *found, MTLError **error) {
+static bool find_arguments(const char *call, IgMetalOps *ops, int n, const void *const *pointers,
+                           Pointers *found, MTLError **error) {
     static const char *const arguments[3] = {"the first pointer", "the second pointer",
                                              "the third pointer"};
     *found = (Pointers){{NULL, NULL, NULL}};
@@ -163,38 +163,43 @@ static bool let_go(Pointers *found, bool result) {
 bool ig_metal_ops_add_ptr(IgMetalOps *ops, const void *a, const void *b, void *c, size_t n,
                           MTLError **error) {
     Pointers p;
-    bool ok = find("ig_metal_ops_add_ptr", ops, 3, (const void *[]){a, b, c}, &p, error) &&
-              ig_metal_ops_add(ops, p.buffers[0], p.buffers[1], p.buffers[2], n, error);
+    bool ok =
+        find_arguments("ig_metal_ops_add_ptr", ops, 3, (const void *[]){a, b, c}, &p, error) &&
+        ig_metal_ops_add(ops, p.buffers[0], p.buffers[1], p.buffers[2], n, error);
     return let_go(&p, ok);
 }
 
 bool ig_metal_ops_mul_ptr(IgMetalOps *ops, const void *a, const void *b, void *c, size_t n,
                           MTLError **error) {
     Pointers p;
-    bool ok = find("ig_metal_ops_mul_ptr", ops, 3, (const void *[]){a, b, c}, &p, error) &&
-              ig_metal_ops_mul(ops, p.buffers[0], p.buffers[1], p.buffers[2], n, error);
+    bool ok =
+        find_arguments("ig_metal_ops_mul_ptr", ops, 3, (const void *[]){a, b, c}, &p, error) &&
+        ig_metal_ops_mul(ops, p.buffers[0], p.buffers[1], p.buffers[2], n, error);
     return let_go(&p, ok);
 }
 
 bool ig_metal_ops_matmul_ptr(IgMetalOps *ops, const void *a, const void *b, void *c, size_t m,
                              size_t n, size_t k, MTLError **error) {
     Pointers p;
-    bool ok = find("ig_metal_ops_matmul_ptr", ops, 3, (const void *[]){a, b, c}, &p, error) &&
-              ig_metal_ops_matmul(ops, p.buffers[0], p.buffers[1], p.buffers[2], m, n, k, error);
+    bool ok =
+        find_arguments("ig_metal_ops_matmul_ptr", ops, 3, (const void *[]){a, b, c}, &p, error) &&
+        ig_metal_ops_matmul(ops, p.buffers[0], p.buffers[1], p.buffers[2], m, n, k, error);
     return let_go(&p, ok);
 }
 
 bool ig_metal_ops_relu_ptr(IgMetalOps *ops, const void *in, void *out, size_t n, MTLError **error) {
     Pointers p;
-    bool ok = find("ig_metal_ops_relu_ptr", ops, 2, (const void *[]){in, out}, &p, error) &&
-              ig_metal_ops_relu(ops, p.buffers[0], p.buffers[1], n, error);
+    bool ok =
+        find_arguments("ig_metal_ops_relu_ptr", ops, 2, (const void *[]){in, out}, &p, error) &&
+        ig_metal_ops_relu(ops, p.buffers[0], p.buffers[1], n, error);
     return let_go(&p, ok);
 }
 
 bool ig_metal_ops_sigmoid_ptr(IgMetalOps *ops, const void *in, void *out, size_t n,
                               MTLError **error) {
     Pointers p;
-    bool ok = find("ig_metal_ops_sigmoid_ptr", ops, 2, (const void *[]){in, out}, &p, error) &&
-              ig_metal_ops_sigmoid(ops, p.buffers[0], p.buffers[1], n, error);
+    bool ok =
+        find_arguments("ig_metal_ops_sigmoid_ptr", ops, 2, (const void *[]){in, out}, &p, error) &&
+        ig_metal_ops_sigmoid(ops, p.buffers[0], p.buffers[1], n, error);
     return let_go(&p, ok);
 }

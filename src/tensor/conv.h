@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv.h: the three products that convolutions and their gradients are made of (conv_kernels.c).
+// conv.h: the three products that convolutions and their gradients are made of
+// (conv_implicit_gemm.c).
 #ifndef INGOT_TENSOR_CONV_H
 #define INGOT_TENSOR_CONV_H
 #include "tensor/tensor_int.h"
@@ -20,14 +21,14 @@ IgTensor *ig_conv_forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *b
 IgTensor *ig_conv_back(const IgConv *v, IgTensor *y, IgTensor *w, IgTensor *bias, MTLError **error);
 // x and y to w.
 IgTensor *ig_conv_weights(const IgConv *v, IgTensor *x, IgTensor *y, MTLError **error);
-// Forward or back where groups are thin, without a layout (conv_window.c).
-bool ig_conv_is_window(const IgConv *v, bool back);
-IgTensor *ig_conv_window(const IgConv *v, bool back, IgTensor *source, IgTensor *w, IgTensor *bias,
+// Forward or back where groups are thin, without a layout (conv_direct.c).
+bool ig_conv_is_direct(const IgConv *v, bool back);
+IgTensor *ig_conv_direct(const IgConv *v, bool back, IgTensor *source, IgTensor *w, IgTensor *bias,
                          MTLError **error);
 // The gradient of the weights of one channel a group: (parts, taps, groups, 1, 1), each part the
 // sum of so many images.
-bool ig_conv_has_window_weights(const IgConv *v, const IgTensor *x);
-IgTensor *ig_conv_window_weights(const IgConv *v, IgTensor *x, IgTensor *y, int64_t images,
+bool ig_conv_has_direct_weights(const IgConv *v, const IgTensor *x);
+IgTensor *ig_conv_direct_weights(const IgConv *v, IgTensor *x, IgTensor *y, int64_t images,
                                  MTLError **error);
 // How a picture is laid out: a plane per slot, whose elements lie `mult` apart in the picture.
 typedef struct IgConvLayout {
@@ -41,18 +42,20 @@ IgTensor *ig_conv_lay_out(const IgConvLayout *p, IgTensor *x, int64_t images, in
                           MTLError **error);
 // weight (groups o, c, taps) in another order: 0 is a tap, 1 a group, 2 of o, 3 of c.
 IgTensor *ig_conv_order_weights(const IgConv *v, IgTensor *w, const int order[4], MTLError **error);
-// Forward or back of 3 x 3 taps with fewer multiplications (conv_squares.c).
-bool ig_conv_is_squares(const IgConv *v, bool back, const IgTensor *x);
-IgTensor *ig_conv_squares(const IgConv *v, bool back, IgTensor *source, IgTensor *w, IgTensor *bias,
-                          MTLError **error);
-// Forward, of few channels and long rows of taps, with fewer multiplications (conv_rows.c).
-bool ig_conv_is_rows(const IgConv *v, const IgTensor *x);
-IgTensor *ig_conv_rows(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bias, MTLError **error);
-// The three on a GPU, by a matrix of patches (conv_gpu.c).
-bool ig_conv_is_gpu(const IgConv *v, const IgTensor *x);
-IgTensor *ig_conv_gpu_forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bias,
+// Forward or back of 3 x 3 taps with fewer multiplications (conv_winograd.c).
+bool ig_conv_is_winograd(const IgConv *v, bool back, const IgTensor *x);
+IgTensor *ig_conv_winograd(const IgConv *v, bool back, IgTensor *source, IgTensor *w,
+                           IgTensor *bias, MTLError **error);
+// Forward, of few channels and long rows of taps, with fewer multiplications
+// (conv_winograd_rows.c).
+bool ig_conv_is_winograd_rows(const IgConv *v, const IgTensor *x);
+IgTensor *ig_conv_winograd_rows(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bias,
+                                MTLError **error);
+// The three on a GPU, by a matrix of patches (conv_im2col.c).
+bool ig_conv_is_im2col(const IgConv *v, const IgTensor *x);
+IgTensor *ig_conv_im2col_forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bias,
+                                 MTLError **error);
+IgTensor *ig_conv_im2col_back(const IgConv *v, IgTensor *y, IgTensor *w, IgTensor *bias,
                               MTLError **error);
-IgTensor *ig_conv_gpu_back(const IgConv *v, IgTensor *y, IgTensor *w, IgTensor *bias,
-                           MTLError **error);
-IgTensor *ig_conv_gpu_weights(const IgConv *v, IgTensor *x, IgTensor *y, MTLError **error);
+IgTensor *ig_conv_im2col_weights(const IgConv *v, IgTensor *x, IgTensor *y, MTLError **error);
 #endif

@@ -26,7 +26,7 @@ static IgData *host_data(IgDevice *device, IgType type, int64_t n, MTLError **er
 }
 
 // The first values of data that nobody else knows of yet.
-static void fill(IgData *data, const void *bytes, size_t n_bytes) {
+static void fill_data(IgData *data, const void *bytes, size_t n_bytes) {
     if (n_bytes) memcpy(mtl_buffer_contents(data->memory->buffer), bytes, n_bytes);
     ig_pool_wrote(data->device, data->memory, n_bytes);
 }
@@ -44,7 +44,7 @@ IgTensor *ig_from_data(IgDevice *device, IgType type, int rank, const int64_t *n
     }
     IgData *data = host_data(device, type, count, error);
     if (!data) return NULL;
-    fill(data, bytes, (size_t)count * ig_type_size(type));
+    fill_data(data, bytes, (size_t)count * ig_type_size(type));
     IgTensor *t = ig_tensor_new(data, &shape, NULL, 0, error);
     ig_data_release(data);
     return t;
@@ -61,7 +61,7 @@ bool ig_write(IgTensor *t, const void *bytes, size_t n_bytes, MTLError **error) 
     IgDevice *device = t->view.data->device;
     IgData *data = host_data(device, t->view.data->type, ig_numel(t), error);
     if (!data) return false;
-    fill(data, bytes, all);
+    fill_data(data, bytes, all);
     ig_tensor_rebind(t, data);
     return true;
 }
@@ -92,7 +92,7 @@ static IgData *constant(IgDevice *device, IgType type, double value, MTLError **
     }
     data = host_data(device, type, 1, error);
     if (!data) return NULL;
-    fill(data, element, ig_type_size(type));
+    fill_data(data, element, ig_type_size(type));
     if (device->unified) return data;
     ig_lock(device);
     IgConstant *c = &device->constants[device->n_constants++ % IG_N_CONSTANTS];

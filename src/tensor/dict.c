@@ -25,7 +25,7 @@ struct IgDict {
     Table tensors, metadata;
 };
 
-static Entry *find(const Table *t, const char *name) {
+static Entry *find_entry(const Table *t, const char *name) {
     const uint64_t hash = hash_text(name);
     for (HashNode *n = hash_chain(&t->names, hash); n; n = n->next)
         if (n->hash == hash && !strcmp(((Entry *)n)->name, name)) return (Entry *)n;
@@ -52,7 +52,7 @@ static bool grow(Table *t) {
 
 // The entry of that name, new and empty if there was none; NULL: no memory.
 static Entry *entry_for(Table *t, const char *name) {
-    Entry *e = find(t, name);
+    Entry *e = find_entry(t, name);
     if (e) return e;
     e = calloc(1, sizeof *e);
     if (e) e->name = strdup(name);
@@ -66,7 +66,7 @@ fail:
 }
 
 static bool remove_entry(Table *t, const char *name) {
-    Entry *e = find(t, name);
+    Entry *e = find_entry(t, name);
     if (!e) return false;
     int at = 0;
     while (t->entries[at] != e) at++;
@@ -132,7 +132,7 @@ IgTensor *ig_dict_tensor(const IgDict *dict, int i) {
 }
 
 IgTensor *ig_dict_get(const IgDict *dict, const char *name) {
-    const Entry *e = dict && name ? find(&dict->tensors, name) : NULL;
+    const Entry *e = dict && name ? find_entry(&dict->tensors, name) : NULL;
     return e ? e->tensor : NULL;
 }
 
@@ -160,6 +160,6 @@ const char *ig_dict_metadata_key(const IgDict *dict, int i) {
 }
 
 const char *ig_dict_metadata(const IgDict *dict, const char *key) {
-    const Entry *e = dict && key ? find(&dict->metadata, key) : NULL;
+    const Entry *e = dict && key ? find_entry(&dict->metadata, key) : NULL;
     return e ? e->value : NULL;
 }

@@ -12,7 +12,7 @@ typedef struct Mask {
     uint32_t limit;
 } Mask;
 
-static bool run(IgDevice *device, IgData *data, MTLError **error) {
+static bool run_dropout(IgDevice *device, IgData *data, MTLError **error) {
     const Mask *m = data->expr->extra;
     int64_t n = data->n;
     IgKernel *kernel =
@@ -31,7 +31,7 @@ static bool run(IgDevice *device, IgData *data, MTLError **error) {
 static IgTensor *mask_of(IgDevice *device, const IgShape *shape, double p, uint64_t seed,
                          MTLError **error) {
     const Mask m = {seed, (uint32_t)ceil(p * 0x1p24)};
-    IgExpr *expr = ig_expr_with(run, &m, sizeof m, 0, NULL, shape, error);
+    IgExpr *expr = ig_expr_with(run_dropout, &m, sizeof m, 0, NULL, shape, error);
     return expr ? ig_tensor_of_expr(device, IgBool, expr, error) : NULL;
 }
 

@@ -24,7 +24,8 @@ static double dot(int64_t n, const double *x, const double *y) {
     return sum + rest;
 }
 
-static void add(int64_t n, double *restrict y, double f, const double *restrict x) { // y += f x
+static void add_scaled(int64_t n, double *restrict y, double f,
+                       const double *restrict x) { // y += f x
     for (int64_t i = 0; i < n; i++) y[i] += f * x[i];
 }
 
@@ -227,7 +228,7 @@ static bool nearly_right_angles(int64_t n, int64_t m, double *w, double *turns) 
             products[i * n + j] = products[j * n + i] = dot(m, w + i * m, w + j * m);
     bool ok = spectrum(n, products, values, turns);
     for (int64_t i = 0; ok && i < n; i++)
-        for (int64_t k = 0; k < n; k++) add(m, turned + i * m, turns[i * n + k], w + k * m);
+        for (int64_t k = 0; k < n; k++) add_scaled(m, turned + i * m, turns[i * n + k], w + k * m);
     if (ok) memcpy(w, turned, (size_t)(n * m) * sizeof *w);
     free(products);
     return ok;

@@ -56,7 +56,7 @@ bool group_mpi_is_around(void) {
 
 // ---- Finding it ----
 
-static bool find(void *library, const char *name, Handle *to, char *why) {
+static bool find_symbol(void *library, const char *name, Handle *to, char *why) {
     *to = dlsym(library, name);
     if (*to) return true;
     snprintf(why, GROUP_WHY_BYTES, "the MPI library has no %s: only Open MPI is known", name);
@@ -76,21 +76,21 @@ static bool load(char *why) {
     }
     for (size_t i = 0; i < N_NAMES; i++) {
         Handle function;
-        if (!find(library, names[i], &function, why)) return false;
+        if (!find_symbol(library, names[i], &function, why)) return false;
         memcpy((char *)&mpi + i * sizeof function, &function, sizeof function);
     }
-    return find(library, "ompi_mpi_comm_world", &world, why) &&
-           find(library, "ompi_mpi_byte", &byte, why) &&
-           find(library, "ompi_mpi_op_sum", &ops[IgGroupSum], why) &&
-           find(library, "ompi_mpi_op_min", &ops[IgGroupMin], why) &&
-           find(library, "ompi_mpi_op_max", &ops[IgGroupMax], why) &&
-           find(library, "ompi_mpi_float", &types[IgFloat32], why) &&
-           find(library, "ompi_mpi_int8_t", &types[IgInt8], why) &&
-           find(library, "ompi_mpi_int16_t", &types[IgInt16], why) &&
-           find(library, "ompi_mpi_int32_t", &types[IgInt32], why) &&
-           find(library, "ompi_mpi_int64_t", &types[IgInt64], why) &&
-           find(library, "ompi_mpi_uint8_t", &types[IgUInt8], why) &&
-           find(library, "ompi_mpi_errors_return", &errors_return, why);
+    return find_symbol(library, "ompi_mpi_comm_world", &world, why) &&
+           find_symbol(library, "ompi_mpi_byte", &byte, why) &&
+           find_symbol(library, "ompi_mpi_op_sum", &ops[IgGroupSum], why) &&
+           find_symbol(library, "ompi_mpi_op_min", &ops[IgGroupMin], why) &&
+           find_symbol(library, "ompi_mpi_op_max", &ops[IgGroupMax], why) &&
+           find_symbol(library, "ompi_mpi_float", &types[IgFloat32], why) &&
+           find_symbol(library, "ompi_mpi_int8_t", &types[IgInt8], why) &&
+           find_symbol(library, "ompi_mpi_int16_t", &types[IgInt16], why) &&
+           find_symbol(library, "ompi_mpi_int32_t", &types[IgInt32], why) &&
+           find_symbol(library, "ompi_mpi_int64_t", &types[IgInt64], why) &&
+           find_symbol(library, "ompi_mpi_uint8_t", &types[IgUInt8], why) &&
+           find_symbol(library, "ompi_mpi_errors_return", &errors_return, why);
 }
 
 static bool check(int code, const char *call, char *why) {

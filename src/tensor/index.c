@@ -44,7 +44,7 @@ static bool run_atomic(IgDevice *device, IgData *data, MTLError **error) {
                      error);
 }
 
-static bool run(IgDevice *device, IgData *data, MTLError **error) {
+static bool run_index(IgDevice *device, IgData *data, MTLError **error) {
     IgExpr *expr = data->expr;
     const Rows *r = expr->extra;
     IgView *in = expr->inputs;
@@ -83,7 +83,7 @@ static IgTensor *rows_of(IgTensor *x, IgTensor *index, bool add, int64_t n_rows,
     if (!ig_shape_check("ig_index_select", 2, shape.n, &shape, error)) return NULL;
     const Rows r = {add, n_rows, shape.n[1]};
     const IgView views[] = {x->view, index->view};
-    IgExpr *expr = ig_expr_with(run, &r, sizeof r, 2, views, &shape, error);
+    IgExpr *expr = ig_expr_with(run_index, &r, sizeof r, 2, views, &shape, error);
     return expr ? ig_tensor_of_expr(ig_device(x), ig_type(x), expr, error) : NULL;
 }
 

@@ -7,8 +7,8 @@
 #include "ingot/tensor_nn.h"
 #include "tensor/tensor_int.h"
 
-static bool fill(const char *call, IgTensor *t, bool normal, double a, double b, uint64_t seed,
-                 MTLError **error) {
+static bool fill_random(const char *call, IgTensor *t, bool normal, double a, double b,
+                        uint64_t seed, MTLError **error) {
     if (!t) return false;
     if (!ig_is_leaf(t)) return ig_fail(error, IgErrorGradient, "%s: the tensor is a result", call);
     if (!isfinite(a) || !isfinite(b))
@@ -53,16 +53,16 @@ static bool scaled(const char *call, IgTensor *t, bool xavier, bool normal, doub
     double in = 0, out = 0;
     if (!fans(call, t, &in, &out, error)) return false;
     double fan = xavier ? (in + out) / 2 : in, deviation = fan > 0 ? gain / sqrt(fan) : 0;
-    if (normal) return fill(call, t, true, 0, deviation, seed, error);
+    if (normal) return fill_random(call, t, true, 0, deviation, seed, error);
     double bound = sqrt(3) * deviation;
-    return fill(call, t, false, -bound, bound, seed, error);
+    return fill_random(call, t, false, -bound, bound, seed, error);
 }
 
 bool ig_init_uniform(IgTensor *t, double low, double high, uint64_t seed, MTLError **error) {
-    return fill("ig_init_uniform", t, false, low, high, seed, error);
+    return fill_random("ig_init_uniform", t, false, low, high, seed, error);
 }
 bool ig_init_normal(IgTensor *t, double mean, double deviation, uint64_t seed, MTLError **error) {
-    return fill("ig_init_normal", t, true, mean, deviation, seed, error);
+    return fill_random("ig_init_normal", t, true, mean, deviation, seed, error);
 }
 bool ig_init_kaiming_uniform(IgTensor *t, double gain, uint64_t seed, MTLError **error) {
     return scaled("ig_init_kaiming_uniform", t, false, false, gain, seed, error);
@@ -81,6 +81,6 @@ bool ig_init_layer(IgTensor *weight, IgTensor *bias, uint64_t seed, MTLError **e
     double in = 0, out = 0;
     if (!fans("ig_init_layer", weight, &in, &out, error)) return false;
     double bound = in > 0 ? 1 / sqrt(in) : 0;
-    return fill("ig_init_layer", weight, false, -bound, bound, seed, error) &&
-           (!bias || fill("ig_init_layer", bias, false, -bound, bound, ~seed, error));
+    return fill_random("ig_init_layer", weight, false, -bound, bound, seed, error) &&
+           (!bias || fill_random("ig_init_layer", bias, false, -bound, bound, ~seed, error));
 }

@@ -90,7 +90,7 @@ static MTLComputePipelineState *compile(IgDevice *device, const char *text, cons
     return pipeline;
 }
 
-static IgKernel *find(const IgKernelTable *t, uint64_t hash, const void *key, size_t n_key) {
+static IgKernel *find_kernel(const IgKernelTable *t, uint64_t hash, const void *key, size_t n_key) {
     for (HashNode *n = hash_chain(&t->kernels, hash); n; n = n->next) {
         IgKernel *k = (IgKernel *)n;
         if (n->hash == hash && k->n_key == n_key && !memcmp(k->key, key, n_key)) return k;
@@ -120,7 +120,7 @@ static IgKernel *insert(IgDevice *device, uint64_t hash, const void *key, size_t
 IgKernel *ig_kernel(IgDevice *device, const void *key, size_t n_key, const char *function,
                     IgSourceFn *source, void *context, MTLError **error) {
     uint64_t hash = hash_bytes(key, n_key);
-    IgKernel *k = find(device->kernels, hash, key, n_key);
+    IgKernel *k = find_kernel(device->kernels, hash, key, n_key);
     if (k || device->known_only) return k;
     char *text = source(context);
     if (!text) {
@@ -134,7 +134,7 @@ IgKernel *ig_kernel(IgDevice *device, const void *key, size_t n_key, const char 
 
 IgKernel *ig_kernel_of(IgDevice *device, const IgKernelFile *file, MTLError **error) {
     uint64_t hash = hash_bytes(file, sizeof *file);
-    IgKernel *k = find(device->kernels, hash, file, sizeof *file);
+    IgKernel *k = find_kernel(device->kernels, hash, file, sizeof *file);
     if (k || device->known_only) return k;
     Macros macros = {.n = 0};
     read_macros(&macros, file);

@@ -79,7 +79,7 @@ static const char *wanted(void) {
     return name && *name ? name : NULL;
 }
 
-static void find(void) {
+static void find_libraries(void) {
     const char *name = wanted();
     if (name && strcmp(name, "none") == 0) return;
     found = name ? try(name) : try("libopenblas.so.0") || try("liblapack.so.3");
@@ -87,7 +87,7 @@ static void find(void) {
 
 const char *lapack_complaint(void) {
     if (!wanted()) return NULL;
-    pthread_once(&once, find);
+    pthread_once(&once, find_libraries);
     return !found && complaint[0] ? complaint : NULL;
 }
 
@@ -97,7 +97,7 @@ bool lapack_takes(int64_t m, int64_t n) {
     enum { LEAST = 32, LESSER = 20000, GREATER = INT32_MAX / 64 };
     int64_t lesser = m < n ? m : n, greater = m < n ? n : m;
     if (lesser < LEAST || lesser > LESSER || greater > GREATER) return false;
-    pthread_once(&once, find);
+    pthread_once(&once, find_libraries);
     return found;
 }
 

@@ -72,7 +72,7 @@ static bool each_matrix(const Operation *o, int64_t stack, float *const *values,
 }
 
 // Runs it and makes tensors of the results, in the type of the matrix. Inside a scope.
-static bool run(const Operation *o, IgType type, IgTensor **out, MTLError **error) {
+static bool run_on_host(const Operation *o, IgType type, IgTensor **out, MTLError **error) {
     if (lapack_complaint())
         return ig_fail(error, IgErrorArgument, "INGOT_LAPACK: %s", lapack_complaint());
     IgTensor *a = o->in[0];
@@ -133,7 +133,7 @@ static bool of_matrix(Operation *o, IgTensor *a, bool square, IgLinalg what, boo
     IgScope *scope = ig_scope_begin();
     o->n_in = 1;
     o->in[0] = plain(a, error);
-    bool ok = o->in[0] && run(o, result_type(a), out, error);
+    bool ok = o->in[0] && run_on_host(o, result_type(a), out, error);
     if (!ig_scope_return_many(scope, ok, o->n_out, out, error)) return false;
     for (int i = 0; i < o->n_out; i++) {
         out[i] = ig_record_linalg((IgLinalg)((int)what + i), whole, out[i], 1, &a, error);
@@ -189,7 +189,7 @@ static IgTensor *solve_matrices(IgTensor *a, IgTensor *b, MTLError **error) {
                    .in = {plain(a, error), plain(b, error)},
                    .parts = {{2, {n, k}}}};
     IgTensor *x = NULL;
-    if (!o.in[0] || !o.in[1] || !run(&o, ig_type(a), &x, error)) return NULL;
+    if (!o.in[0] || !o.in[1] || !run_on_host(&o, ig_type(a), &x, error)) return NULL;
     return ig_record_linalg(IG_SOLVE, false, x, 2, (IgTensor *[]){a, b}, error);
 }
 

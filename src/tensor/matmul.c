@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// matmul.c: products of matrices and of stacks of matrices, by matmul2d of Metal Performance
-// Primitives: a threadgroup makes a tile of the result. Element-wise operations that follow (a
-// bias, an activation, a residual) run on the tile before it is stored.
+// matmul.c: GEMM and batched GEMM (products of matrices and of stacks), by matmul2d of Metal
+// Performance Primitives: a threadgroup makes a tile of the result. Element-wise operations that
+// follow (a bias, an activation, a residual) run on the tile before it is stored.
 //
 // A tile is one SIMD-group's: the more rows meet a panel of B while it is in a cache the better.
 // Large tiles are for products with enough of them (f32 2048 on two cores of 1 MB L2, GFLOP/s each:
@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Which of the kernels: product.metal, product_plain.metal, product_vector.metal.
+// Which of the kernels: gemm.metal, gemm_simt.metal, gemv.metal.
 typedef enum Kind { TENSOR, PLAIN, VECTOR } Kind;
 typedef struct Tile {
     int m, n, groups; // by so many SIMD-groups
@@ -38,8 +38,8 @@ typedef struct Product {
     int64_t batch_strides[2][IG_MAX_RANK];
 } Product;
 
-static bool run(IgDevice *device, IgData *data, MTLError **error);
-bool ig_is_product(const IgExpr *expr) { return expr && expr->run == run; }
+static bool run_product(IgDevice *device, IgData *data, MTLError **error);
+bool ig_is_product(const IgExpr *expr) { return expr && expr->run == run_product; }
 
 // ---- Source ----
 
@@ -54,7 +54,7 @@ typedef struct Source {
     bool aligned; // lines of both operands are read in pieces of 16 bytes
 } Source;
 
-enum { N_WORDS = 7 }; // of product.metal, before those of the stack
+enum { N_WORDS = 7 }; // of gemm.metal, before those of the stack
 
 // What each output is: the product itself where nothing follows it.
 static IgType output_type(const Source *s, int output) {
@@ -87,7 +87,7 @@ static void write_parameters(Text *out, List list, const Source *s) {
     write_parameter(out, list, "device", s->result, "product", f->product_leaf, &at);
 }
 
-// The function that is called with each element, and the macro by which product.metal calls it.
+// The function that is called with each element, and the macro by which gemm.metal calls it.
 static void write_store(Text *out, const Source *s) {
     const IgFused *f = s->f;
     text_printf(out,
@@ -129,9 +129,9 @@ static char *source(void *context) {
     write_parameters(out, OF_KERNEL, s);
     text_printf(out, "\n");
     if (s->f->n_nodes) write_store(out, s);
-    text_add(out, s->tile.kind == VECTOR  ? ig_text_product_vector_metal
-                  : s->tile.kind == PLAIN ? ig_text_product_plain_metal
-                                          : ig_text_product_metal);
+    text_add(out, s->tile.kind == VECTOR  ? ig_text_gemv_metal
+                  : s->tile.kind == PLAIN ? ig_text_gemm_simt_metal
+                                          : ig_text_gemm_metal);
     return text_take(out);
 }
 
@@ -304,7 +304,7 @@ bool ig_matmul_encode(IgDevice *device, IgFused *f, MTLError **error) {
                      mtl_size_make(32 * (size_t)s.tile.groups, 1, 1), true, error);
 }
 
-static bool run(IgDevice *device, IgData *data, MTLError **error) {
+static bool run_product(IgDevice *device, IgData *data, MTLError **error) {
     if (data->n == 0) return ig_data_allocate(data, error);
     IgFused f;
     f.n_leaves = f.n_nodes = f.n_outputs = f.n_axes = f.pack = 0;
@@ -426,7 +426,7 @@ static IgTensor *multiply(IgTensor *a, IgTensor *b, IgType type, MTLError **erro
     if (!ig_shape_check("ig_matmul", p->batch.rank + 2, n, &shape, error)) goto fail;
     IgExpr *expr = ig_expr_new(2, views, &shape, error);
     if (!expr) goto fail;
-    expr->run = run;
+    expr->run = run_product;
     expr->dispatches = true;
     expr->extra = p;
     expr->drop = drop;

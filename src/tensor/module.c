@@ -62,7 +62,7 @@ static bool good_name(const IgModule *m, const char *name, MTLError **error) {
 }
 
 // Takes the references of what it is given over only if it succeeds.
-static bool add(IgModule *m, IgModulePart part, const char *name, MTLError **error) {
+static bool add_part(IgModule *m, IgModulePart part, const char *name, MTLError **error) {
     if (!good_name(m, name, error)) return false;
     IgModulePart *more = realloc(m->parts, (size_t)(m->n_parts + 1) * sizeof *more);
     if (more) m->parts = more;
@@ -78,7 +78,7 @@ static bool add_tensor(IgModule *m, IgPart part, const char *name, IgTensor *t, 
         return ig_fail(error, IgErrorGradient, "module %s: '%s' is a result; ig_detach first",
                        m->kind, name ? name : "");
     if (part == IG_PARAMETER && !ig_set_requires_grad(t, true, error)) return false;
-    if (!add(m, (IgModulePart){.part = part, .tensor = t}, name, error)) return false;
+    if (!add_part(m, (IgModulePart){.part = part, .tensor = t}, name, error)) return false;
     ig_retain(t);
     return true;
 }
@@ -118,7 +118,7 @@ bool ig_module_add_module(IgModule *m, const char *name, IgModule *inner, MTLErr
     if (ok && depth(inner) >= IG_MODULE_DEPTH)
         ok = ig_fail(error, IgErrorArgument, "module %s: more than %d modules inside each other",
                      m->kind, IG_MODULE_DEPTH);
-    ok = ok && add(m, (IgModulePart){.part = IG_CHILD, .module = inner}, name, error);
+    ok = ok && add_part(m, (IgModulePart){.part = IG_CHILD, .module = inner}, name, error);
     if (!ok) ig_module_release(inner);
     return ok;
 }

@@ -75,7 +75,7 @@ static bool prepare(void *context, const char *name, IgModulePart *part) {
     return l->values[at] != NULL;
 }
 
-static bool put(void *context, const char *name, IgModulePart *part) {
+static bool put_in_dict(void *context, const char *name, IgModulePart *part) {
     (void)name;
     Load *l = context;
     IgTensor *v = l->values[l->n++];
@@ -113,7 +113,7 @@ bool ig_module_load_state_dict(IgModule *m, const IgDict *dict, bool strict, MTL
         ok = ig_fail(error, IgErrorArgument, "ig_module_load_state_dict: the module has no '%s'",
                      surplus(m, dict));
     l.n = 0;
-    if (ok) ig_module_walk(m, put, &l);
+    if (ok) ig_module_walk(m, put_in_dict, &l);
     ig_no_grad_end();
     ig_scope_end(scope);
     free(l.values);

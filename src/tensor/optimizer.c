@@ -204,7 +204,7 @@ static bool can_wait(const IgData *gradient) {
 // Makes the next values with everything on the way, in one kernel, where nobody else knows the old
 // ones in their memory: it is in a cache already, and does not have to be read before it is written
 // (Adam, 4M floats: 1.4 times as fast).
-static bool make(IgDevice *device, IgTensor *g, const Next *next, int n, MTLError **error) {
+static bool make_updates(IgDevice *device, IgTensor *g, const Next *next, int n, MTLError **error) {
     IgData *gone[N_SLOTS + 1] = {NULL};
     ig_lock(device);
     // A gradient that is a product is computed by the kernel of the step, and stored there if need
@@ -236,7 +236,7 @@ static bool make(IgDevice *device, IgTensor *g, const Next *next, int n, MTLErro
     return ok;
 }
 
-static bool step(const IgOptimizer *o, Parameter *p, MTLError **error) {
+static bool step_parameter(const IgOptimizer *o, Parameter *p, MTLError **error) {
     const IgOptimizerOptions *group = &o->groups[p->group];
     IgType type = ig_type(p->tensor);
     IgTensor *state[N_SLOTS] = {p->state[FIRST], p->state[SECOND], NULL};
@@ -260,7 +260,7 @@ static bool step(const IgOptimizer *o, Parameter *p, MTLError **error) {
     int n = 1;
     for (int s = 0; s < N_SLOTS; s++)
         if (p->state[s]) next[n++] = (Next){p->state[s], state[s], 1};
-    return make(ig_device(p->tensor), raw, next, n, error);
+    return make_updates(ig_device(p->tensor), raw, next, n, error);
 }
 
 bool ig_optimizer_step(IgOptimizer *o, MTLError **error) {
@@ -275,7 +275,7 @@ bool ig_optimizer_step(IgOptimizer *o, MTLError **error) {
     ig_no_grad_begin();
     for (int i = 0; ok && i < o->n; i++) {
         IgScope *scope = ig_scope_begin();
-        ok = scope && step(o, &o->parameters[i], error);
+        ok = scope && step_parameter(o, &o->parameters[i], error);
         ig_scope_end(scope);
     }
     ig_no_grad_end();

@@ -16,8 +16,9 @@ static void normal_pair(const uint32_t *bits, double out[2]) {
     out[1] = r * sin(phi);
 }
 
-static IgTensor *fill(const char *call, IgDevice *device, IgType type, int rank, const int64_t *n,
-                      bool normal, double low, double high, uint64_t seed, MTLError **error) {
+static IgTensor *new_random(const char *call, IgDevice *device, IgType type, int rank,
+                            const int64_t *n, bool normal, double low, double high, uint64_t seed,
+                            MTLError **error) {
     IgShape shape;
     if (!device) {
         ig_fail(error, IgErrorDevice, "%s: no device", call);
@@ -50,10 +51,10 @@ static IgTensor *fill(const char *call, IgDevice *device, IgType type, int rank,
 
 IgTensor *ig_uniform(IgDevice *device, IgType type, int rank, const int64_t *shape, double low,
                      double high, uint64_t seed, MTLError **error) {
-    return fill("ig_uniform", device, type, rank, shape, false, low, high, seed, error);
+    return new_random("ig_uniform", device, type, rank, shape, false, low, high, seed, error);
 }
 
 IgTensor *ig_randn(IgDevice *device, IgType type, int rank, const int64_t *shape, uint64_t seed,
                    MTLError **error) {
-    return fill("ig_randn", device, type, rank, shape, true, 0, 1, seed, error);
+    return new_random("ig_randn", device, type, rank, shape, true, 0, 1, seed, error);
 }

@@ -146,8 +146,8 @@ static bool collect(IgTensor *x, Different *d, IgTensor *line, IgTensor **invers
     return *values && (!inverse || *inverse) && (!counts || *counts);
 }
 
-static bool find(IgTensor *x, IgTensor **inverse, IgTensor **counts, IgTensor **values,
-                 MTLError **error) {
+static bool find_unique(IgTensor *x, IgTensor **inverse, IgTensor **counts, IgTensor **values,
+                        MTLError **error) {
     Different d = {.n = ig_numel(x)};
     IgTensor *flat = ig_reshape(x, 1, &d.n, error), *line = NULL, *order = NULL;
     if (!flat || !ig_sort(flat, 0, false, &line, &order, error)) return false;
@@ -178,7 +178,8 @@ IgTensor *ig_unique(IgTensor *x, IgTensor **inverse, IgTensor **counts, MTLError
     if (!x) return NULL;
     IgScope *scope = ig_scope_begin();
     IgTensor *out[3] = {NULL, NULL, NULL};
-    bool ok = scope && find(x, inverse ? &out[1] : NULL, counts ? &out[2] : NULL, &out[0], error);
+    bool ok =
+        scope && find_unique(x, inverse ? &out[1] : NULL, counts ? &out[2] : NULL, &out[0], error);
     if (!ig_scope_return_many(scope, ok, 3, out, error)) return NULL;
     if (inverse) *inverse = out[1];
     if (counts) *counts = out[2];

@@ -327,7 +327,7 @@ static bool bring_together(IgDevice *device, const IgReduce *first, IgData *data
     return encode(device, &p, data->n, count, &out, 1, error);
 }
 
-static bool run(IgDevice *device, IgData *data, MTLError **error) {
+static bool run_reduction(IgDevice *device, IgData *data, MTLError **error) {
     const Reduction *r = data->expr->extra;
     IgReduce p = {.kind = r->kind,
                   .first = true,
@@ -449,7 +449,7 @@ static IgTensor *reduce(IgReduction kind, IgTensor *x, unsigned axes, bool keepd
     }
     const Reduction r = {kind, axes, ig_type(x)};
     const IgShape *to = keepdim ? &shape : &short_shape;
-    IgExpr *expr = ig_expr_with(run, &r, sizeof r, 1, &x->view, to, error);
+    IgExpr *expr = ig_expr_with(run_reduction, &r, sizeof r, 1, &x->view, to, error);
     if (!expr) return NULL;
     expr->dispatches = true;
     return record(kind, x, axes,

@@ -40,7 +40,7 @@ static bool dispatch(IgDevice *device, const char *function, IgType type, int ki
                      mtl_size_make(threads, 1, 1), mtl_size_make(each, 1, 1), group, error);
 }
 
-static bool run(IgDevice *device, IgData *data, MTLError **error) {
+static bool run_scan(IgDevice *device, IgData *data, MTLError **error) {
     const IgExpr *expr = data->expr;
     const Scan *s = expr->extra;
     const IgView *x = &expr->inputs[0];
@@ -125,7 +125,8 @@ static IgTensor *scan(int kind, IgTensor *x, int axis, bool back, MTLError **err
     IgTensor *packed = ig_contiguous(x, error);
     if (!packed) return NULL;
     const Scan s = {axis, kind, back};
-    IgExpr *expr = ig_expr_with(run, &s, sizeof s, 1, &packed->view, &packed->view.shape, error);
+    IgExpr *expr =
+        ig_expr_with(run_scan, &s, sizeof s, 1, &packed->view, &packed->view.shape, error);
     IgTensor *result = expr ? ig_tensor_of_expr(ig_device(x), ig_type(x), expr, error) : NULL;
     ig_drop(packed);
     return record(kind, x, axis, back, result, error);

@@ -15,7 +15,7 @@ static const char *short_rows(const IgDevice *device, int64_t n, bool logarithm)
     return !device->gpu && n % 32 == 0 && n <= 128 ? all[logarithm][n / 32 - 1] : NULL;
 }
 
-static bool run(IgDevice *device, IgData *data, MTLError **error) {
+static bool run_softmax(IgDevice *device, IgData *data, MTLError **error) {
     IgExpr *expr = data->expr;
     const IgView *x = &expr->inputs[0];
     if (!ig_data_make(x->data, error) || !ig_data_allocate(data, error)) return false;
@@ -44,7 +44,7 @@ static IgTensor *of_rows(IgTensor *x, bool logarithm, MTLError **error) {
     IgTensor *packed = ig_contiguous(x, error);
     IgExpr *expr = packed ? ig_expr_new(1, &packed->view, &packed->view.shape, error) : NULL;
     if (expr) {
-        expr->run = run;
+        expr->run = run_softmax;
         expr->dispatches = true;
         expr->values[0] = logarithm;
     }

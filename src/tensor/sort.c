@@ -115,7 +115,7 @@ static bool run_gpu(IgDevice *device, IgData *data, MTLError **error) {
     return ok;
 }
 
-static bool run(IgDevice *device, IgData *data, MTLError **error) {
+static bool run_sort(IgDevice *device, IgData *data, MTLError **error) {
     const Radix *r = data->expr->extra;
     IgData *in = data->expr->inputs[0].data;
     if (!ig_data_make(in, error) || !ig_data_allocate(data, error)) return false;
@@ -137,7 +137,7 @@ static bool run(IgDevice *device, IgData *data, MTLError **error) {
 static IgTensor *by_digits(IgTensor *keys, int n_passes, MTLError **error) {
     if (!keys) return NULL;
     const Radix r = {ig_dim(keys, 1), n_passes};
-    IgExpr *expr = ig_expr_with(run, &r, sizeof r, 1, &keys->view, &keys->view.shape, error);
+    IgExpr *expr = ig_expr_with(run_sort, &r, sizeof r, 1, &keys->view, &keys->view.shape, error);
     return expr ? ig_tensor_of_expr(ig_device(keys), IgInt32, expr, error) : NULL;
 }
 

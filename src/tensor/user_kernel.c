@@ -236,7 +236,7 @@ static bool encode(IgUserKernel *k, const IgKernelCall *call, IgTensor *const *i
                          error);
 }
 
-static IgTensor *run(IgUserKernel *k, const IgKernelCall *call, MTLError **error) {
+static IgTensor *run_kernel(IgUserKernel *k, const IgKernelCall *call, MTLError **error) {
     IgShape shape;
     if (!check_bindings(k, call, error) ||
         !ig_shape_check(k->name, call->rank, call->shape, &shape, error))
@@ -342,6 +342,7 @@ IgTensor *ig_kernel_call(IgUserKernel *k, const IgKernelCall *call, MTLError **e
         return NULL;
     }
     if (!check_call(k, call, error)) return NULL;
-    IgTensor *result = k->elementwise ? ig_user_elementwise(k, call, error) : run(k, call, error);
+    IgTensor *result =
+        k->elementwise ? ig_user_elementwise(k, call, error) : run_kernel(k, call, error);
     return record(k, call, result, error);
 }

@@ -15,7 +15,7 @@ bool ig_work_clear(IgDevice *device, IgData *data, MTLError **error) {
                                false, error);
 }
 
-static bool run(IgDevice *device, IgData *data, MTLError **error) {
+static bool run_work(IgDevice *device, IgData *data, MTLError **error) {
     const IgExpr *expr = data->expr;
     IgWork *w = expr->extra;
     IgBinding bindings[IG_MAX_INPUTS + 2];
@@ -50,7 +50,7 @@ IgTensor *ig_work(const char *call, const IgWork *work, int n, IgTensor *const *
         views[i] = inputs[i]->view;
     }
     if (!ig_shape_check(call, shape->rank, shape->n, &checked, error)) return NULL;
-    IgExpr *expr = ig_expr_with(run, work, sizeof *work, n, views, shape, error);
+    IgExpr *expr = ig_expr_with(run_work, work, sizeof *work, n, views, shape, error);
     if (expr) expr->dispatches = true;
     return expr ? ig_tensor_of_expr(ig_device(inputs[0]), type, expr, error) : NULL;
 }

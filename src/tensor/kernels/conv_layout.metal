@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_layout.metal: a picture with its border, one copy per slot (conv_kernels.c).
+// conv_layout.metal: a picture with its border, one copy per slot (conv_implicit_gemm.c).
 // STEP: how far neighbours of the result lie apart in x; a constant 1 makes the reads contiguous.
 // LINES: of a threadgroup; what it divides is the same for all its threads.
 //

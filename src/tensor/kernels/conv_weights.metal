@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_weights.metal: the gradient of a convolution's weights (conv_kernels.c).
+// conv_weights.metal: the gradient of a convolution's weights (conv_implicit_gemm.c).
 //
 // Macros: ELEMENT=half,float,bfloat TILE_M=64 TILE_N=64 SIMD_GROUPS=2
 #include <metal_stdlib>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_squares.metal: convolutions of 3 x 3 taps by Winograd's ways for squares of results
-// (conv_squares.c). With stride 1, 36 products of matrices for 4 x 4 results instead of 144, or 16 for
-// 2 x 2 instead of 36; with stride 2, 25 for 2 x 2.
+// conv_winograd.metal: Winograd convolution F(4 x 4, 3 x 3) and F(2 x 2, 3 x 3) (conv_winograd.c): a square of
+// results is computed from the transformed input and filter. With stride 1, 36 GEMMs for 4 x 4 results
+// instead of 144, or 16 for 2 x 2 instead of 36; with stride 2, 25 for 2 x 2.
 //
 // With stride 1, 4 x 4: six columns are a polynomial, known by its values at 0, 5/8, -5/8, 3/2, -3/2
 // and infinity. Points are fractions of powers of two, so that all factors of the picture and of the
@@ -32,13 +32,13 @@ enum { STEP = 4, SIDE = 5, PARTS = 5, SUMS = 3 };
 constexpr int parts_of(int sum) { return sum == 1 ? 1 : 2; }
 constexpr int parts_before(int sum) { return sum < 2 ? 2 * sum : 3; }
 constexpr int sum_of(int part) { return part < 2 ? 0 : part < 3 ? 1 : 2; }
-inline void parts_of_picture(thread const float *d, thread float *out) {
+inline void transform_input(thread const float *d, thread float *out) {
     out[0] = d[0] - d[2], out[1] = d[1], out[2] = d[2], out[3] = d[4] - d[2], out[4] = d[3];
 }
-inline void parts_of_weights(thread const float *w, thread float *out) {
+inline void transform_filter(thread const float *w, thread float *out) {
     out[0] = w[0], out[1] = w[1], out[2] = w[0] + w[2], out[3] = w[2], out[4] = w[1];
 }
-inline void results_of(thread const float *s, thread float *out) {
+inline void transform_output(thread const float *s, thread float *out) {
     out[0] = s[0] + s[1], out[1] = s[1] + s[2];
 }
 #else
@@ -47,20 +47,20 @@ constexpr int parts_before(int sum) { return sum; }
 constexpr int sum_of(int part) { return part; }
 #if RESULTS == 2
 enum { STEP = 2, SIDE = 4, PARTS = 4, SUMS = 4 };
-inline void parts_of_picture(thread const float *d, thread float *out) {
+inline void transform_input(thread const float *d, thread float *out) {
     out[0] = d[0] - d[2], out[1] = d[1] + d[2], out[2] = d[2] - d[1], out[3] = d[3] - d[1];
 }
-inline void parts_of_weights(thread const float *w, thread float *out) {
+inline void transform_filter(thread const float *w, thread float *out) {
     out[0] = w[0], out[1] = 0.5f * (w[0] + w[2] + w[1]), out[2] = 0.5f * (w[0] + w[2] - w[1]);
     out[3] = w[2];
 }
-inline void results_of(thread const float *s, thread float *out) {
+inline void transform_output(thread const float *s, thread float *out) {
     out[0] = s[0] + s[1] + s[2], out[1] = s[1] - s[2] + s[3];
 }
 #else
 enum { STEP = 4, SIDE = 6, PARTS = 6, SUMS = 6 };
 constexpr constant float A = 0.625f, AA = A * A, B = 1.5f, BB = B * B;
-inline void parts_of_picture(thread const float *d, thread float *out) {
+inline void transform_input(thread const float *d, thread float *out) {
     const float even_a = fma(-BB, d[2], d[4]), odd_a = A * fma(-BB, d[1], d[3]);
     const float even_b = fma(-AA, d[2], d[4]), odd_b = B * fma(-AA, d[1], d[3]);
     out[0] = fma(AA * BB, d[0], fma(-(AA + BB), d[2], d[4]));
@@ -68,7 +68,7 @@ inline void parts_of_picture(thread const float *d, thread float *out) {
     out[3] = even_b + odd_b, out[4] = even_b - odd_b;
     out[5] = fma(AA * BB, d[1], fma(-(AA + BB), d[3], d[5]));
 }
-inline void parts_of_weights(thread const float *w, thread float *out) {
+inline void transform_filter(thread const float *w, thread float *out) {
     const float a = 1 / (2 * AA * (AA - BB)), b = 1 / (2 * BB * (BB - AA));
     const float even_a = a * fma(AA, w[2], w[0]), odd_a = a * A * w[1];
     const float even_b = b * fma(BB, w[2], w[0]), odd_b = b * B * w[1];
@@ -76,7 +76,7 @@ inline void parts_of_weights(thread const float *w, thread float *out) {
     out[1] = even_a + odd_a, out[2] = even_a - odd_a;
     out[3] = even_b + odd_b, out[4] = even_b - odd_b;
 }
-inline void results_of(thread const float *s, thread float *out) {
+inline void transform_output(thread const float *s, thread float *out) {
     const float even_a = s[1] + s[2], odd_a = s[1] - s[2];
     const float even_b = s[3] + s[4], odd_b = s[3] - s[4];
     out[0] = s[0] + even_a + even_b;
@@ -102,17 +102,17 @@ struct Nine {
 
 // w (groups, O, C, 3, 3) becomes u: for each sum (groups, M, its parts, K).
 // n: groups * O * C
-inline void make_weights(Nine nine, device float *u, int n, int K, int row, int k) {
+inline void make_filter(Nine nine, device float *u, int n, int K, int row, int k) {
     float rows[3][PARTS];
     for (int r = 0; r < 3; r++) {
         const float three[3] = {nine.at[3 * r], nine.at[3 * r + 1], nine.at[3 * r + 2]};
-        parts_of_weights(three, rows[r]);
+        transform_filter(three, rows[r]);
     }
 #pragma unroll
     for (int x = 0; x < PARTS; x++) {
         const float three[3] = {rows[0][x], rows[1][x], rows[2][x]};
         float out[PARTS];
-        parts_of_weights(three, out);
+        transform_filter(three, out);
 #pragma unroll
         for (int y = 0; y < PARTS; y++) {
             const int a = sum_of(y), b = sum_of(x), n_parts = parts_of(a) * parts_of(b);
@@ -124,20 +124,20 @@ inline void make_weights(Nine nine, device float *u, int n, int K, int row, int 
 }
 
 // p: groups * O * C, M, K
-kernel void weights(constant int *p [[buffer(0)]], device const Nine *w [[buffer(1)]],
+kernel void filter(constant int *p [[buffer(0)]], device const Nine *w [[buffer(1)]],
                     device float *u [[buffer(2)]], uint2 at [[thread_position_in_grid]]) {
     const int K = p[2], k = int(at.x), row = int(at.y);
-    make_weights(w[row * K + k], u, p[0], K, row, k);
+    make_filter(w[row * K + k], u, p[0], K, row, k);
 }
 
 // Of the way back: M is of C, K of O, and taps are in reverse.
-kernel void weights_back(constant int *p [[buffer(0)]], device const Nine *w [[buffer(1)]],
+kernel void filter_back(constant int *p [[buffer(0)]], device const Nine *w [[buffer(1)]],
                          device float *u [[buffer(2)]], uint2 at [[thread_position_in_grid]]) {
     const int M = p[1], K = p[2], k = int(at.x), row = int(at.y);
     const Nine nine = w[(row / M * K + k) * M + row % M];
     Nine turned;
     for (int i = 0; i < 9; i++) turned.at[i] = nine.at[8 - i];
-    make_weights(turned, u, p[0], K, row, k);
+    make_filter(turned, u, p[0], K, row, k);
 }
 
 struct Some {
@@ -208,13 +208,13 @@ inline void make_parts(threadgroup const float *near, threadgroup const float *f
         for (int k = 0; k < STEP; k++) d[k] = a.at[k];
         for (int k = STEP; k < SIDE; k++)
             d[k] = FAR ? b.at[k - STEP] : as_type<float>(as_type<uint>(b.at[k - STEP]) & goes_on);
-        parts_of_picture(d, half_way[r]);
+        transform_input(d, half_way[r]);
     }
 #pragma unroll
     for (int x = 0; x < PARTS; x++) {
         float d[SIDE], out[PARTS];
         for (int r = 0; r < SIDE; r++) d[r] = half_way[r][x];
-        parts_of_picture(d, out);
+        transform_input(d, out);
 #pragma unroll
         for (int y = 0; y < PARTS; y++)
             v[place_of(y, x) * step + (sum_of(y) * SUMS + sum_of(x)) * APART + lane] = out[y];
@@ -258,12 +258,12 @@ inline void make_results(device const float *sums, int step, threadgroup float *
             float s[SUMS], out[RESULTS];
             for (int a = 0; a < SUMS; a++)
                 s[a] = sums[(a * SUMS + b) * step + h + lane];
-            results_of(s, out);
+            transform_output(s, out);
             for (int i = 0; i < RESULTS; i++) half_way[i][b] = out[i];
         }
         for (int down = 0; down < RESULTS; down++) {
             float out[RESULTS];
-            results_of(half_way[down], out);
+            transform_output(half_way[down], out);
             ((threadgroup Few *)(lines + down * LINE))[h + lane] = few(out) + more;
         }
     }
@@ -328,7 +328,7 @@ inline void store_results(constant int *p, device const float *sums, int pitch,
 
 // p: M, K, groups, images, rows and columns of the source, of squares, of the result, padding y and x,
 // whether there is a bias, tiles, rows of M and floats of scratch for a threadgroup
-kernel void squares(constant int *p [[buffer(0)]], device const float *x [[buffer(1)]],
+kernel void winograd(constant int *p [[buffer(0)]], device const float *x [[buffer(1)]],
                     device float *u [[buffer(2)]], device const float *bias [[buffer(3)]],
                     device float *result [[buffer(4)]], device float *scratch [[buffer(5)]],
                     uint3 group [[threadgroup_position_in_grid]],

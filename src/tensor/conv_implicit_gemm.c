@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_kernels.c: convolutions as matrix products, without the matrix of patches.
+// conv_implicit_gemm.c: convolutions as implicit GEMM: matrix products without the matrix of
+// patches (im2col).
 //
 // The picture is laid out with its border (and, for strides, one picture per remainder), so that
 // for one tap of the kernel the elements that all positions of the result need lie in line: rows of
@@ -284,8 +285,8 @@ static IgTensor *product(const IgConv *v, const Plan *p, bool back, IgTensor *so
     if (p->merged) k *= p->layout.slots;
     bool thin = m <= THIN && k <= THIN;
     const char *function = thin ? "direct" : !back && is_merged(v) ? "panel" : "taps";
-    IgWork kind = {.kernel = {ig_text_conv_taps_metal, function, ig_type_metal(ig_type(source)),
-                              back ? transposed : straight},
+    IgWork kind = {.kernel = {ig_text_conv_implicit_gemm_metal, function,
+                              ig_type_metal(ig_type(source)), back ? transposed : straight},
                    .words = {(int32_t)m, (int32_t)k, (int32_t)v->groups, (int32_t)p->phases,
                              (int32_t)plane, (int32_t)batch, (int32_t)p->layout.plane[1],
                              (int32_t)size[0], (int32_t)size[1], back ? (int32_t)v->stride[0] : 1,
@@ -332,11 +333,11 @@ static IgTensor *plain_product(const IgConv *v, bool back, IgTensor *source, IgT
 
 IgTensor *ig_conv_forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bias,
                           MTLError **error) {
-    if (ig_conv_is_window(v, false)) return ig_conv_window(v, false, x, w, bias, error);
+    if (ig_conv_is_direct(v, false)) return ig_conv_direct(v, false, x, w, bias, error);
     if (is_product(v)) return plain_product(v, false, x, w, bias, error);
-    if (ig_conv_is_gpu(v, x)) return ig_conv_gpu_forward(v, x, w, bias, error);
-    if (ig_conv_is_squares(v, false, x)) return ig_conv_squares(v, false, x, w, bias, error);
-    if (ig_conv_is_rows(v, x)) return ig_conv_rows(v, x, w, bias, error);
+    if (ig_conv_is_im2col(v, x)) return ig_conv_im2col_forward(v, x, w, bias, error);
+    if (ig_conv_is_winograd(v, false, x)) return ig_conv_winograd(v, false, x, w, bias, error);
+    if (ig_conv_is_winograd_rows(v, x)) return ig_conv_winograd_rows(v, x, w, bias, error);
     Plan p;
     IgTensor *y = NULL;
     if (plan_forward(&p, v, false, error))
@@ -350,10 +351,10 @@ IgTensor *ig_conv_forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *b
 
 IgTensor *ig_conv_back(const IgConv *v, IgTensor *y, IgTensor *w, IgTensor *bias,
                        MTLError **error) {
-    if (ig_conv_is_window(v, true)) return ig_conv_window(v, true, y, w, bias, error);
+    if (ig_conv_is_direct(v, true)) return ig_conv_direct(v, true, y, w, bias, error);
     if (is_product(v)) return plain_product(v, true, y, w, bias, error);
-    if (ig_conv_is_gpu(v, y)) return ig_conv_gpu_back(v, y, w, bias, error);
-    if (ig_conv_is_squares(v, true, y)) return ig_conv_squares(v, true, y, w, bias, error);
+    if (ig_conv_is_im2col(v, y)) return ig_conv_im2col_back(v, y, w, bias, error);
+    if (ig_conv_is_winograd(v, true, y)) return ig_conv_winograd(v, true, y, w, bias, error);
     Plan p;
     IgTensor *x = NULL;
     if (plan_back(&p, v, error))
@@ -374,7 +375,7 @@ static int64_t images_of_part(const IgConv *v, int64_t n_tiles) {
 
 static IgTensor *window_weights(const IgConv *v, IgTensor *x, IgTensor *y, MTLError **error) {
     int64_t each = images_of_part(v, v->groups);
-    IgTensor *sums = ig_conv_window_weights(v, x, y, each ? each : 1, error);
+    IgTensor *sums = ig_conv_direct_weights(v, x, y, each ? each : 1, error);
     return sums && ig_dim(sums, 0) > 1 ? ig_sum(sums, 0, true, error) : sums;
 }
 
@@ -417,11 +418,11 @@ static IgTensor *weights_product(const IgConv *v, const Plan *p, IgTensor *x, Ig
 }
 
 IgTensor *ig_conv_weights(const IgConv *v, IgTensor *x, IgTensor *y, MTLError **error) {
-    if (ig_conv_is_gpu(v, x)) return ig_conv_gpu_weights(v, x, y, error);
+    if (ig_conv_is_im2col(v, x)) return ig_conv_im2col_weights(v, x, y, error);
     Plan p;
     IgTensor *w = NULL;
     if (plan_forward(&p, v, is_merged(v), error))
-        w = ig_conv_has_window_weights(v, x) ? window_weights(v, x, y, error)
+        w = ig_conv_has_direct_weights(v, x) ? window_weights(v, x, y, error)
                                              : weights_product(v, &p, x, y, error);
     int64_t n_taps = v->kernel[0] * v->kernel[1];
     if (p.merged) { // (groups, o, taps, c)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_taps.metal: a convolution as the sum of one product per tap, and the way back
-// (conv_kernels.c); with few channels as one product of all taps. TRANSPOSED: of the weights, for the
+// conv_implicit_gemm.metal: implicit GEMM: a convolution as the sum of one product per tap, and the
+// way back (conv_implicit_gemm.c); with few channels as one product of all taps. TRANSPOSED: of the weights, for the
 // way back.
 //
 // Macros: ELEMENT=half,float,bfloat TRANSPOSED=false,true TILE_M=64 TILE_N=64 SIMD_GROUPS=1

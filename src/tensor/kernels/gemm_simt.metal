@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// product_plain.metal: products of floats that are small for a GPU (matmul.c), by multiply-adds of
-// plain threads: no tensor core waits for operands, and a tile is shared by 256 threads. A thread
+// gemm_simt.metal: GEMM of floats that is small for a GPU (matmul.c), by multiply-adds of plain
+// threads (SIMT): no tensor core waits for operands, and a tile is shared by 256 threads. A thread
 // has 4 x 4 results; where a tile has fewer than 256 of those, threads share them along k and meet
 // at the end. Operands lie in threadgroup memory as in memory: in lines along k, or across.
-// RANK, A_T, B_T, OTHERS, STORE: as in product.metal. ALIGNED: lines begin at multiples of 16 bytes
+// RANK, A_T, B_T, OTHERS, STORE: as in gemm.metal. ALIGNED: lines begin at multiples of 16 bytes
 // and may be read up to one.
 //
 // Macros: TILE=32 RANK=0,2 A_T=false,true B_T=false,true ALIGNED=1
@@ -81,7 +81,7 @@ template <bool ACROSS> inline int place_of(int place, int e) {
     return ACROSS ? place * 4 + e : place + e * SIDE;
 }
 
-// p: as product.metal.
+// p: as gemm.metal.
 kernel void product(constant int *p [[buffer(0)]], device const float *a [[buffer(1)]],
                     device const float *b [[buffer(2)]],
                     OTHERS uint3 group [[threadgroup_position_in_grid]],

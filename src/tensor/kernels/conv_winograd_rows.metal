@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_rows.metal: convolutions of few channels with stride 2 along rows, by Winograd's F(4, taps)
-// (conv_rows.c): 13 products for four results in a row of seven taps instead of 28.
+// conv_winograd_rows.metal: Winograd convolution F(4, taps) along rows, for few channels and
+// stride 2 (conv_winograd_rows.c): 13 products for four results in a row of seven taps instead of 28.
 //
 // The even taps of a row meet the even columns of the picture, the odd ones the odd columns, each a
 // convolution with stride 1. A convolution of T taps that has four results is a product of polynomials,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_plane.metal: convolutions of one channel a group with stride 1, their way back and the gradient
-// of their weights (conv_window.c). A picture with its border is held in threadgroup memory, so that no
+// conv_depthwise.metal: depthwise convolution (one channel a group) with stride 1, its way back and the gradient
+// of its weights (conv_direct.c). A picture with its border is held in threadgroup memory, so that no
 // tap has to ask where it is. A line is stored with what is behind it as long as other lines of this
 // threadgroup follow and write that again (conv_layout.metal).
 // KH, KW: the kernel. BACK: taps in reverse.
@@ -28,7 +28,7 @@ inline void hold(threadgroup float *held, device const T *x, int rows, int colum
 // p: M, pictures, groups, rows and columns of the source, of the result, padding y and x, dilation y
 // and x, whether there is a bias, the kernel's rows and columns, rows of the result and pictures of a
 // threadgroup (which has one SIMD-group).
-kernel void plane(constant int *p [[buffer(0)]], device const T *source [[buffer(1)]],
+kernel void depthwise(constant int *p [[buffer(0)]], device const T *source [[buffer(1)]],
                   device const T *weights [[buffer(2)]], device const T *bias [[buffer(3)]],
                   device T *result [[buffer(4)]], uint3 group [[threadgroup_position_in_grid]],
                   uint self [[thread_index_in_threadgroup]]) {
@@ -71,7 +71,7 @@ kernel void plane(constant int *p [[buffer(0)]], device const T *source [[buffer
 // The gradient of the weights: a threadgroup has a group and some images. p: images, groups, 0, rows
 // and columns of x, of y, padding y and x, dilation y and x, images of a part, the kernel's rows and
 // columns, rows of y that are done at once. The result is (parts, taps, groups).
-kernel void plane_weights(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]],
+kernel void depthwise_weights(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]],
                           device const T *y [[buffer(2)]], device float *result [[buffer(3)]],
                           uint2 group [[threadgroup_position_in_grid]],
                           uint self [[thread_index_in_threadgroup]]) {

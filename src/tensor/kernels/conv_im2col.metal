@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_columns.metal: convolutions as products on a GPU (conv_gpu.c): the matrix of patches, and
-// back.
+// conv_im2col.metal: im2col and col2im: the matrix of patches of a convolution on a GPU, and back
+// (conv_im2col.c).
 //
 // Macros: ELEMENT=half,float,bfloat
 #include <metal_stdlib>
@@ -18,7 +18,7 @@ typedef ELEMENT T;
 struct alignas(4 * sizeof(T)) Four {
     T at[4];
 };
-kernel void columns(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]],
+kernel void im2col(constant int *p [[buffer(0)]], device const T *x [[buffer(1)]],
                     device T *y [[buffer(2)]], uint3 at [[thread_position_in_grid]]) {
     SIZES;
     const int k = int(at.y), c = k / (kernel_rows * kernel_width);
@@ -43,7 +43,7 @@ kernel void columns(constant int *p [[buffer(0)]], device const T *x [[buffer(1)
 }
 
 // Each element of the picture is the sum of those that it was spread to.
-kernel void fold(constant int *p [[buffer(0)]], device const float *y [[buffer(1)]],
+kernel void col2im(constant int *p [[buffer(0)]], device const float *y [[buffer(1)]],
                  device const T *bias [[buffer(2)]], device T *x [[buffer(3)]],
                  uint3 at [[thread_position_in_grid]]) {
     SIZES;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_rows.c: convolutions of few channels and long rows of taps with stride 2, as networks for
-// pictures begin, by Winograd's F(4, taps) along rows (conv_rows.metal): half the multiplications
-// for 5 and 7 taps. In floats only: the error is 2.5 times that of plain sums.
+// conv_winograd_rows.c: convolutions of few channels and long rows of taps with stride 2, as
+// networks for pictures begin, by Winograd's F(4, taps) along rows (conv_winograd_rows.metal): half
+// the multiplications for 5 and 7 taps. In floats only: the error is 2.5 times that of plain sums.
 #include "tensor/conv.h"
 #include "tensor/work.h"
 #include "ig_texts.h"
 
-// Of conv_rows.metal.
+// Of conv_winograd_rows.metal.
 enum { TILE_M = 64, TILE_N = 32, HELD = 3584, SLACK = 256, NEAR = 512, WHOLE = 3072 };
 enum { MIN_ROWS = 16, MIN_SUM = 24, MIN_COLUMNS = 64, MAX_CHANNELS = 15, ROWS = 8, LINES = 8 };
 enum { MIN_RESULTS = 256 }; // of a picture: below, weights cost more than they save
@@ -37,7 +37,7 @@ static bool is_long(const IgConv *v) {
            8 * wide_of(v) + 64 <= HELD + v->padding[1];
 }
 
-bool ig_conv_is_rows(const IgConv *v, const IgTensor *x) {
+bool ig_conv_is_winograd_rows(const IgConv *v, const IgTensor *x) {
     return !ig_device((IgTensor *)x)->gpu && ig_type(x) == IgFloat32 && macros_of(v) &&
            v->stride[1] == 2 && v->dilation[0] == 1 && v->dilation[1] == 1 && v->o >= MIN_ROWS &&
            v->c <= MAX_CHANNELS && 2 * v->c * v->kernel[0] >= MIN_SUM &&
@@ -54,7 +54,7 @@ static IgTensor *short_rows(const IgConv *v, IgTensor *const in[3], bool has_bia
     int64_t groups = 2 * ig_device(in[0])->n_workers;
     if (groups > n_tiles) groups = n_tiles;
     int64_t each = 8 * NEAR + WHOLE + values * v->kernel[0] * v->c * TILE_N;
-    IgWork work = {.kernel = {ig_text_conv_rows_metal, "short_rows", NULL, macros_of(v)},
+    IgWork work = {.kernel = {ig_text_conv_winograd_rows_metal, "short_rows", NULL, macros_of(v)},
                    .words = {(int32_t)v->o, (int32_t)v->c, (int32_t)v->groups, (int32_t)v->in[0],
                              (int32_t)v->in[1], (int32_t)v->kernel[0], (int32_t)v->out[0],
                              (int32_t)v->out[1], (int32_t)v->padding[0], (int32_t)v->padding[1],
@@ -68,13 +68,13 @@ static IgTensor *short_rows(const IgConv *v, IgTensor *const in[3], bool has_bia
     return ig_work("ig_conv2d", &work, 3, in, &shape, IgFloat32, error);
 }
 
-IgTensor *ig_conv_rows(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bias,
-                       MTLError **error) {
+IgTensor *ig_conv_winograd_rows(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bias,
+                                MTLError **error) {
     const char *macros = macros_of(v);
     int64_t images = v->n * v->groups, wide = wide_of(v), values = v->kernel[1] + 6;
     int64_t tall = (v->out[0] - 1) * v->stride[0] + v->kernel[0];
     IgTensor *packed[2] = {ig_contiguous(x, error), ig_contiguous(w, error)};
-    IgWork points = {.kernel = {ig_text_conv_rows_metal, "points", NULL, macros},
+    IgWork points = {.kernel = {ig_text_conv_winograd_rows_metal, "points", NULL, macros},
                      .words = {(int32_t)(v->groups * v->o), (int32_t)v->kernel[0], (int32_t)v->c}};
     int64_t n_weights = v->groups * v->o * v->kernel[0] * v->c;
     ig_work_threads(&points, n_weights, 1);
@@ -84,7 +84,7 @@ IgTensor *ig_conv_rows(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bias
                                  : NULL};
     in[2] = bias ? ig_contiguous(bias, error) : in[1]; // something to bind
     if (!is_long(v)) return short_rows(v, in, bias != NULL, error);
-    IgWork lines = {.kernel = {ig_text_conv_rows_metal, "lines", NULL, macros},
+    IgWork lines = {.kernel = {ig_text_conv_winograd_rows_metal, "lines", NULL, macros},
                     .words = {(int32_t)v->in[0], (int32_t)v->in[1], (int32_t)v->c, (int32_t)tall,
                               (int32_t)wide, (int32_t)v->padding[0], (int32_t)v->padding[1], LINES},
                     .grid = mtl_size_make((size_t)tiles(tall, LINES), (size_t)images, 1),
@@ -94,7 +94,7 @@ IgTensor *ig_conv_rows(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bias
         in[0] = ig_work("ig_conv2d", &lines, 1, &packed[0],
                         &(IgShape){2, {images * values, tall * v->c * wide}}, IgFloat32, error);
     int64_t chunks = tiles(v->out[0], ROWS);
-    IgWork rows = {.kernel = {ig_text_conv_rows_metal, "rows", NULL, macros},
+    IgWork rows = {.kernel = {ig_text_conv_winograd_rows_metal, "rows", NULL, macros},
                    .words = {(int32_t)v->o, (int32_t)v->c, (int32_t)v->groups, (int32_t)tall,
                              (int32_t)wide, (int32_t)v->kernel[0], (int32_t)v->out[0],
                              (int32_t)v->out[1], (int32_t)v->stride[0], ROWS, bias != NULL},

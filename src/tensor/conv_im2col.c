@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_gpu.c: convolutions on a GPU: the matrix of patches is written down, and the rest is a
-// product of matrices with all that ig_matmul does. Its traffic is small beside what tensor cores
+// conv_im2col.c: convolutions on a GPU by im2col: the matrix of patches is written down, and the
+// rest is a GEMM with all that ig_matmul does. Its traffic is small beside what tensor cores
 // lose when operands are not lines of 16 bytes, as they are not in the pictures themselves.
 //   forward   (O, C taps) x patches (C taps, positions)
 //   back      (C taps, O) x y (O, positions), and each element of x adds up what is its own
@@ -16,10 +16,11 @@ enum { UNITS = 128 };         // tiles that keep a GPU busy
 static int64_t taps(const IgConv *v) { return v->kernel[0] * v->kernel[1]; }
 static int64_t positions(const IgConv *v) { return v->out[0] * v->out[1]; }
 // Rows of the matrix are lines of 16 bytes.
-static int64_t step(const IgConv *v) { return (positions(v) + 7) / 8 * 8; }
+static int64_t row_pitch(const IgConv *v) { return (positions(v) + 7) / 8 * 8; }
 
-bool ig_conv_is_gpu(const IgConv *v, const IgTensor *x) {
-    int64_t bytes = v->n * v->groups * v->c * taps(v) * step(v) * (int64_t)ig_type_size(ig_type(x));
+bool ig_conv_is_im2col(const IgConv *v, const IgTensor *x) {
+    int64_t bytes =
+        v->n * v->groups * v->c * taps(v) * row_pitch(v) * (int64_t)ig_type_size(ig_type(x));
     bool thin = v->c <= IG_CONV_THIN && v->o <= IG_CONV_THIN;
     return ig_device(x)->gpu && !thin && bytes <= MAX_BYTES;
 }
@@ -28,7 +29,7 @@ static void take_words(const IgConv *v, int32_t *words) {
     const int64_t all[] = {v->in[0],      v->in[1],      v->out[0],      v->out[1],
                            v->kernel[0],  v->kernel[1],  v->stride[0],   v->stride[1],
                            v->padding[0], v->padding[1], v->dilation[0], v->dilation[1],
-                           v->c,          step(v)};
+                           v->c,          row_pitch(v)};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) words[i] = (int32_t)all[i];
 }
 
@@ -36,11 +37,11 @@ static void take_words(const IgConv *v, int32_t *words) {
 static IgTensor *patches(const IgConv *v, IgTensor *x, MTLError **error) {
     IgTensor *packed = ig_contiguous(x, error);
     int64_t rows = v->c * taps(v);
-    IgWork w = {.kernel = {ig_text_conv_columns_metal, "columns", ig_type_metal(ig_type(x))}};
+    IgWork w = {.kernel = {ig_text_conv_im2col_metal, "im2col", ig_type_metal(ig_type(x))}};
     take_words(v, w.words);
-    w.grid = mtl_size_make((size_t)step(v) / 4, (size_t)rows, (size_t)(v->n * v->groups));
-    w.group = mtl_size_make(step(v) / 4 < 256 ? (size_t)step(v) / 4 : 256, 1, 1);
-    IgShape shape = {4, {v->n, v->groups, rows, step(v)}};
+    w.grid = mtl_size_make((size_t)row_pitch(v) / 4, (size_t)rows, (size_t)(v->n * v->groups));
+    w.group = mtl_size_make(row_pitch(v) / 4 < 256 ? (size_t)row_pitch(v) / 4 : 256, 1, 1);
+    IgShape shape = {4, {v->n, v->groups, rows, row_pitch(v)}};
     IgTensor *y = packed ? ig_work("ig_conv2d", &w, 1, &packed, &shape, ig_type(x), error) : NULL;
     return y ? ig_slice(y, 3, 0, positions(v), 1, error) : NULL;
 }
@@ -53,8 +54,8 @@ static IgTensor *as_lines(const IgConv *v, IgTensor *y, MTLError **error) {
     return y ? ig_reshape(y, 4, (int64_t[]){v->n, v->groups, v->o, positions(v)}, error) : NULL;
 }
 
-IgTensor *ig_conv_gpu_forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bias,
-                              MTLError **error) {
+IgTensor *ig_conv_im2col_forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bias,
+                                 MTLError **error) {
     IgTensor *matrix = as_matrix(v, w, error), *source = patches(v, x, error);
     IgTensor *y = matrix && source ? ig_matmul(matrix, source, error) : NULL;
     if (y && bias)
@@ -63,12 +64,12 @@ IgTensor *ig_conv_gpu_forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTenso
     return y ? ig_reshape(y, 4, shape, error) : NULL;
 }
 
-IgTensor *ig_conv_gpu_back(const IgConv *v, IgTensor *y, IgTensor *w, IgTensor *bias,
-                           MTLError **error) {
+IgTensor *ig_conv_im2col_back(const IgConv *v, IgTensor *y, IgTensor *w, IgTensor *bias,
+                              MTLError **error) {
     IgTensor *matrix = as_matrix(v, w, error), *lines = as_lines(v, y, error);
     IgTensor *turned = matrix ? ig_transpose(matrix, 1, 2, error) : NULL;
     IgTensor *spread = turned && lines ? ig_matmul_wide(turned, lines, error) : NULL;
-    IgWork work = {.kernel = {ig_text_conv_columns_metal, "fold", ig_type_metal(ig_type(y))}};
+    IgWork work = {.kernel = {ig_text_conv_im2col_metal, "col2im", ig_type_metal(ig_type(y))}};
     take_words(v, work.words);
     work.words[13] = (int32_t)positions(v);
     work.words[14] = bias != NULL;
@@ -83,7 +84,7 @@ IgTensor *ig_conv_gpu_back(const IgConv *v, IgTensor *y, IgTensor *w, IgTensor *
 }
 
 // Positions are cut into parts where there are few tiles.
-IgTensor *ig_conv_gpu_weights(const IgConv *v, IgTensor *x, IgTensor *y, MTLError **error) {
+IgTensor *ig_conv_im2col_weights(const IgConv *v, IgTensor *x, IgTensor *y, MTLError **error) {
     int64_t k = v->c * taps(v), n = v->n * v->groups, parts = 1, l = positions(v);
     while (n * parts * ((v->o + 63) / 64) * ((k + 63) / 64) < UNITS && l / parts % 8 == 0 &&
            l / parts >= 512)

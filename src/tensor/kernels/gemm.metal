@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// product.metal: a product of matrices and of stacks of matrices, a tile a threadgroup (matmul.c).
+// gemm.metal: GEMM and batched GEMM, a tile per threadgroup (matmul.c).
 // RANK: axes of the stack. What follows element by element is written before this text: OTHERS are
 // the parameters it needs, STORE(VALUE) what is done with an element; without it the tile is stored.
 //

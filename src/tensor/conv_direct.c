@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_window.c: convolutions of few channels per group, and their way back for stride 1: read from
+// conv_direct.c: direct and depthwise convolution, for few channels per group, and the way back
+// for stride 1: read from
 // the picture as it lies, with neither a border laid around it nor weights in another order. That
 // is one pass over memory, which is all that a convolution per channel has to do.
 #include "tensor/conv.h"
@@ -8,7 +9,7 @@
 
 enum { WIDTH = 256, STEPS = 16 }; // threads of a threadgroup; how often they walk down
 
-bool ig_conv_is_window(const IgConv *v, bool back) {
+bool ig_conv_is_direct(const IgConv *v, bool back) {
     bool single = v->stride[0] == 1 && v->stride[1] == 1;
     return v->o <= IG_CONV_THIN && v->c <= IG_CONV_THIN && (single || !back);
 }
@@ -41,7 +42,7 @@ static int64_t rows_of_line(const int64_t size[2]) {
 }
 
 // One channel a group and stride 1, a common kernel: lines of pictures that are held with a border.
-enum { HELD = 7168, AT_ONCE = 16384 }; // of conv_plane.metal; results of a threadgroup
+enum { HELD = 7168, AT_ONCE = 16384 }; // of conv_depthwise.metal; results of a threadgroup
 
 static bool are_planes(const IgConv *v, bool back, const int64_t padding[2]) {
     const int64_t *from = back ? v->out : v->in;
@@ -81,8 +82,8 @@ static IgTensor *planes(const IgConv *v, bool back, IgTensor *source, IgTensor *
         some = AT_ONCE / (to[0] * to[1]);
         some = some < 1 ? 1 : some;
     }
-    IgWork kind = {.kernel = {ig_text_conv_plane_metal, "plane", ig_type_metal(ig_type(source)),
-                              macros_of_planes(v, back)},
+    IgWork kind = {.kernel = {ig_text_conv_depthwise_metal, "depthwise",
+                              ig_type_metal(ig_type(source)), macros_of_planes(v, back)},
                    .words = {(int32_t)m, (int32_t)pictures, (int32_t)v->groups, (int32_t)from[0],
                              (int32_t)from[1], (int32_t)to[0], (int32_t)to[1], (int32_t)padding[0],
                              (int32_t)padding[1], (int32_t)v->dilation[0], (int32_t)v->dilation[1],
@@ -97,15 +98,15 @@ static IgTensor *planes(const IgConv *v, bool back, IgTensor *source, IgTensor *
                      error);
 }
 
-bool ig_conv_has_window_weights(const IgConv *v, const IgTensor *x) {
+bool ig_conv_has_direct_weights(const IgConv *v, const IgTensor *x) {
     return !ig_device((IgTensor *)x)->gpu && v->o == 1 && are_planes(v, false, v->padding);
 }
 
-IgTensor *ig_conv_window_weights(const IgConv *v, IgTensor *x, IgTensor *y, int64_t images,
+IgTensor *ig_conv_direct_weights(const IgConv *v, IgTensor *x, IgTensor *y, int64_t images,
                                  MTLError **error) {
     int64_t parts = v->n > images ? (v->n + images - 1) / images : 1;
     IgWork kind = {
-        .kernel = {ig_text_conv_plane_metal, "plane_weights", ig_type_metal(ig_type(x)),
+        .kernel = {ig_text_conv_depthwise_metal, "depthwise_weights", ig_type_metal(ig_type(x)),
                    macros_of_planes(v, false)},
         .words = {(int32_t)v->n, (int32_t)v->groups, 0, (int32_t)v->in[0], (int32_t)v->in[1],
                   (int32_t)v->out[0], (int32_t)v->out[1], (int32_t)v->padding[0],
@@ -121,7 +122,7 @@ IgTensor *ig_conv_window_weights(const IgConv *v, IgTensor *x, IgTensor *y, int6
     return ig_work("ig_conv2d", &kind, 2, in, &shape, IgFloat32, error);
 }
 
-IgTensor *ig_conv_window(const IgConv *v, bool back, IgTensor *source, IgTensor *w, IgTensor *bias,
+IgTensor *ig_conv_direct(const IgConv *v, bool back, IgTensor *source, IgTensor *w, IgTensor *bias,
                          MTLError **error) {
     const int64_t *from = back ? v->out : v->in, *to = back ? v->in : v->out;
     int64_t m = back ? v->c : v->o, k = back ? v->o : v->c, padding[2];
@@ -131,7 +132,7 @@ IgTensor *ig_conv_window(const IgConv *v, bool back, IgTensor *source, IgTensor 
         return planes(v, back, source, w, bias, padding, error);
     bool flat = v->stride[0] == 1 && v->stride[1] == 1 && from[1] == to[1] && to[1] <= WIDTH;
     int64_t each = flat ? rows_of_line(to) : 1;
-    IgWork kind = {.kernel = {ig_text_conv_window_metal, "window", ig_type_metal(ig_type(source)),
+    IgWork kind = {.kernel = {ig_text_conv_direct_metal, "direct", ig_type_metal(ig_type(source)),
                               macros_of(v, back, flat)},
                    .words = {(int32_t)m, (int32_t)k, (int32_t)v->groups, (int32_t)from[0],
                              (int32_t)from[1], (int32_t)to[0], (int32_t)to[1], (int32_t)padding[0],

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// product_vector.metal: matrices by vectors on a GPU (matmul.c), rows of A along k: SHARE SIMD-groups of
-// eight for each row, or ROWS rows for each SIMD-group. RANK, B_T, OTHERS, STORE: as in product.metal.
+// gemv.metal: GEMV, matrices by vectors, on a GPU (matmul.c), rows of A along k: SHARE SIMD-groups of
+// eight for each row, or ROWS rows for each SIMD-group. RANK, B_T, OTHERS, STORE: as in gemm.metal.
 // ALIGNED: rows and vector are read in fours, which they are a multiple of.
 //
 // Macros: ELEMENT=float,half,bfloat RESULT=float SHARE=1,8 ROWS=1 RANK=0,2 B_T=false,true ALIGNED=0
@@ -25,7 +25,7 @@ template <int N, int BY> inline void share_out(thread float *sums, uint lane) {
     if constexpr (N > 1) share_out<N / 2, BY / 2>(sums, lane);
 }
 
-// p: as product.metal.
+// p: as gemm.metal.
 kernel void product(constant int *p [[buffer(0)]], device const ELEMENT *a [[buffer(1)]],
                     device const ELEMENT *b [[buffer(2)]],
                     OTHERS uint3 group [[threadgroup_position_in_grid]],

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_window.metal: convolutions of few channels per group, from the picture as it lies
-// (conv_window.c). A thread has a column and walks down; what lies beside the picture is read, as
+// conv_direct.metal: direct convolution, for few channels per group, from the picture as it lies
+// (conv_direct.c). A thread has a column and walks down; what lies beside the picture is read, as
 // far as it is there, and not used.
 //
 // FLAT: source and result are equally wide, so that several rows are one line for the threads.
@@ -34,7 +34,7 @@ typedef ELEMENT T;
 
 // p: M, K, groups, rows and columns of the source, of the result, padding y and x, dilation y and
 // x, whether there is a bias, the kernel's rows and columns, strides y and x.
-kernel void window(constant int *p [[buffer(0)]], device const T *source [[buffer(1)]],
+kernel void direct(constant int *p [[buffer(0)]], device const T *source [[buffer(1)]],
                    device const T *weights [[buffer(2)]], device const T *bias [[buffer(3)]],
                    device T *result [[buffer(4)]], uint3 group [[threadgroup_position_in_grid]],
                    uint3 groups [[threadgroups_per_grid]], uint3 size [[threads_per_threadgroup]],
