@@ -21,6 +21,13 @@ if(INGOT_PORTABLE AND INGOT_COMPILER)
     endif()
 endif()
 
+# Where a target that is installed looks for libraries. The build tree is laid out like an installation and takes the
+# same path: where CMake has to rewrite one it fills it up with colons, and the loader reads an empty entry as the
+# current folder.
+function(ingot_run_path target)
+    set_target_properties(${target} PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "${ARGN}")
+endfunction()
+
 # A target whose shared libraries are installed along with it. Its run path is of the kind (DT_RPATH) that counts for
 # the libraries of its libraries too: those are another's, and have none.
 function(ingot_brings_along target)

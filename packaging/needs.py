@@ -4,8 +4,9 @@
 
     packaging/needs.py FOLDER [--glibc 2.35]
 
-Reads the needed libraries and symbol versions of every ELF file (readelf). Fails when a library is neither in the
-folder nor part of every system with glibc, or when a version is newer than the one allowed.
+Reads the needed libraries, symbol versions and run paths of every ELF file (readelf). Fails when a library is neither
+in the folder nor part of every system with glibc, when a version is newer than the one allowed, or when the loader would
+look for libraries in a folder that depends on where the program is started.
 """
 import argparse
 import pathlib
@@ -41,6 +42,13 @@ def needs(path):
     return libraries, versions
 
 
+def loose_run_paths(path):
+    """Entries of the run path that are not a fixed place: empty ones are the current folder, relative ones in it."""
+    text = subprocess.run(["readelf", "-dW", path], capture_output=True, text=True, check=True).stdout
+    return [entry for paths in re.findall(r"\((?:RPATH|RUNPATH)\).*?\[(.*)\]", text) for entry in paths.split(":")
+            if not entry.startswith(("/", "$ORIGIN"))]
+
+
 def check(folder, glibc=(2, 35)):
     """(complaints, newest glibc that is needed, number of files)."""
     files = list(elf_files(folder))
@@ -48,6 +56,7 @@ def check(folder, glibc=(2, 35)):
     complaints, newest = [], (2, 17)
     for path in files:
         libraries, versions = needs(path)
+        complaints += [f"{path}: looks for libraries in '{entry}'" for entry in loose_run_paths(path)]
         fallback = path.parent.name == "fallback"
         limits = {**LIMITS, "GLIBC": max(glibc, FALLBACK) if fallback else glibc}
         for name in libraries:
