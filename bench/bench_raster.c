@@ -192,9 +192,9 @@ static void run_scene(const Scene *s, double seconds, const char *picture) {
                          .texture = &checks};
     static Functions functions;
     if (!functions_get(&in, &functions)) goto done;
-    DevState state = {.primitive = DEV_TRIANGLE, .depth_compare = DEV_COMPARE_ALWAYS};
+    DevState state = {.primitive = DEV_TRIANGLE, .depth_compare = ABI_COMPARE_ALWAYS};
     state.blend[0].write_mask = 15;
-    if (s->depth) state.depth_compare = DEV_COMPARE_LESS, state.depth_write = true;
+    if (s->depth) state.depth_compare = ABI_COMPARE_LESS, state.depth_write = true;
     if (s->blend)
         state.blend[0] = (DevBlend){.enabled = true,
                                     .src_rgb = DEV_BLEND_SRC_ALPHA,

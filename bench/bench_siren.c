@@ -42,7 +42,7 @@ static NeuralDataset picture(uint32_t width, uint32_t height) {
 
 static void train(MTLDevice *device, const NeuralNetwork *net, const NeuralDataset *data,
                   NeuralTrainOptions o, double seconds) {
-    char message[NEURAL_ERROR_BYTES];
+    char message[MESSAGE_BYTES];
     NeuralTrainer *t = neural_trainer_new(device, net, data, &o, message);
     if (!t || !neural_trainer_step(t, 8, NULL, message)) fail(message);
     double began = now(CLOCK_MONOTONIC), cpu = now(CLOCK_PROCESS_CPUTIME_ID), took;
@@ -63,18 +63,18 @@ static void train(MTLDevice *device, const NeuralNetwork *net, const NeuralDatas
 
 // `ingot implicit render` at 1080p, the best of three.
 static void render(MTLDevice *device, const NeuralNetwork *net, NeuralTrainOptions o) {
-    char message[NEURAL_ERROR_BYTES];
+    char message[MESSAGE_BYTES];
     const double n = 1920.0 * 1080;
     double took = INFINITY, cpu = INFINITY;
     NeuralRenderer *r = neural_renderer_new(device, net, NEURAL_KERNEL_COOP, o.precision, message);
     if (!r) fail(message);
     for (int i = 0; i < 4; i++) { // the first one is to warm up
-        NeuralImage image;
+        Image image;
         double began = now(CLOCK_MONOTONIC), cpu_began = now(CLOCK_PROCESS_CPUTIME_ID);
         if (!neural_renderer_image(r, &image, 1920, 1080, 0, message)) fail(message);
         if (i) took = fmin(took, now(CLOCK_MONOTONIC) - began);
         if (i) cpu = fmin(cpu, now(CLOCK_PROCESS_CPUTIME_ID) - cpu_began);
-        neural_image_free(&image);
+        image_free(&image);
     }
     printf("render 1080p\t%.0f\t%.0f\n", n / took, n / cpu);
     neural_renderer_free(r);
@@ -112,7 +112,7 @@ int main(int argc, char **argv) {
     int status = options_read(&line, &job, argc, argv);
     if (status != OPTIONS_GO_ON) return status;
     NeuralTrainOptions o = {.seed = 1, .path = job.path, .precision = job.precision};
-    char message[NEURAL_ERROR_BYTES];
+    char message[MESSAGE_BYTES];
     MTLDevice *device = mtl_create_system_default_device();
     NeuralNetwork net;
     if (!device || !neural_network_init_siren(&net, 64, 8, 1, message)) fail("no device");

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 #include "devices/cpu/texture/ops.h"
-#include "devices/cpu/texture/sampling.h"
+#include "devices/cpu/texture/fast_ops.h"
 #include "devices/cpu/isa/isa.h"
 
 // Coordinates are prepared outside the clock, which counts the thread's processor time.

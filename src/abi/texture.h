@@ -53,6 +53,17 @@ _Static_assert(offsetof(AbiTexture, array_length) == 12 && offsetof(AbiTexture, 
                    offsetof(AbiTexture, n_samples) == 20,
                "stdlib/detail/texture.h knows this layout");
 
+enum { // MTLCompareFunction
+    ABI_COMPARE_NEVER = 0,
+    ABI_COMPARE_LESS,
+    ABI_COMPARE_EQUAL,
+    ABI_COMPARE_LESS_EQUAL,
+    ABI_COMPARE_GREATER,
+    ABI_COMPARE_NOT_EQUAL,
+    ABI_COMPARE_GREATER_EQUAL,
+    ABI_COMPARE_ALWAYS,
+};
+
 // Values are Apple's: MTLSamplerMinMagFilter, MTLSamplerMipFilter, MTLSamplerAddressMode,
 // MTLCompareFunction, MTLSamplerBorderColor.
 typedef struct AbiSampler {

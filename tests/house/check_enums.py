@@ -8,7 +8,7 @@ Compared with include/ingot:
   Objective-C  the tables of src/mac/face/api, where they name the same enumerators
   C          an enum of src with a comment "MTLName" or "= MTLName" at its first or last line: contracts, compiler
              and devices do not include the public headers. A name must mean the enumerator with its value:
-             DEV_COMPARE_LESS_EQUAL is LessEqual of MTLCompareFunction.
+             ABI_COMPARE_LESS_EQUAL is LessEqual of MTLCompareFunction.
   MSL        the enumerations of our Metal headers that host enumerations have as values (MSL below)
   tables     pixel_formats.def and vertex_formats.def: names and values
 A number where an enumerator belongs (`case 70:` of a pixel format) is an error, too.

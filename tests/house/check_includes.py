@@ -35,7 +35,8 @@ ALLOWED = {
     "devices/cuda": "devices/table abi os base",
     "devices/isolate": "devices/cpu devices/cpu/raster devices/cpu/texture abi os base devices/table",  # the CPU device, in another process
     "devices/cpu/isa": "base",
-    "texel": "abi base",  # formats and conversions, for devices and runtime
+    "texel": "abi base",  # formats, conversions, sampling: for devices and runtime, and compiled again for GPUs
+    "image": "base",
     "devices/cpu/texture": "devices/cpu/isa texel abi base devices/table",
     "devices/cpu/tensor": "devices/cpu/isa abi base",
     "devices/cpu/rays": "abi devices/table",
@@ -58,19 +59,19 @@ ALLOWED = {
     "compiler/codegen": "compiler compiler/frontend compiler/passes abi base",
     "compiler/codegen/support": "compiler abi",
     "compiler/codegen/nvptx": "compiler compiler/codegen abi",
-    "compiler/codegen/nvptx/library": "compiler compiler/codegen/support base devices/cpu/texture abi",
+    "compiler/codegen/nvptx/library": "compiler compiler/codegen/support base texel abi",
     "mac/objc": "",
     "mac/foundation": "mac/objc",  # invocations
     "mac/face": "mac/objc",
     "mac/appkit": "",
     "mac/mps": "",
-    "mac/metalkit": "apps/neural",  # readers of pictures
+    "mac/metalkit": "image",
     "mac/launch": "abi base os",  # a compiler service that writes our container; locks of one word
     "tensor": "base",
-    "apps/neural": "base",
+    "apps/neural": "image base",
     "apps/web": "os base",
     # replay.h of runtime/inspect is what libingot shows the tools beside the public headers
-    "apps/tools": "apps/web mac/launch apps/neural devices/capture runtime/inspect texel abi base",  # what a Mac answers
+    "apps/tools": "apps/web mac/launch apps/neural devices/capture runtime/inspect image texel abi base",  # what a Mac answers
 }
 
 

@@ -7,7 +7,7 @@
 #include "apps/neural/train.h"
 #include <math.h>
 
-static char message[NEURAL_ERROR_BYTES];
+static char message[MESSAGE_BYTES];
 static MTLDevice *device;
 
 enum { N = 40, BATCH = 96, LEVELS = 3, FEATURES = 2, LOG2 = 4, HIDDEN = 8 };
@@ -177,7 +177,7 @@ static void learns_a_picture(void **state) {
     (void)state;
     enum { W = 48, H = 40 };
     const NeuralHashGrid sizes = {8, 2, 9, 16, 2048, NULL};
-    NeuralImage image, out;
+    Image image, out;
     NeuralNetwork net;
     assert_true(neural_picture_make(&image, W, H, 0.5, message));
     assert_true(neural_network_init_grid(&net, &sizes, 32, 1, 1, message));
@@ -197,13 +197,13 @@ static void learns_a_picture(void **state) {
         NeuralRenderer *r =
             neural_renderer_new(device, &net, (NeuralKernel)kernel, NEURAL_FLOAT, message);
         assert_true(neural_renderer_image(r, &out, W, H, 0, message));
-        assert_true(neural_psnr(neural_image_mse(&image, &out)) > 30);
-        neural_image_free(&out);
+        assert_true(image_psnr(image_mse(&image, &out)) > 30);
+        image_free(&out);
         neural_renderer_free(r);
     }
     neural_trainer_free(t);
     neural_network_free(&net);
-    neural_image_free(&image);
+    image_free(&image);
     free(p), free(v);
 }
 

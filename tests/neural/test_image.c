@@ -3,8 +3,9 @@
 // byte, sizes that must not be believed, and files that are no pictures.
 #include "../base/folder_test.h"
 #include "base/files.h"
-#include "apps/neural/image.h"
+#include "image/image.h"
 #include "apps/neural/picture.h"
+#include "base/outputs.h"
 #include <errno.h>
 #include <math.h>
 #include <png.h>
@@ -13,7 +14,7 @@
 // after stdio
 #include <jpeglib.h>
 
-static char message[NEURAL_ERROR_BYTES];
+static char message[MESSAGE_BYTES];
 
 typedef struct Bytes {
     unsigned char data[1 << 16];
@@ -123,8 +124,8 @@ TEST(png_of_every_kind) {
                 bool transparent = how & 1, interlaced = how & 2;
                 if (transparent && kinds[k].type & PNG_COLOR_MASK_ALPHA) continue;
                 make_png(&b, kinds[k].type, *depth, interlaced, transparent);
-                NeuralImage image;
-                if (!neural_image_decode(&image, b.data, b.n, "x.png", message))
+                Image image;
+                if (!image_decode(&image, b.data, b.n, "x.png", message))
                     fail_msg("type %d depth %d: %s", kinds[k].type, *depth, message);
                 assert_int_equal(image.width, W);
                 assert_int_equal(image.height, H);
@@ -140,7 +141,7 @@ TEST(png_of_every_kind) {
                                          transparent ? "transparent" : "", x, y, c, got, want[c]);
                         }
                     }
-                neural_image_free(&image);
+                image_free(&image);
             }
 }
 
@@ -148,9 +149,9 @@ TEST(png_of_every_kind) {
 TEST(damaged_png) {
     static Bytes b, copy;
     make_png(&b, PNG_COLOR_TYPE_PALETTE, 4, true, true);
-    NeuralImage image;
+    Image image;
     for (size_t n = 0; n < b.n; n++) {
-        assert_false(neural_image_decode(&image, b.data, n, "cut.png", message));
+        assert_false(image_decode(&image, b.data, n, "cut.png", message));
         assert_non_null(strstr(message, "cut.png"));
         assert_null(image.rgb);
     }
@@ -158,8 +159,8 @@ TEST(damaged_png) {
         for (int bit = 0; bit < 8; bit += 3) {
             copy = b;
             copy.data[i] ^= (unsigned char)(1 << bit);
-            neural_image_decode(&image, copy.data, copy.n, "damaged.png", message);
-            neural_image_free(&image);
+            image_decode(&image, copy.data, copy.n, "damaged.png", message);
+            image_free(&image);
         }
 }
 
@@ -186,29 +187,29 @@ TEST(huge_sizes_are_refused_before_memory) {
                                         {1, 0x7fffffff},
                                         {16385, 8193}};
     static Bytes b;
-    NeuralImage image;
+    Image image;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         make_png(&b, PNG_COLOR_TYPE_RGB, 8, false, false);
         resize(&b, sizes[i][0], sizes[i][1]);
         struct rusage before, after;
         getrusage(RUSAGE_SELF, &before);
-        assert_false(neural_image_decode(&image, b.data, b.n, "huge.png", message));
+        assert_false(image_decode(&image, b.data, b.n, "huge.png", message));
         getrusage(RUSAGE_SELF, &after);
         assert_true(after.ru_maxrss - before.ru_maxrss < 100000); // KiB
         assert_non_null(strstr(message, "Failed to decode image at huge.png"));
     }
     make_png(&b, PNG_COLOR_TYPE_RGB, 8, false, false);
     resize(&b, W, H);
-    assert_true(neural_image_decode(&image, b.data, b.n, "same.png", message)); // resize is right
-    neural_image_free(&image);
-    assert_false(neural_image_create(&image, 0, 5, message));
-    assert_false(neural_image_create(&image, 1u << 20, 1u << 20, message));
+    assert_true(image_decode(&image, b.data, b.n, "same.png", message)); // resize is right
+    image_free(&image);
+    assert_false(image_create(&image, 0, 5, message));
+    assert_false(image_create(&image, 1u << 20, 1u << 20, message));
     // A chunk of a text after the header that says it has 1.8 GB.
     enum { HEADER_END = 33 };
     memcpy(b.data + HEADER_END, "\x6c\0\0\x14zTXta\0\0", 11);
     struct rusage before, after;
     getrusage(RUSAGE_SELF, &before);
-    assert_false(neural_image_decode(&image, b.data, b.n, "text.png", message));
+    assert_false(image_decode(&image, b.data, b.n, "text.png", message));
     getrusage(RUSAGE_SELF, &after);
     assert_non_null(strstr(message, "cut off"));
     assert_true(after.ru_maxrss - before.ru_maxrss < 100000);
@@ -227,60 +228,60 @@ TEST(gamma_is_applied) {
     png_write_row(png, row);
     png_write_end(png, info);
     png_destroy_write_struct(&png, &info);
-    NeuralImage image;
-    assert_true(neural_image_decode(&image, b.data, b.n, "linear.png", message));
+    Image image;
+    assert_true(image_decode(&image, b.data, b.n, "linear.png", message));
     for (int c = 0; c < 3; c++)
         assert_true(fabs(image.rgb[c] - 255 * pow(row[c] / 255.0, 1 / 2.2)) < 2);
-    neural_image_free(&image);
+    image_free(&image);
 }
 
 TEST(writes_what_it_reads) {
-    NeuralImage a, b;
+    Image a, b;
     assert_true(neural_picture_make(&a, 61, 47, 1, message));
     for (int alpha = 0; alpha < 2; alpha++) {
-        assert_true(neural_image_save(&a, at("a.png"), alpha, message));
-        assert_true(neural_image_load(&b, at("a.png"), message));
+        assert_true(image_save(&a, at("a.png"), alpha, message));
+        assert_true(image_load(&b, at("a.png"), message));
         assert_int_equal(b.width, 61);
         assert_int_equal(b.height, 47);
         assert_memory_equal(a.rgb, b.rgb, 61 * 47 * 3);
-        assert_true(neural_image_mse(&a, &b) == 0 && neural_psnr(0) == 1000);
-        neural_image_free(&b);
+        assert_true(image_mse(&a, &b) == 0 && image_psnr(0) == 1000);
+        image_free(&b);
         size_t n;
         unsigned char *file = file_read(at("a.png"), &n);
         assert_int_equal(file[25], alpha ? PNG_COLOR_TYPE_RGBA : PNG_COLOR_TYPE_RGB);
         free(file);
     }
     assert_int_equal(testing_count(folder, "."), 1); // no temporary file stays
-    neural_image_free(&a);
+    image_free(&a);
 }
 
 TEST(jpeg) {
-    NeuralImage a, b;
+    Image a, b;
     size_t n;
     assert_true(neural_picture_make(&a, 96, 64, 0.3, message));
     double worse = 0;
     for (int quality = 95; quality > 20; quality -= 30) {
-        unsigned char *data = neural_image_encode_jpeg(&a, quality, &n, message);
+        unsigned char *data = image_encode_jpeg(&a, quality, &n, message);
         assert_non_null(data);
-        assert_true(neural_image_decode(&b, data, n, "a.jpg", message));
+        assert_true(image_decode(&b, data, n, "a.jpg", message));
         assert_int_equal(b.width, 96);
-        double mse = neural_image_mse(&a, &b);
-        assert_true(mse > worse && neural_psnr(mse) > 24);
+        double mse = image_mse(&a, &b);
+        assert_true(mse > worse && image_psnr(mse) > 24);
         worse = mse;
-        neural_image_free(&b);
+        image_free(&b);
         for (size_t cut = 0; cut < n - 2; cut += 7) { // the end marker itself may be missing
-            assert_false(neural_image_decode(&b, data, cut, "cut.jpg", message));
+            assert_false(image_decode(&b, data, cut, "cut.jpg", message));
             assert_null(b.rgb);
         }
         for (size_t i = 0; i < n; i += 3) {
             data[i] ^= 0x55;
-            neural_image_decode(&b, data, n, "damaged.jpg", message);
-            neural_image_free(&b);
+            image_decode(&b, data, n, "damaged.jpg", message);
+            image_free(&b);
             data[i] ^= 0x55;
         }
         free(data);
     }
-    neural_image_free(&a);
+    image_free(&a);
 }
 
 // EXIF with one tag, in both byte orders, put after the start of a JPEG. Returns the new length.
@@ -336,13 +337,13 @@ static size_t add_exif(unsigned char *to, const unsigned char *jpeg_data, size_t
 
 TEST(orientations_of_exif) {
     // Left half red, right half blue; the top is darker: corners tell how it was turned.
-    NeuralImage a, b;
-    assert_true(neural_image_create(&a, 64, 32, message));
+    Image a, b;
+    assert_true(image_create(&a, 64, 32, message));
     for (unsigned y = 0; y < 32; y++)
         for (unsigned x = 0; x < 64; x++)
             a.rgb[(y * 64 + x) * 3 + (x < 32 ? 0 : 2)] = y < 16 ? 100 : 250;
     size_t n;
-    unsigned char *data = neural_image_encode_jpeg(&a, 95, &n, message);
+    unsigned char *data = image_encode_jpeg(&a, 95, &n, message);
     unsigned char *turned = malloc(n + 64);
     // The corner (top left of the shown picture): is it red, is it dark; and is it 32 wide.
     static const struct {
@@ -352,7 +353,7 @@ TEST(orientations_of_exif) {
     for (int o = 0; o <= 9; o++)
         for (int big = 0; big < 2; big++) {
             size_t m = add_exif(turned, data, n, o, big);
-            assert_true(neural_image_decode(&b, turned, m, "turned.jpg", message));
+            assert_true(image_decode(&b, turned, m, "turned.jpg", message));
             int i = o <= 8 ? o : 1; // a value that does not exist is none
             assert_int_equal(b.width, want[i].tall ? 32 : 64);
             const unsigned char *corner = b.rgb + (3 * b.width + 3) * 3;
@@ -361,17 +362,17 @@ TEST(orientations_of_exif) {
             // the neighbour along x tells 5 from 1's mirror images
             const unsigned char *other = b.rgb + (3 * b.width + b.width - 4) * 3;
             assert_int_equal((other[0] > other[2]) == want[i].red, want[i].tall);
-            neural_image_free(&b);
+            image_free(&b);
         }
     for (size_t i = 0; i < 36; i++) { // damage in the EXIF block
         size_t m = add_exif(turned, data, n, 6, false);
         turned[2 + i] ^= 0xff;
-        neural_image_decode(&b, turned, m, "damaged.jpg", message);
-        neural_image_free(&b);
+        image_decode(&b, turned, m, "damaged.jpg", message);
+        image_free(&b);
     }
     free(turned);
     free(data);
-    neural_image_free(&a);
+    image_free(&a);
 }
 
 TEST(jpeg_of_other_colours) {
@@ -401,63 +402,63 @@ TEST(jpeg_of_other_colours) {
         for (int k = 0; k < 16; k++) jpeg_write_scanlines(&c, &rows, 1);
         jpeg_finish_compress(&c);
         jpeg_destroy_compress(&c);
-        NeuralImage image;
-        assert_true(neural_image_decode(&image, data, n, "x.jpg", message));
+        Image image;
+        assert_true(image_decode(&image, data, n, "x.jpg", message));
         for (int k = 0; k < 3; k++) assert_true(abs(image.rgb[k] - cases[i].out[k]) <= 2);
-        neural_image_free(&image);
+        image_free(&image);
         free(data);
     }
 }
 
 TEST(what_is_no_picture) {
-    NeuralImage image;
-    assert_false(neural_image_load(&image, at("nothing.png"), message));
+    Image image;
+    assert_false(image_load(&image, at("nothing.png"), message));
     assert_non_null(strstr(message, "Failed to open image at "));
     assert_non_null(strstr(message, "nothing.png"));
-    assert_false(neural_image_load(&image, folder, message));
+    assert_false(image_load(&image, folder, message));
     assert_non_null(strstr(message, "Failed to open image at "));
     assert_true(file_write_atomic(at("empty.png"), "", 0, false));
-    assert_false(neural_image_load(&image, at("empty.png"), message));
+    assert_false(image_load(&image, at("empty.png"), message));
     assert_non_null(strstr(message, "Failed to decode image at "));
     assert_non_null(strstr(message, "empty"));
     assert_true(file_write_atomic(at("text.png"), "hello, I am text\n", 17, false));
-    assert_false(neural_image_load(&image, at("text.png"), message));
+    assert_false(image_load(&image, at("text.png"), message));
     assert_non_null(strstr(message, "neither PNG nor JPEG"));
-    assert_false(neural_image_load(&image, "/dev/zero", message));
-    assert_false(neural_image_load(&image, "a\nb.png", message));
+    assert_false(image_load(&image, "/dev/zero", message));
+    assert_false(image_load(&image, "a\nb.png", message));
     assert_null(strchr(message, '\n'));
 }
 
 TEST(one_pixel) {
-    NeuralImage a, b;
-    assert_true(neural_image_create(&a, 1, 1, message));
+    Image a, b;
+    assert_true(image_create(&a, 1, 1, message));
     a.rgb[0] = 3, a.rgb[1] = 140, a.rgb[2] = 255;
-    assert_true(neural_image_save(&a, at("one.png"), true, message));
-    assert_true(neural_image_load(&b, at("one.png"), message));
+    assert_true(image_save(&a, at("one.png"), true, message));
+    assert_true(image_load(&b, at("one.png"), message));
     assert_memory_equal(a.rgb, b.rgb, 3);
-    neural_image_free(&a);
-    neural_image_free(&b);
+    image_free(&a);
+    image_free(&b);
 }
 
 TEST(outputs_are_tried_first) {
-    assert_true(neural_output_check(at("new.png"), message));
+    assert_true(output_check(at("new.png"), message));
     assert_int_equal(testing_count(folder, "."), 0); // and nothing is left behind
-    assert_false(neural_output_check(at("no/such/folder/x.png"), message));
+    assert_false(output_check(at("no/such/folder/x.png"), message));
     assert_non_null(strstr(message, "no/such/folder/x.png"));
-    assert_false(neural_output_check(folder, message));
-    assert_false(neural_output_check("", message));
-    assert_true(neural_output_check("/dev/null", message));
+    assert_false(output_check(folder, message));
+    assert_false(output_check("", message));
+    assert_true(output_check("/dev/null", message));
     assert_true(file_write_atomic(at("old"), "old", 3, false));
-    assert_true(neural_output_check(at("old"), message));
+    assert_true(output_check(at("old"), message));
     // A write that fails leaves what was there.
-    NeuralImage a;
-    assert_true(neural_image_create(&a, 8, 8, message));
+    Image a;
+    assert_true(image_create(&a, 8, 8, message));
     struct rlimit limit, small = {16, RLIM_INFINITY};
     getrlimit(RLIMIT_FSIZE, &limit);
     small.rlim_max = limit.rlim_max;
     signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &small);
-    bool ok = neural_image_save(&a, at("old"), true, message);
+    bool ok = image_save(&a, at("old"), true, message);
     setrlimit(RLIMIT_FSIZE, &limit);
     assert_false(ok);
     assert_non_null(strstr(message, "cannot write"));
@@ -466,7 +467,7 @@ TEST(outputs_are_tried_first) {
     assert_string_equal((char *)data, "old");
     assert_int_equal(testing_count(folder, "."), 1);
     free(data);
-    neural_image_free(&a);
+    image_free(&a);
 }
 
 int main(void) {

@@ -6,7 +6,7 @@
 #include "apps/neural/range_coder.h"
 #include <math.h>
 
-static char message[NEURAL_ERROR_BYTES];
+static char message[MESSAGE_BYTES];
 
 static void coder(void **state) {
     (void)state;

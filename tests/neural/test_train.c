@@ -24,21 +24,21 @@ static int tear_down(void **state) {
 
 static NeuralNetwork siren(uint32_t hidden, uint32_t n_hidden, uint64_t seed) {
     NeuralNetwork net;
-    char message[NEURAL_ERROR_BYTES];
+    char message[MESSAGE_BYTES];
     if (!neural_network_init_siren(&net, hidden, n_hidden, seed, message)) fail_msg("%s", message);
     return net;
 }
 
 static NeuralTrainer *trainer(const NeuralNetwork *net, const NeuralDataset *data,
                               NeuralTrainOptions o) {
-    char message[NEURAL_ERROR_BYTES] = "";
+    char message[MESSAGE_BYTES] = "";
     NeuralTrainer *t = neural_trainer_new(device, net, data, &o, message);
     if (!t) fail_msg("%s", message);
     return t;
 }
 
 static void take_steps(NeuralTrainer *t, uint32_t n, float *losses) {
-    char message[NEURAL_ERROR_BYTES] = "";
+    char message[MESSAGE_BYTES] = "";
     if (!neural_trainer_step(t, n, losses, message)) fail_msg("%s", message);
 }
 
@@ -114,7 +114,7 @@ static void compare_gradients(const NeuralNetwork *net, const float *got, const 
 
 static void check_gradient(const NeuralNetwork *net, const NeuralDataset *data,
                            NeuralTrainOptions o, double tolerance) {
-    char message[NEURAL_ERROR_BYTES] = "", what[128];
+    char message[MESSAGE_BYTES] = "", what[128];
     NeuralTrainer *t = trainer(net, data, o);
     snprintf(what, sizeof what, "%s, batch %u, precision %d, width %u", neural_trainer_path(t),
              o.batch, o.precision, net->layers[0].n_out);
@@ -260,12 +260,12 @@ static void gradients_of_deep_resident_path(void **state) {
 static void resident_renderer_draws_the_same(void **state) {
     (void)state;
     enum { N = 1000, W = 45, H = 30 };
-    char message[NEURAL_ERROR_BYTES] = "";
+    char message[MESSAGE_BYTES] = "";
     NeuralNetwork net = siren(64, 1, 3);
     stir(&net);
     NeuralDataset data = ref_dataset(N, 2, 3, 1);
     static float outputs[2][N * 3];
-    NeuralImage images[2];
+    Image images[2];
     for (int precision = NEURAL_HALF; precision <= NEURAL_BFLOAT; precision++) {
         for (int i = 0; i < 2; i++) {
             NeuralRenderer *r =
@@ -284,8 +284,8 @@ static void resident_renderer_draws_the_same(void **state) {
             if (abs(images[0].rgb[i] - images[1].rgb[i]) > 255 * allowed + 1)
                 fail_msg("byte %d: %d, not %d", i, images[1].rgb[i], images[0].rgb[i]);
         assert_int_equal(images[1].rgb[0], 0); // beside the picture
-        neural_image_free(&images[0]);
-        neural_image_free(&images[1]);
+        image_free(&images[0]);
+        image_free(&images[1]);
     }
     neural_network_free(&net);
     ref_dataset_free(&data);
@@ -294,7 +294,7 @@ static void resident_renderer_draws_the_same(void **state) {
 // The fused kernels themselves against differences of the loss they compute, in a few directions.
 static void fused_gradient_is_the_slope_of_the_loss(void **state) {
     (void)state;
-    char message[NEURAL_ERROR_BYTES];
+    char message[MESSAGE_BYTES];
     NeuralNetwork net = siren(32, 2, 7);
     net.layers[0].omega = 4;
     NeuralDataset data = ref_dataset(400, 2, 3, 2);
@@ -458,7 +458,7 @@ static void a_small_picture_is_learnt(void **state) {
     NeuralDataset data = {n, 2, 3, xy, rgb};
     NeuralNetwork net = siren(64, 3, 1);
     for (int precision = NEURAL_FLOAT; precision <= NEURAL_BFLOAT; precision++) {
-        char message[NEURAL_ERROR_BYTES];
+        char message[MESSAGE_BYTES];
         static unsigned char rgba[n * 4];
         static float outputs[n * 3];
         NeuralTrainer *t = trainer(
@@ -490,7 +490,7 @@ static void both_paths_give_the_same_picture(void **state) {
     NeuralNetwork net = siren(33, 2, 3);
     NeuralDataset data = ref_dataset(777, 2, 3, 1);
     static float a[777 * 3], b[777 * 3];
-    char message[NEURAL_ERROR_BYTES];
+    char message[MESSAGE_BYTES];
     NeuralEvaluation e;
     double *p = in_double(&net);
     RefPass *pass = malloc(sizeof *pass);
@@ -517,7 +517,7 @@ static void both_paths_give_the_same_picture(void **state) {
 
 static void refusals(void **state) {
     (void)state;
-    char message[NEURAL_ERROR_BYTES];
+    char message[MESSAGE_BYTES];
     NeuralNetwork net = siren(16, 1, 3), big;
     NeuralDataset data = ref_dataset(50, 2, 3, 1), other = ref_dataset(50, 3, 3, 1), none = data;
     none.n = 0;

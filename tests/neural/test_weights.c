@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-static char message[NEURAL_ERROR_BYTES];
+static char message[MESSAGE_BYTES];
 
 static const char *const small = // 2 -> 2 -> 3
     "{\"mlp\": {\"layers\": ["

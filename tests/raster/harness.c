@@ -179,7 +179,7 @@ void stages_init(Stages *s, const Vertex *vertices, uint32_t n, Behaviour behavi
 }
 
 DevState state_default(uint8_t primitive) {
-    DevState state = {.primitive = primitive, .depth_compare = DEV_COMPARE_ALWAYS};
+    DevState state = {.primitive = primitive, .depth_compare = ABI_COMPARE_ALWAYS};
     for (uint32_t a = 0; a < ABI_MAX_COLORS; a++) state.blend[a].write_mask = 15;
     return state;
 }

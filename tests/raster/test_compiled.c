@@ -143,7 +143,7 @@ TEST(discard_and_depth) {
              "  return {float4(front ? 1 : 2, 0, 0, 1), in.p.x / 64}; }\n",
         false, 1, 1);
     s->draw.n_vertices = 3;
-    s->state.depth_compare = DEV_COMPARE_LESS;
+    s->state.depth_compare = ABI_COMPARE_LESS;
     render(&s->pass, &s->draw, 1);
     for (uint32_t x = 0; x < SIZE; x++) {
         double v[4];

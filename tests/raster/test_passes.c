@@ -253,7 +253,7 @@ TEST(test_memoryless) {
             s->pass.colors[0].resolve.texture = &resolved.texture;
             s->pass.colors[0].store = DEV_STORE_RESOLVE;
         }
-        s->state.depth_compare = DEV_COMPARE_LESS;
+        s->state.depth_compare = ABI_COMPARE_LESS;
         s->state.depth_write = true;
         Stages near, far;
         Vertex front[6], back[6];
@@ -365,7 +365,7 @@ static void draw_everything(unsigned char *result, size_t n_bytes) {
     s->pass.depth =
         (DevDepth){.view = {.texture = &s->depth.texture}, .load = DEV_LOAD_CLEAR, .clear = 1};
     DevState blended = s->state, opaque = s->state;
-    opaque.depth_compare = DEV_COMPARE_LESS;
+    opaque.depth_compare = ABI_COMPARE_LESS;
     opaque.depth_write = true;
     blended.blend[0] = (DevBlend){.enabled = true,
                                   .src_rgb = DEV_BLEND_SRC_ALPHA,

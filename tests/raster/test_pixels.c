@@ -267,11 +267,11 @@ TEST(test_depth_formats) {
             Scene *s = scene_new((Behaviour){.colors = 1, .flat = true}, samples, 0.3);
             add_color(s, 0, RGBA8);
             add_depth(s, formats[i], 0.7);
-            s->state.depth_compare = DEV_COMPARE_LESS;
+            s->state.depth_compare = ABI_COMPARE_LESS;
             s->state.depth_write = true;
             if (s->pass.stencil.view.texture) {
                 s->state.stencil = true;
-                s->state.front = s->state.back = (DevStencil){.compare = DEV_COMPARE_ALWAYS,
+                s->state.front = s->state.back = (DevStencil){.compare = ABI_COMPARE_ALWAYS,
                                                               .pass = DEV_STENCIL_INCREMENT_CLAMP,
                                                               .read_mask = 255,
                                                               .write_mask = 255};
@@ -294,7 +294,7 @@ TEST(test_depth_formats) {
             // Again with what is there: equal passes in every format.
             s->pass.depth.load = s->pass.colors[0].load = DEV_LOAD_LOAD;
             s->pass.stencil.load = DEV_LOAD_LOAD;
-            s->state.depth_compare = DEV_COMPARE_EQUAL;
+            s->state.depth_compare = ABI_COMPARE_EQUAL;
             _Atomic uint64_t visible = 0;
             s->draw.visibility = &visible;
             render(&s->pass, &s->draw, 1);
@@ -329,10 +329,10 @@ TEST(test_function_depth) {
     Scene *s = scene_new(b, 1, 0.9);
     add_color(s, 0, RGBA8);
     add_depth(s, D32FS8, 0.7); // the function writes 0.625 (input 4)
-    s->state.depth_compare = DEV_COMPARE_LESS;
+    s->state.depth_compare = ABI_COMPARE_LESS;
     s->state.depth_write = true;
     s->state.stencil = true;
-    s->state.front = s->state.back = (DevStencil){.compare = DEV_COMPARE_ALWAYS,
+    s->state.front = s->state.back = (DevStencil){.compare = ABI_COMPARE_ALWAYS,
                                                   .pass = DEV_STENCIL_REPLACE,
                                                   .read_mask = 255,
                                                   .write_mask = 255,

@@ -78,7 +78,7 @@ static inline void ref_level(const Reference *r, uint32_t level, const double co
                              double out[4], double taps[4][4]) {
     const AbiTextureLevel *l = &r->t->levels[level];
     int size[3] = {(int)l->width, (int)l->height, (int)l->depth}, base[3] = {0};
-    unsigned n = cpu_type_dimensions(r->t->type);
+    unsigned n = texel_type_dimensions(r->t->type);
     double f[3] = {0};
     for (unsigned i = 0; i < n; i++) {
         double x = r->unnormalized ? coord[i] : coord[i] * size[i];
@@ -173,7 +173,7 @@ static inline void ref_cube(const Reference *r, uint32_t level, const double dir
 
 static inline void ref_sample(const Reference *r, uint32_t level, const double coord[3],
                               double out[4]) {
-    if (cpu_type_is_cube(r->t->type))
+    if (texel_type_is_cube(r->t->type))
         ref_cube(r, level, coord, out);
     else
         ref_level(r, level, coord, out, NULL);

@@ -27,15 +27,15 @@ TEST(texels_do_not_overlap) {
     static const uint32_t formats[] = {10, 70, 125, 130, 152, 204, 218, 240};
     for (uint32_t type = 0; type < ABI_TEXTURE_N_TYPES; type++)
         for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-            bool flat = cpu_type_dimensions(type) == 1, cube = cpu_type_is_cube(type);
+            bool flat = texel_type_dimensions(type) == 1, cube = texel_type_is_cube(type);
             AbiTextureShape s =
                 test_shape(type, formats[i], 21,
                            flat   ? 1
                            : cube ? 21
                                   : 13,
-                           type == ABI_TEXTURE_3D ? 6 : 1, cpu_type_is_array(type) ? 3 : 1,
-                           cpu_type_is_multisample(type) || type == ABI_TEXTURE_BUFFER ? 1 : 5);
-            if (cpu_type_is_multisample(type)) s.n_samples = 4;
+                           type == ABI_TEXTURE_3D ? 6 : 1, texel_type_is_array(type) ? 3 : 1,
+                           texel_type_is_multisample(type) || type == ABI_TEXTURE_BUFFER ? 1 : 5);
+            if (texel_type_is_multisample(type)) s.n_samples = 4;
             AbiTextureSize size, again;
             AbiTexture t;
             assert_true(abi_texture_layout(&s, NULL, NULL, &size));

@@ -15,12 +15,12 @@ static const uint32_t types[] = {ABI_TEXTURE_1D,       ABI_TEXTURE_1D_ARRAY, ABI
 static AbiTextureShape shape_for(uint32_t type, uint32_t format, uint32_t n_levels) {
     // Powers of two where there are levels: texel borders of all levels are those of level 0.
     uint32_t w = n_levels > 1 ? 32 : 13, h = n_levels > 1 ? 16 : 7, d = n_levels > 1 ? 8 : 5;
-    bool flat = cpu_type_dimensions(type) == 1, cube = cpu_type_is_cube(type);
+    bool flat = texel_type_dimensions(type) == 1, cube = texel_type_is_cube(type);
     return test_shape(type, format, w,
                       flat   ? 1
                       : cube ? w
                              : h,
-                      type == ABI_TEXTURE_3D ? d : 1, cpu_type_is_array(type) ? 3 : 1, n_levels);
+                      type == ABI_TEXTURE_3D ? d : 1, texel_type_is_array(type) ? 3 : 1, n_levels);
 }
 
 // A coordinate that is not near the border of a texel, nor near a centre.
@@ -34,7 +34,7 @@ static void fill_coordinates(TestCall *call, const AbiTexture *t, uint64_t *seed
                              float high) {
     uint32_t n = call->n_lanes, size[3] = {t->width, t->height, t->depth};
     for (uint32_t l = 0; l < n; l++) {
-        if (cpu_type_is_cube(t->type)) {
+        if (texel_type_is_cube(t->type)) {
             float s = coordinate(seed, t->width, 0, 1) * 2 - 1;
             float u = coordinate(seed, t->width, 0, 1) * 2 - 1;
             unsigned face = test_random(seed) % 6;
@@ -57,7 +57,9 @@ static void lane_coordinates(const TestCall *call, uint32_t l, double coord[3]) 
 
 static uint32_t lane_slice(const TestCall *call, const AbiTexture *t, uint32_t l) {
     uint32_t slice = call->rows.u[CPU_TEX_SLICE * call->n_lanes + l];
-    return !cpu_type_is_array(t->type) ? 0 : slice < t->array_length ? slice : t->array_length - 1;
+    return !texel_type_is_array(t->type) ? 0
+           : slice < t->array_length     ? slice
+                                         : t->array_length - 1;
 }
 
 static void expect_close(const AbiTexture *t, const TestCall *call, uint32_t l,
@@ -130,7 +132,7 @@ static void one_level(const char *isa, uint32_t type, uint32_t format, bool line
 
 static void addresses_for(const char *isa) {
     for (size_t i = 0; i < N_TYPES; i++) {
-        unsigned n = cpu_type_is_cube(types[i]) ? 0 : cpu_type_dimensions(types[i]);
+        unsigned n = texel_type_is_cube(types[i]) ? 0 : texel_type_dimensions(types[i]);
         for (int s = 0; s < (n > 0 ? 6 : 1); s++)
             for (int t = 0; t < (n > 1 ? 6 : 1); t++)
                 for (int r = 0; r < (n > 2 ? 6 : 1); r += 1 + (s + t) % 3) {
@@ -222,8 +224,8 @@ static void centres_for(const char *isa) {
                         CPU_TEX_LOD_LEVEL, &call);
                     for (uint32_t l = 0; l < 32; l++) {
                         uint32_t k = (first + l) % (w * h);
-                        CpuTexel want;
-                        cpu_texel_fetch(&x.t, level, k % w, k / w, 0, 0, NULL, &want);
+                        TexelValue want;
+                        texel_fetch(&x.t, level, k % w, k / w, 0, 0, NULL, &want);
                         for (uint32_t c = 0; c < 4; c++)
                             if (call.out.f[c * 32 + l] != want.f[c]) fail_msg("%s", isa);
                     }
@@ -301,13 +303,13 @@ static void derivatives_for(const char *isa) {
             for (int clamp = 0; clamp < 2; clamp++)
                 for (int mip = 0; mip < 3; mip++)
                     for (int turn = 0; turn < 4; turn++) {
-                        if (cpu_type_is_cube(types[i])) continue;
+                        if (texel_type_is_cube(types[i])) continue;
                         TestTexture x;
                         filled(&x, shape_for(types[i], 70, 4), 3);
                         TestCall call;
                         test_all_lanes(&call, 32);
                         fill_coordinates(&call, &x.t, &seed, -1, 2);
-                        unsigned n = cpu_type_dimensions(types[i]);
+                        unsigned n = texel_type_dimensions(types[i]);
                         for (uint32_t l = 0; l < 32; l++) {
                             for (unsigned c = 0; c < 3; c++) {
                                 // quads of neighbouring coordinates
@@ -490,7 +492,7 @@ EACH_ISA(unnormalized_coordinates, unnormalized_for)
 
 static void offsets_for(const char *isa) {
     for (size_t i = 0; i < N_TYPES; i++) {
-        if (cpu_type_is_cube(types[i])) continue;
+        if (texel_type_is_cube(types[i])) continue;
         for (int mode = 0; mode < 6; mode++) {
             for (unsigned linear = 0; linear < 2; linear++) {
                 TestTexture x;

@@ -46,7 +46,7 @@ static void make_texture(Case *c) {
     uint32_t type = types[any(8)], format = formats[any(sizeof formats / sizeof *formats)];
     const AbiPixelFormat *f = abi_pixel_format(format);
     bool flat = type == ABI_TEXTURE_1D || type == ABI_TEXTURE_1D_ARRAY,
-         cube = cpu_type_is_cube(type);
+         cube = texel_type_is_cube(type);
     if (f && abi_format_is_blocked(f) && (flat || type == ABI_TEXTURE_3D)) type = ABI_TEXTURE_2D;
     flat = type == ABI_TEXTURE_1D || type == ABI_TEXTURE_1D_ARRAY;
     uint32_t w = 1 + any(any(2) ? 9 : 70), h = flat ? 1 : cube ? w : 1 + any(any(2) ? 9 : 70);
@@ -59,8 +59,8 @@ static void make_texture(Case *c) {
     most = d > most ? d : most;
     while (most >> n_levels) n_levels++;
     if (flat) n_levels = 1;
-    AbiTextureShape shape = test_shape(type, format, w, h, d,
-                                       cpu_type_is_array(type) ? 1 + any(4) : 1, 1 + any(n_levels));
+    AbiTextureShape shape = test_shape(
+        type, format, w, h, d, texel_type_is_array(type) ? 1 + any(4) : 1, 1 + any(n_levels));
     test_texture(&shape, any(2), &c->x);
     test_fill(&c->x, test_random(&seed));
     make_view(c);
@@ -89,7 +89,8 @@ static void make_sampler(Case *c) {
     unsigned type = c->view.type;
     if (any(8) == 0 && (type == ABI_TEXTURE_2D || type == ABI_TEXTURE_1D)) {
         s->unnormalized = 1;
-        for (int i = 0; i < 3; i++) s->address[i] = any(2) ? CPU_CLAMP_TO_EDGE : CPU_CLAMP_TO_ZERO;
+        for (int i = 0; i < 3; i++)
+            s->address[i] = any(2) ? TEXEL_CLAMP_TO_EDGE : TEXEL_CLAMP_TO_ZERO;
     }
 }
 
@@ -99,7 +100,7 @@ static void make_call(Case *c) {
     test_all_lanes(call, sizes[any(10)]);
     uint32_t n = call->n_lanes;
     for (uint32_t i = 0; i < 2 && any(3) == 0; i++) call->mask[i] &= test_random(&seed);
-    bool cube = cpu_type_is_cube(c->view.type), texels = c->sampler.unnormalized;
+    bool cube = texel_type_is_cube(c->view.type), texels = c->sampler.unnormalized;
     float reach = any(3) ? 1.2f : 3, step = exp2f(test_uniform(&seed, -9, 0));
     float from[3], dx[3], dy[3];
     for (int i = 0; i < 3; i++) {
@@ -123,7 +124,7 @@ static void make_call(Case *c) {
     if (any(6) == 0) c->op |= CPU_TEX_MIN_LOD;
     if (any(6) == 0 && !cube) c->op |= CPU_TEX_OFFSET;
     if (compares_depth(&c->view) && any(2)) c->op |= CPU_TEX_COMPARE;
-    if (cpu_type_dimensions(c->view.type) == 2 && any(6) == 0)
+    if (texel_type_dimensions(c->view.type) == 2 && any(6) == 0)
         c->op = (c->op & ~(uint32_t)(CPU_TEX_LOD_MASK | CPU_TEX_MIN_LOD)) | CPU_TEX_GATHER |
                 any(4) << CPU_TEX_COMPONENT;
     for (uint32_t l = 0; l < n; l++)
@@ -144,7 +145,7 @@ static void call_with(const Case *c, CpuIsa isa, float du, float dv, float dlod,
     for (uint32_t l = 0; l < out->n_lanes; l++) {
         out->rows.f[l] += du;
         out->rows.f[out->n_lanes + l] += dv;
-        if (cpu_type_dimensions(c->view.type) == 3) out->rows.f[2 * out->n_lanes + l] += du;
+        if (texel_type_dimensions(c->view.type) == 3) out->rows.f[2 * out->n_lanes + l] += du;
     }
     s.lod_bias += dlod;
     memset(&out->out, 0xee, sizeof out->out);
@@ -210,7 +211,7 @@ TEST(random_calls) {
             if (!cpu_isa_use(isa)) continue;
             call_with(&c, isa, 0, 0, 0, &got);
             for (uint32_t l = 0; l < got.n_lanes; l++)
-                if (cpu_lane_active(got.mask, l) && !close_to(&c, &got, &expected, l) &&
+                if (texel_lane_active(got.mask, l) && !close_to(&c, &got, &expected, l) &&
                     !is_near(&c, &got, l))
                     describe(&c, i, isa_names[isa], l, &got, &expected);
         }
@@ -229,7 +230,7 @@ TEST(just_below_zero) {
         TestCall call;
         test_all_lanes(&call, 16);
         for (uint32_t l = 0; l < 16; l++) call.rows.f[l] = l % 2 ? -1e-9f : 0;
-        test_sample(&x.t, test_sampler(0, 0, 0, CPU_REPEAT, CPU_REPEAT, 0), CPU_TEX_LOD_LEVEL,
+        test_sample(&x.t, test_sampler(0, 0, 0, TEXEL_REPEAT, TEXEL_REPEAT, 0), CPU_TEX_LOD_LEVEL,
                     &call);
         for (uint32_t l = 0; l < 16; l++) assert_true(call.out.f[l] == (l % 2 ? 3 : 0));
     }

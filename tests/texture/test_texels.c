@@ -40,14 +40,14 @@ static void decode(const AbiTexture *t, uint32_t level, const unsigned char *at,
 }
 
 static AbiTextureShape shape_of(uint32_t type, uint32_t format, uint32_t n_levels) {
-    bool flat = cpu_type_dimensions(type) == 1, cube = cpu_type_is_cube(type);
+    bool flat = texel_type_dimensions(type) == 1, cube = texel_type_is_cube(type);
     AbiTextureShape s =
         test_shape(type, format, 37,
                    flat   ? 1
                    : cube ? 37
                           : 11,
-                   type == ABI_TEXTURE_3D ? 5 : 1, cpu_type_is_array(type) ? 3 : 1, n_levels);
-    if (cpu_type_is_multisample(type)) s.n_samples = 4;
+                   type == ABI_TEXTURE_3D ? 5 : 1, texel_type_is_array(type) ? 3 : 1, n_levels);
+    if (texel_type_is_multisample(type)) s.n_samples = 4;
     if (abi_format_is_pvrtc(abi_pixel_format(format))) s.width = s.height = 32; // squares
     return s;
 }
@@ -69,16 +69,17 @@ static bool random_place(const AbiTexture *t, uint64_t *seed, Where *w) {
     switch (test_random(seed) % 12) {
     case 0: w->x = far ? far : t->levels[w->level].width; return false;
     case 1:
-        if (cpu_type_dimensions(t->type) < 2) return true;
+        if (texel_type_dimensions(t->type) < 2) return true;
         w->y = far ? far : t->levels[w->level].height;
         return false;
     case 2:
-        if (t->type != ABI_TEXTURE_3D && !cpu_type_is_array(t->type) && !cpu_type_is_cube(t->type))
+        if (t->type != ABI_TEXTURE_3D && !texel_type_is_array(t->type) &&
+            !texel_type_is_cube(t->type))
             return true;
         w->z = far ? far : layers;
         return false;
     case 3:
-        if (cpu_type_is_multisample(t->type))
+        if (texel_type_is_multisample(t->type))
             w->sample = far ? far : t->n_samples;
         else if (t->type != ABI_TEXTURE_BUFFER)
             w->level = far ? far : t->n_levels;
@@ -96,16 +97,17 @@ static void set_place(TestCall *c, const AbiTexture *t, uint32_t l, const Where 
     c->rows.u[(t->type == ABI_TEXTURE_3D ? CPU_TEX_Z : CPU_TEX_SLICE) * n + l] = w->z;
     c->rows.u[CPU_TEX_LEVEL * n + l] = w->level;
     c->rows.u[CPU_TEX_SAMPLE * n + l] = w->sample;
-    if (cpu_type_is_multisample(t->type)) c->rows.u[CPU_TEX_LEVEL * n + l] = 12345; // not looked at
+    if (texel_type_is_multisample(t->type))
+        c->rows.u[CPU_TEX_LEVEL * n + l] = 12345; // not looked at
 }
 
 // Runs of texels along x, as most kernels access them: in one row, or in rows of 8 (threadgroups of
 // 8 x 8); outside at the right and lower edges.
 static bool run_place(const AbiTexture *t, uint32_t l, int turn, Where *w) {
     uint32_t start = (uint32_t)turn % 3 * 9, y = (uint32_t)turn % 2 * 3;
-    bool rows = turn >= 6 && cpu_type_dimensions(t->type) > 1;
+    bool rows = turn >= 6 && texel_type_dimensions(t->type) > 1;
     *w = (Where){.x = rows ? start + l % 8 : start + l, .y = rows ? y + l / 8 : y};
-    if (cpu_type_dimensions(t->type) == 1) w->y = 0;
+    if (texel_type_dimensions(t->type) == 1) w->y = 0;
     return w->x < t->width && w->y < t->height;
 }
 
@@ -117,7 +119,7 @@ static bool same_bits_or_nan(const AbiPixelFormat *f, uint32_t a, uint32_t b) {
 }
 
 static void read_type(uint32_t type, uint32_t format) {
-    bool levels = !cpu_type_is_multisample(type) && type != ABI_TEXTURE_BUFFER;
+    bool levels = !texel_type_is_multisample(type) && type != ABI_TEXTURE_BUFFER;
     AbiTextureShape shape = shape_of(type, format, levels ? 3 : 1);
     TestTexture x;
     test_texture(&shape, true, &x);
@@ -138,7 +140,7 @@ static void read_type(uint32_t type, uint32_t format) {
         memset(c.out.u, 0x5a, sizeof c.out.u);
         call_read(&x.t, data_of(x.t.format), &c);
         for (uint32_t l = 0; l < c.n_lanes; l++) {
-            if (!cpu_lane_active(c.mask, l)) continue;
+            if (!texel_lane_active(c.mask, l)) continue;
             uint32_t want[4] = {0};
             if (type == ABI_TEXTURE_BUFFER && !abi_format_has_alpha(x.t.format))
                 want[3] = abi_format_is_integer(x.t.format) ? 1 : 0x3f800000;
@@ -167,7 +169,7 @@ static void read_everything(void) {
     for (size_t i = 0; i < N_VALUES; i++) {
         const AbiPixelFormat *f = abi_pixel_format(values[i]);
         for (uint32_t type = 0; type < ABI_TEXTURE_N_TYPES; type++) {
-            if (abi_format_is_blocked(f) && cpu_type_dimensions(type) == 1) continue;
+            if (abi_format_is_blocked(f) && texel_type_dimensions(type) == 1) continue;
             if (!abi_format_is_pvrtc(f) || type != ABI_TEXTURE_3D) read_type(type, values[i]);
         }
     }
@@ -177,7 +179,7 @@ TEST(every_format_and_type_reads) { each_isa(read_everything); }
 
 // Writes against the conversion of rows, with everything around the written texels unchanged.
 static void write_type(uint32_t type, uint32_t format) {
-    bool levels = !cpu_type_is_multisample(type) && type != ABI_TEXTURE_BUFFER;
+    bool levels = !texel_type_is_multisample(type) && type != ABI_TEXTURE_BUFFER;
     AbiTextureShape shape = shape_of(type, format, levels ? 2 : 1);
     TestTexture x, y;
     test_texture(&shape, true, &x);
@@ -205,7 +207,7 @@ static void write_type(uint32_t type, uint32_t format) {
                 // A vector register's worth of sample rows is not touched: level and sample stay.
                 c.rows.u[(CPU_TEX_VALUE + k) * c.n_lanes + l] = v.u[k];
             }
-            if (!in || !cpu_lane_active(c.mask, l)) continue;
+            if (!in || !texel_lane_active(c.mask, l)) continue;
             void *at = abi_texture_at(&y.t, w.level, w.x, w.y, w.z, w.sample);
             if (integer)
                 texel_encode_int(y.t.format, v.u, format == 54, 1, at);
@@ -298,7 +300,7 @@ static void garbage_everywhere(void) {
                                    0x3f7fffff, 0x3f800000, 1,          0x00800000};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         for (uint32_t type = 0; type < ABI_TEXTURE_N_TYPES; type++) {
-            bool levels = !cpu_type_is_multisample(type) && type != ABI_TEXTURE_BUFFER;
+            bool levels = !texel_type_is_multisample(type) && type != ABI_TEXTURE_BUFFER;
             AbiTextureShape shape = shape_of(type, formats[i], levels ? 3 : 1);
             TestTexture x;
             test_texture(&shape, (type + i) % 2, &x);

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include "devices/cpu/texture/ops.h"
-#include "devices/cpu/texture/sampling.h"
+#include "devices/cpu/texture/fast_ops.h"
 
 #define MAX_LANES 64u
 static const char *const isa_names[] = {"general", "base", "avx2", "avx512"};

@@ -18,7 +18,7 @@ NeuralGpu *neural_gpu_new(MTLDevice *device, char *message) {
     MTLError *error = NULL;
     NeuralGpu *gpu = calloc(1, sizeof *gpu);
     if (gpu && (gpu->device = ig_device_new(device, &error))) return gpu;
-    neural_fail(message, "%s", text_of(error));
+    message_fail(message, "%s", text_of(error));
     mtl_release(error);
     free(gpu);
     return NULL;
@@ -43,8 +43,8 @@ IgUserKernel *neural_gpu_kernel(NeuralGpu *gpu, MTLLibrary *library, const char 
     // The shape is known, so code is made for it at once, and the same code runs on every rerun.
     IgUserKernel *k = f ? ig_kernel_new_with_function(gpu->device, f, threads, &error) : NULL;
     if (!k)
-        neural_fail(message, "kernel '%s': %s", function,
-                    error ? mtl_error_localized_description(error) : "not there");
+        message_fail(message, "kernel '%s': %s", function,
+                     error ? mtl_error_localized_description(error) : "not there");
     mtl_release(error);
     mtl_release(f);
     return k;
@@ -65,7 +65,7 @@ NeuralBuffer *neural_gpu_buffer(NeuralGpu *gpu, size_t n_bytes, char *message) {
         b->managed = options ? memory : NULL;
         b->refs = 1;
     } else {
-        neural_fail(message, "out of memory: a buffer of %zu bytes", n_bytes);
+        message_fail(message, "out of memory: a buffer of %zu bytes", n_bytes);
         free(b);
         b = NULL;
     }
@@ -92,7 +92,7 @@ bool neural_buffer_show(NeuralBuffer *b, char *message) {
     MTLError *error = NULL;
     void *contents;
     if (!b->managed || ig_map(b->tensor, &contents, &error)) return true;
-    neural_fail(message, "GPU execution failed: %s", text_of(error));
+    message_fail(message, "GPU execution failed: %s", text_of(error));
     mtl_release(error);
     return false;
 }
@@ -122,7 +122,7 @@ bool neural_gpu_finish(NeuralGpu *gpu, char *message) {
     MTLError *error = NULL;
     bool ok = ig_device_synchronize(gpu->device, &error) && !gpu->error;
     if (!ok)
-        neural_fail(message, "GPU execution failed: %s", text_of(gpu->error ? gpu->error : error));
+        message_fail(message, "GPU execution failed: %s", text_of(gpu->error ? gpu->error : error));
     mtl_release(error);
     mtl_release(gpu->error);
     gpu->error = NULL;

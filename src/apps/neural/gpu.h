@@ -6,7 +6,7 @@
 #define INGOT_NEURAL_GPU_H
 #include "ingot/metal.h"
 #include "ingot/tensor_kernel.h"
-#include "apps/neural/error.h"
+#include "apps/neural/network.h"
 
 typedef struct NeuralGpu NeuralGpu;
 

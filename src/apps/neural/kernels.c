@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernels.c: libraries from the MSL in this library (see kernels.h).
 #include "apps/neural/kernels.h"
-#include "apps/neural/error.h"
+#include "base/message.h"
 #include "neural_texts.h"
 
 const char *neural_kernel_source(const char *name) { return embedded_text(neural_texts, name); }
@@ -10,7 +10,7 @@ MTLLibrary *neural_kernel_library(MTLDevice *device, const char *name, char *mes
     enum { MAX_SOURCES = 32 };
     const char *source = neural_kernel_source(name);
     if (!source) {
-        neural_fail(message, "there is no kernel source '%s'", name);
+        message_fail(message, "there is no kernel source '%s'", name);
         return NULL;
     }
     MTLHeader headers[MAX_SOURCES];
@@ -20,7 +20,7 @@ MTLLibrary *neural_kernel_library(MTLDevice *device, const char *name, char *mes
     MTLError *error = NULL;
     MTLCompileOptions options = {.source_name = name, .headers = headers, .header_count = n};
     MTLLibrary *library = mtl_device_new_library_with_source(device, source, &options, &error);
-    if (!library) neural_fail(message, "%s: %s", name, mtl_error_localized_description(error));
+    if (!library) message_fail(message, "%s: %s", name, mtl_error_localized_description(error));
     mtl_release(error);
     return library;
 }

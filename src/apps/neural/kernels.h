@@ -6,7 +6,7 @@
 
 // The text of one of them; NULL if there is none of that name.
 const char *neural_kernel_source(const char *name);
-// A library from it; it may #include the others. NULL and the message (NEURAL_ERROR_BYTES) on
+// A library from it; it may #include the others. NULL and the message (MESSAGE_BYTES) on
 // failure.
 MTLLibrary *neural_kernel_library(MTLDevice *device, const char *name, char *message);
 #endif

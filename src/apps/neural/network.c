@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // network.c: networks in host memory: sizes, initial weights, and the random numbers behind them.
 #include "apps/neural/network.h"
-#include "apps/neural/error.h"
+#include "base/message.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,17 +10,17 @@ bool neural_network_init(NeuralNetwork *net, uint32_t n_layers, const uint32_t *
                          NeuralActivation hidden, NeuralActivation output, char *message) {
     memset(net, 0, sizeof *net);
     if (n_layers < 1 || n_layers > NEURAL_MAX_LAYERS)
-        return neural_fail(message, "a network has 1 to %d layers, not %u", NEURAL_MAX_LAYERS,
-                           n_layers);
+        return message_fail(message, "a network has 1 to %d layers, not %u", NEURAL_MAX_LAYERS,
+                            n_layers);
     size_t n = 0;
     for (uint32_t i = 0; i <= n_layers; i++) {
         if (sizes[i] < 1 || sizes[i] > NEURAL_MAX_WIDTH)
-            return neural_fail(message, "layers have 1 to %d neurons, not %u", NEURAL_MAX_WIDTH,
-                               sizes[i]);
+            return message_fail(message, "layers have 1 to %d neurons, not %u", NEURAL_MAX_WIDTH,
+                                sizes[i]);
         if (i) n += (size_t)sizes[i] * (sizes[i - 1] + 1u);
     }
     net->params = calloc(n, sizeof *net->params);
-    if (!net->params) return neural_fail(message, "no memory for %zu parameters", n);
+    if (!net->params) return message_fail(message, "no memory for %zu parameters", n);
     net->n_params = n;
     net->n_layers = n_layers;
     net->n_coordinates = sizes[0];
@@ -41,8 +41,8 @@ bool neural_network_init_siren(NeuralNetwork *net, uint32_t hidden, uint32_t n_h
     uint32_t sizes[NEURAL_MAX_LAYERS + 1];
     if (n_hidden > NEURAL_MAX_LAYERS - 2) {
         memset(net, 0, sizeof *net);
-        return neural_fail(message, "a SIREN has 0 to %d hidden layers, not %u",
-                           NEURAL_MAX_LAYERS - 2, n_hidden);
+        return message_fail(message, "a SIREN has 0 to %d hidden layers, not %u",
+                            NEURAL_MAX_LAYERS - 2, n_hidden);
     }
     sizes[0] = 2;
     for (uint32_t i = 0; i <= n_hidden; i++) sizes[i + 1] = hidden;
@@ -74,8 +74,8 @@ static bool init_layers(NeuralNetwork *net, uint32_t n_in, uint32_t hidden, uint
                         uint32_t least, char *message) {
     uint32_t widths[NEURAL_MAX_LAYERS + 1] = {n_in};
     if (n_hidden < least || n_hidden > NEURAL_MAX_LAYERS - 1)
-        return neural_fail(message, "%u to %d hidden layers, not %u", least, NEURAL_MAX_LAYERS - 1,
-                           n_hidden);
+        return message_fail(message, "%u to %d hidden layers, not %u", least, NEURAL_MAX_LAYERS - 1,
+                            n_hidden);
     for (uint32_t i = 0; i < n_hidden; i++) widths[i + 1] = hidden;
     widths[n_hidden + 1] = 3;
     return neural_network_init(net, n_hidden + 1, widths, NEURAL_RELU, NEURAL_SIGMOID, message);
@@ -91,7 +91,7 @@ bool neural_network_init_fourier(NeuralNetwork *net, uint32_t n_frequencies, dou
     net->fourier.matrix = malloc(n_frequencies * 2 * sizeof *net->fourier.matrix);
     if (!net->fourier.matrix) {
         neural_network_free(net);
-        return neural_fail(message, "out of memory");
+        return message_fail(message, "out of memory");
     }
     NeuralRandom r;
     neural_random_init(&r, seed, 2);
@@ -111,10 +111,10 @@ bool neural_network_init_grid(NeuralNetwork *net, const NeuralHashGrid *sizes, u
     memset(net, 0, sizeof *net);
     if (!sizes->n_levels || sizes->n_levels > NEURAL_MAX_LEVELS || !sizes->n_features ||
         sizes->n_features > 8 || !sizes->log2_size || sizes->log2_size > 22)
-        return neural_fail(message,
-                           "a hash grid has 1 to %d levels, 1 to 8 features and 2^1 to "
-                           "2^22 entries a level",
-                           NEURAL_MAX_LEVELS);
+        return message_fail(message,
+                            "a hash grid has 1 to %d levels, 1 to 8 features and 2^1 to "
+                            "2^22 entries a level",
+                            NEURAL_MAX_LEVELS);
     if (!init_layers(net, sizes->n_levels * sizes->n_features, hidden, n_hidden, 1, message))
         return false;
     net->model = NEURAL_INSTANT_NGP;
@@ -124,12 +124,12 @@ bool neural_network_init_grid(NeuralNetwork *net, const NeuralHashGrid *sizes, u
     const size_t n = ((size_t)sizes->n_levels << sizes->log2_size) * sizes->n_features;
     if (n >= (size_t)1 << 30) { // no buffer takes it: said before it is filled
         neural_network_free(net);
-        return neural_fail(message, "a table of %zu numbers is too large", n);
+        return message_fail(message, "a table of %zu numbers is too large", n);
     }
     net->grid.table = malloc(n * sizeof *net->grid.table);
     if (!net->grid.table) {
         neural_network_free(net);
-        return neural_fail(message, "no memory for a table of %zu numbers", n);
+        return message_fail(message, "no memory for a table of %zu numbers", n);
     }
     NeuralRandom r;
     neural_random_init(&r, seed, 1);

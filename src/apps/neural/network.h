@@ -10,12 +10,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "base/message.h"
 
 enum {
     NEURAL_MAX_LAYERS = 18,  // 16 hidden ones between the first and the last
     NEURAL_MAX_WIDTH = 1024, // neurons of a layer, and inputs of the first
     NEURAL_MAX_LEVELS = 32,  // of a hash grid
-    NEURAL_ERROR_BYTES = 512,
 };
 
 typedef enum NeuralActivation {
@@ -68,7 +68,7 @@ typedef struct NeuralNetwork {
 
 // sizes: n_layers + 1 numbers, from the inputs to the outputs. Every layer gets the hidden
 // activation with omega 1 except the last, which gets the output one; parameters are 0. False:
-// sizes out of range or no memory, with the reason in message (NEURAL_ERROR_BYTES, may be NULL).
+// sizes out of range or no memory, with the reason in message (MESSAGE_BYTES, may be NULL).
 bool neural_network_init(NeuralNetwork *net, uint32_t n_layers, const uint32_t *sizes,
                          NeuralActivation hidden, NeuralActivation output, char *message);
 // A SIREN as train_siren makes it: 2 -> hidden, n_hidden times hidden -> hidden, hidden -> 3; omega

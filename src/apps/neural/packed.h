@@ -14,7 +14,7 @@
 #define INGOT_NEURAL_PACKED_H
 #include <stddef.h>
 #include <stdint.h>
-#include "apps/neural/error.h"
+#include "base/message.h"
 #include "apps/neural/network.h"
 
 enum { NEURAL_PACKED_MIN_BITS = 4, NEURAL_PACKED_MAX_BITS = 12 };

@@ -172,9 +172,9 @@ static unsigned char develop(double v) {
     return (unsigned char)(255 * clamp01(pow(v, 1 / 1.6)) + 0.5);
 }
 
-bool neural_picture_make(NeuralImage *image, uint32_t width, uint32_t height, double detail,
+bool neural_picture_make(Image *image, uint32_t width, uint32_t height, double detail,
                          char *message) {
-    if (!neural_image_create(image, width, height, message)) return false;
+    if (!image_create(image, width, height, message)) return false;
     for (uint32_t y = 0; y < height; y++)
         for (uint32_t x = 0; x < width; x++) {
             Colour sum = {0, 0, 0};

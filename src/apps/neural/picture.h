@@ -4,10 +4,10 @@
 // has to be borrowed.
 #ifndef INGOT_NEURAL_PICTURE_H
 #define INGOT_NEURAL_PICTURE_H
-#include "apps/neural/image.h"
+#include "image/image.h"
 
 // The same for the same size and detail on every machine, up to rounding. detail scales texture and
 // grain: 1 is that of a photograph taken at noon, 0 none.
-bool neural_picture_make(NeuralImage *image, uint32_t width, uint32_t height, double detail,
+bool neural_picture_make(Image *image, uint32_t width, uint32_t height, double detail,
                          char *message);
 #endif

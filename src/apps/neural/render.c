@@ -130,8 +130,8 @@ static bool pack_encoding(NeuralRenderer *r, const NeuralNetwork *net, char *mes
     if (net->grid.table) {
         const NeuralHashGrid *g = &net->grid;
         if (g->n_levels > NEURAL_MAX_LEVELS)
-            return neural_fail(message, "%u levels are more than %d", g->n_levels,
-                               NEURAL_MAX_LEVELS);
+            return message_fail(message, "%u levels are more than %d", g->n_levels,
+                                NEURAL_MAX_LEVELS);
         grid = neural_grid_for_kernels(g);
         from = g->table;
         n = neural_network_table_size(net);
@@ -170,7 +170,7 @@ static IgUserKernel *make_pipeline(NeuralRenderer *r, MTLLibrary *library, const
     enum { N = sizeof values / sizeof *values };
     MTLFunctionConstantValues *constants = mtl_function_constant_values_new();
     if (!constants) {
-        neural_fail(message, "out of memory");
+        message_fail(message, "out of memory");
         return NULL;
     }
     for (size_t i = 0; i < N; i++)
@@ -230,9 +230,9 @@ static bool choose_kernel(NeuralRenderer *r, const NeuralNetwork *net, NeuralKer
     const bool coop = kernel == NEURAL_KERNEL_COOP;
     try_resident(r, net, kernel, precision);
     if (kernel == NEURAL_KERNEL_RESIDENT && !r->resident_bytes)
-        return neural_fail(message, "the network does not fit into the resident kernel");
+        return message_fail(message, "the network does not fit into the resident kernel");
     if (kernel == NEURAL_KERNEL_THREAD && precision != NEURAL_FLOAT)
-        return neural_fail(message, "the thread kernel computes in float");
+        return message_fail(message, "the thread kernel computes in float");
     if (r->resident_bytes)
         snprintf(name, sizeof name, "render_resident_%s", types[precision]);
     else if (coop)
@@ -259,7 +259,7 @@ NeuralRenderer *neural_renderer_new(MTLDevice *device, const NeuralNetwork *net,
                                     NeuralKernel kernel, NeuralPrecision precision, char *message) {
     NeuralRenderer *r = calloc(1, sizeof *r);
     if (!r) {
-        neural_fail(message, "out of memory");
+        message_fail(message, "out of memory");
         return NULL;
     }
     r->n_coordinates = net->n_coordinates;
@@ -271,7 +271,7 @@ NeuralRenderer *neural_renderer_new(MTLDevice *device, const NeuralNetwork *net,
     r->gpu = neural_gpu_new(device, message);
     if (!r->gpu || !new_buffer(r, &r->view, sizeof(RenderView), message)) goto fail;
     if (r->n_outputs > 8) {
-        neural_fail(message, "%u outputs are more than 8", r->n_outputs);
+        message_fail(message, "%u outputs are more than 8", r->n_outputs);
         goto fail;
     }
     if (!pack_layers(r, net, message) || !pack_encoding(r, net, message)) goto fail;
@@ -345,13 +345,13 @@ static void place_axis(RenderView *v, int axis, double n, double visible, Neural
     v->offset[axis] = (float)offset;
 }
 
-bool neural_renderer_image(NeuralRenderer *r, NeuralImage *image, uint32_t width, uint32_t height,
+bool neural_renderer_image(NeuralRenderer *r, Image *image, uint32_t width, uint32_t height,
                            double aspect, char *message) {
-    *image = (NeuralImage){0};
+    *image = (Image){0};
     if (r->n_outputs != 3 || r->n_coordinates != 2)
-        return neural_fail(message, "the network is not one of a picture");
+        return message_fail(message, "the network is not one of a picture");
     size_t n_pixels = (size_t)width * height, n_band = n_pixels < BAND ? n_pixels : BAND;
-    if (!neural_image_create(image, width, height, message)) return false;
+    if (!image_create(image, width, height, message)) return false;
     if (!make_room(r, n_band, false, message)) goto fail;
     RenderView view = {.width = width};
     double own = (double)width / height, visible[2] = {1, 1};
@@ -378,7 +378,7 @@ bool neural_renderer_image(NeuralRenderer *r, NeuralImage *image, uint32_t width
     }
     return true;
 fail:
-    neural_image_free(image);
+    image_free(image);
     return false;
 }
 

@@ -3,7 +3,7 @@
 #ifndef INGOT_NEURAL_RENDER_H
 #define INGOT_NEURAL_RENDER_H
 #include "ingot/metal.h"
-#include "apps/neural/image.h"
+#include "image/image.h"
 #include "apps/neural/network.h"
 #include "apps/neural/train.h" // NeuralPrecision
 
@@ -18,7 +18,7 @@ typedef enum NeuralKernel {
 typedef struct NeuralRenderer NeuralRenderer;
 
 // Copies what it needs of the network. precision: of the inputs of matrix products; half and bfloat
-// are for the cooperative kernel. NULL and the message (NEURAL_ERROR_BYTES) on failure.
+// are for the cooperative kernel. NULL and the message (MESSAGE_BYTES) on failure.
 NeuralRenderer *neural_renderer_new(MTLDevice *device, const NeuralNetwork *net,
                                     NeuralKernel kernel, NeuralPrecision precision, char *message);
 void neural_renderer_free(NeuralRenderer *r); // NULL is a no-op
@@ -27,7 +27,7 @@ bool neural_renderer_update(NeuralRenderer *r, const NeuralNetwork *net, char *m
 
 // The picture, for a network of 3 outputs. aspect: width / height of what it was trained on; the
 // picture keeps it, with black beside or above where the size differs. 0: it fills the size.
-bool neural_renderer_image(NeuralRenderer *r, NeuralImage *image, uint32_t width, uint32_t height,
+bool neural_renderer_image(NeuralRenderer *r, Image *image, uint32_t width, uint32_t height,
                            double aspect, char *message);
 // The outputs at n positions: (n, n_coordinates) floats to (n, n_outputs).
 bool neural_renderer_points(NeuralRenderer *r, const float *positions, size_t n, float *outputs,

@@ -100,14 +100,14 @@ static bool transform(double *f, size_t w, size_t h) {
     return ok;
 }
 
-float *neural_silhouette(const NeuralImage *image, double threshold, bool dark, char *message) {
+float *neural_silhouette(const Image *image, double threshold, bool dark, char *message) {
     const size_t w = image->width, h = image->height, n = w * h;
     double *to_inside = malloc(n * sizeof *to_inside), *to_outside = malloc(n * sizeof *to_outside);
     float *field = malloc(n * sizeof *field);
     size_t n_inside = 0;
     bool ok = false;
     if (!to_inside || !to_outside || !field) {
-        neural_fail(message, "out of memory");
+        message_fail(message, "out of memory");
         goto done;
     }
     const double far = 4.0 * (double)(w + h) * (double)(w + h);
@@ -120,12 +120,12 @@ float *neural_silhouette(const NeuralImage *image, double threshold, bool dark, 
         n_inside += inside;
     }
     if (!n_inside || n_inside == n) {
-        neural_fail(message, "the picture has no silhouette: %s is inside",
-                    n_inside ? "everything" : "nothing");
+        message_fail(message, "the picture has no silhouette: %s is inside",
+                     n_inside ? "everything" : "nothing");
         goto done;
     }
     if (!transform(to_inside, w, h) || !transform(to_outside, w, h)) {
-        neural_fail(message, "out of memory");
+        message_fail(message, "out of memory");
         goto done;
     }
     const double unit = 2.0 / (double)(w > h ? w : h); // the outline is between the pixels
@@ -144,13 +144,13 @@ static unsigned char to_byte(double v) {
     return (unsigned char)(255 * (v < 0 ? 0 : v > 1 ? 1 : v) + 0.5);
 }
 
-bool neural_sdf_draw(NeuralRenderer *r, NeuralImage *image, uint32_t width, uint32_t height,
+bool neural_sdf_draw(NeuralRenderer *r, Image *image, uint32_t width, uint32_t height,
                      char *message) {
     const size_t n = (size_t)width * height, longer = width > height ? width : height;
-    if (!neural_image_create(image, width, height, message)) return false;
+    if (!image_create(image, width, height, message)) return false;
     float *p = malloc(n * 2 * sizeof *p), *d = malloc(n * sizeof *d);
     bool ok = p && d;
-    if (!ok) neural_fail(message, "out of memory");
+    if (!ok) message_fail(message, "out of memory");
     for (size_t i = 0; ok && i < n; i++) {
         p[2 * i] = (float)((2 * ((double)(i % width) + 0.5) - width) / (double)longer);
         p[2 * i + 1] = (float)((2 * ((double)(i / width) + 0.5) - height) / (double)longer);
@@ -169,7 +169,7 @@ bool neural_sdf_draw(NeuralRenderer *r, NeuralImage *image, uint32_t width, uint
         }
     }
     free(p), free(d);
-    if (!ok) neural_image_free(image);
+    if (!ok) image_free(image);
     return ok;
 }
 
@@ -260,15 +260,15 @@ static bool march(NeuralRenderer *r, Ray *rays, const float *ends, size_t n, flo
     return true;
 }
 
-bool neural_sdf_trace(NeuralRenderer *r, NeuralImage *image, uint32_t width, uint32_t height,
+bool neural_sdf_trace(NeuralRenderer *r, Image *image, uint32_t width, uint32_t height,
                       char *message) {
     const size_t n = (size_t)width * height;
-    if (!neural_image_create(image, width, height, message)) return false;
+    if (!image_create(image, width, height, message)) return false;
     Ray *rays = malloc(n * sizeof *rays);
     float *p = malloc(n * 12 * sizeof *p), *d = malloc(n * 4 * sizeof *d);
     float *ends = malloc(n * sizeof *ends);
     bool ok = rays && p && d && ends;
-    if (!ok) neural_fail(message, "out of memory");
+    if (!ok) message_fail(message, "out of memory");
     for (size_t i = 0; ok && i < n; i++) { // the background
         double v = (double)(i / width) / height;
         for (size_t c = 0; c < 3; c++)
@@ -305,6 +305,6 @@ bool neural_sdf_trace(NeuralRenderer *r, NeuralImage *image, uint32_t width, uin
                 to_byte(colour[c] * (0.22 + 0.78 * fmax(0, lit)) + 0.25 * rim);
     }
     free(rays), free(p), free(d), free(ends);
-    if (!ok) neural_image_free(image);
+    if (!ok) image_free(image);
     return ok;
 }

@@ -4,7 +4,7 @@
 #include "apps/neural/train.h"
 #include "base/numbers.h"
 #include "base/philox.h"
-#include "apps/neural/image.h"
+#include "image/image.h"
 #include "apps/neural/kernels.h"
 #include "apps/neural/render.h"
 #include "apps/neural/train_int.h"
@@ -15,13 +15,13 @@
 // ---- Making one ----
 
 bool train_buffer(NeuralTrainer *t, NeuralBuffer **to, size_t n, size_t size, char *message) {
-    if (size && n > SIZE_MAX / size) return neural_fail(message, "out of memory");
+    if (size && n > SIZE_MAX / size) return message_fail(message, "out of memory");
     *to = neural_gpu_buffer(t->gpu, n * size, message);
     return *to != NULL;
 }
 
 bool train_renderer(NeuralTrainer *t, NeuralKernel kernel, char *message) {
-    if (!neural_network_copy(&t->now, &t->net)) return neural_fail(message, "out of memory");
+    if (!neural_network_copy(&t->now, &t->net)) return message_fail(message, "out of memory");
     t->renderer = neural_renderer_new(neural_gpu_device(t->gpu), &t->net, kernel,
                                       t->options.precision, message);
     return t->renderer != NULL;
@@ -41,30 +41,31 @@ static size_t storage_size(const NeuralTrainer *t) {
 
 static bool check(const NeuralNetwork *net, const NeuralDataset *data, const NeuralTrainOptions *o,
                   char *message) {
-    if (!net->n_layers) return neural_fail(message, "a network without layers cannot be trained");
+    if (!net->n_layers) return message_fail(message, "a network without layers cannot be trained");
     const NeuralLayer *last = &net->layers[net->n_layers - 1];
-    if (!data->n) return neural_fail(message, "there are no samples to learn");
+    if (!data->n) return message_fail(message, "there are no samples to learn");
     const uint32_t n_in = net->grid.table ? net->n_coordinates : net->layers[0].n_in;
     if (data->n_in != n_in || data->n_out != last->n_out)
-        return neural_fail(message, "the data have %u inputs and %u outputs, the network %u and %u",
-                           data->n_in, data->n_out, n_in, last->n_out);
+        return message_fail(message,
+                            "the data have %u inputs and %u outputs, the network %u and %u",
+                            data->n_in, data->n_out, n_in, last->n_out);
     if (net->grid.table && (n_in != 2 || o->precision != NEURAL_FLOAT ||
                             net->layers[0].n_in != net->grid.n_levels * net->grid.n_features))
-        return neural_fail(message, "a hash grid is of two coordinates, and float only");
-    if (o->batch > 1u << 24) return neural_fail(message, "batch %u is too large", o->batch);
+        return message_fail(message, "a hash grid is of two coordinates, and float only");
+    if (o->batch > 1u << 24) return message_fail(message, "batch %u is too large", o->batch);
     uint32_t widest = data->n_in; // kernels count in 32 bits
     for (uint32_t i = 0; i < net->n_layers; i++)
         if (net->layers[i].n_out > widest) widest = net->layers[i].n_out;
     if ((uint64_t)data->n * (data->n_in > data->n_out ? data->n_in : data->n_out) > INT32_MAX)
-        return neural_fail(message, "%u samples are too many", data->n);
+        return message_fail(message, "%u samples are too many", data->n);
     if ((uint64_t)o->batch * widest > INT32_MAX && !train_fused_fits(net))
-        return neural_fail(message, "batch %u is too large for layers of %u neurons", o->batch,
-                           widest);
+        return message_fail(message, "batch %u is too large for layers of %u neurons", o->batch,
+                            widest);
     if (o->precision != NEURAL_FLOAT && o->path == NEURAL_PATH_PLAIN)
-        return neural_fail(message, "the plain path is float only");
+        return message_fail(message, "the plain path is float only");
     if (o->path != NEURAL_PATH_PLAIN && !train_fused_fits(net) &&
         (o->path == NEURAL_PATH_FUSED || o->precision != NEURAL_FLOAT))
-        return neural_fail(message, "the network does not fit into the fused kernels");
+        return message_fail(message, "the network does not fit into the fused kernels");
     return true;
 }
 
@@ -132,7 +133,7 @@ NeuralTrainer *neural_trainer_new(MTLDevice *device, const NeuralNetwork *net,
     if (!check(net, data, options, message)) return NULL;
     NeuralTrainer *t = calloc(1, sizeof *t);
     if (!t || !neural_network_copy(&t->net, net)) {
-        neural_fail(message, "out of memory");
+        message_fail(message, "out of memory");
         goto fail;
     }
     t->options = *options;
@@ -150,7 +151,7 @@ NeuralTrainer *neural_trainer_new(MTLDevice *device, const NeuralNetwork *net,
     const bool fits = (o->path == NEURAL_PATH_AUTO || o->path == NEURAL_PATH_RESIDENT) &&
                       train_resident_fits(device, net, o);
     if (o->path == NEURAL_PATH_RESIDENT && (grid || !fits)) {
-        neural_fail(message, "the network does not fit into the resident kernel");
+        message_fail(message, "the network does not fit into the resident kernel");
         goto fail;
     }
     t->path = grid                                                     ? &train_grid
@@ -397,7 +398,7 @@ static bool exchange(NeuralTrainer *t, char *message) {
     if (ok && t->n_table) neural_buffer_wrote(t->table_gradient);
     if (ok) return true;
     t->alone = true;
-    neural_fail(message, "%s", error ? mtl_error_localized_description(error) : "out of memory");
+    message_fail(message, "%s", error ? mtl_error_localized_description(error) : "out of memory");
     mtl_release(error);
     return false;
 }
@@ -439,8 +440,8 @@ bool neural_trainer_step(NeuralTrainer *t, uint32_t n, float *losses, char *mess
         if (losses) memcpy(losses, got, now * sizeof *losses), losses += now;
         for (uint32_t i = 0; i < now; i++, t->step++)
             if (!isfinite(got[i]))
-                return neural_fail(message, "the loss of step %llu is not a finite number",
-                                   (unsigned long long)t->step + 1);
+                return message_fail(message, "the loss of step %llu is not a finite number",
+                                    (unsigned long long)t->step + 1);
         n -= now;
     }
     return true;
@@ -460,7 +461,7 @@ bool neural_trainer_gradient(NeuralTrainer *t, float *gradient, float *loss, cha
     const NeuralGpuStep *s = t->steps->contents;
     const float *parts = t->gradients->contents, *squares = t->squares->contents;
     float *sum = calloc(t->n_flat, sizeof *sum), sse = 0;
-    if (!sum) return neural_fail(message, "out of memory");
+    if (!sum) return message_fail(message, "out of memory");
     for (uint32_t g = 0; g < t->n_groups; g++) {
         sse += squares[g];
         for (uint32_t i = 0; i < t->n_flat; i++) sum[i] += parts[(size_t)g * t->n_flat + i];
@@ -538,6 +539,6 @@ bool neural_trainer_evaluate(NeuralTrainer *t, NeuralEvaluation *e, unsigned cha
     }
     e->sse = sse;
     e->mse = sse / ((double)t->n_samples * t->n_out);
-    e->psnr = neural_psnr(e->mse);
+    e->psnr = image_psnr(e->mse);
     return true;
 }

@@ -62,7 +62,7 @@ typedef struct NeuralTrainOptions {
 
 typedef struct NeuralTrainer NeuralTrainer;
 
-// NULL and the message (NEURAL_ERROR_BYTES, may be NULL) on failure: a network without layers, data
+// NULL and the message (MESSAGE_BYTES, may be NULL) on failure: a network without layers, data
 // that do not match it, no memory, kernels that do not compile.
 NeuralTrainer *neural_trainer_new(MTLDevice *device, const NeuralNetwork *net,
                                   const NeuralDataset *data, const NeuralTrainOptions *options,
@@ -81,7 +81,7 @@ bool neural_trainer_is_alone(const NeuralTrainer *t);
 const char *neural_trainer_path(const NeuralTrainer *t); // "resident", "fused", "plain", "grid"
 
 typedef struct NeuralEvaluation {
-    double sse, mse, psnr; // over all samples and outputs; psnr as neural_psnr()
+    double sse, mse, psnr; // over all samples and outputs; psnr as image_psnr()
 } NeuralEvaluation;
 // The network on all inputs. rgba (n * 4 bytes, or NULL): the first three outputs as colours, alpha
 // 255, rounded to the nearest; needs 3 outputs or 1. outputs (n * n_out, or NULL): the numbers.

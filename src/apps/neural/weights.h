@@ -17,7 +17,7 @@
 #define INGOT_NEURAL_WEIGHTS_H
 #include <stddef.h>
 #include <stdint.h>
-#include "apps/neural/error.h"
+#include "base/message.h"
 #include "apps/neural/network.h"
 
 enum { NEURAL_MAX_FILE_LAYERS = 16 }; // what a viewer's table of layers holds

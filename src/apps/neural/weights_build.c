@@ -58,15 +58,15 @@ static bool check_model(WeightsFile *f, uint32_t *n_coordinates) {
                              sdf ? "a position has 2 or 3 coordinates"
                                  : "a position in an image has 2 coordinates");
     if (n_out != (sdf ? 1u : 3u))
-        return neural_fail(r->message, "%s: mlp.layers[%zu].weights: %zu outputs, not %d", r->name,
-                           f->n_layers - 1, n_out, sdf ? 1 : 3);
+        return message_fail(r->message, "%s: mlp.layers[%zu].weights: %zu outputs, not %d", r->name,
+                            f->n_layers - 1, n_out, sdf ? 1 : 3);
     return true;
 }
 
 static bool build_network(WeightsFile *f) {
     NeuralNetwork *net = &f->w->net;
     uint32_t sizes[NEURAL_MAX_FILE_LAYERS + 1], n_coordinates;
-    char why[NEURAL_ERROR_BYTES];
+    char why[MESSAGE_BYTES];
     if (!check_model(f, &n_coordinates)) return false;
     for (size_t i = 0; i < f->n_layers; i++) {
         sizes[i] = (uint32_t)f->layers[i].n_in;
@@ -75,7 +75,7 @@ static bool build_network(WeightsFile *f) {
     if (!neural_network_init(net, (uint32_t)f->n_layers, sizes,
                              f->model == NEURAL_SIREN ? NEURAL_SINE : NEURAL_RELU,
                              f->w->mode == NEURAL_MODE_SDF ? NEURAL_LINEAR : NEURAL_SIGMOID, why))
-        return neural_fail(f->r.message, "%s: mlp: %s", f->r.name, why);
+        return message_fail(f->r.message, "%s: mlp: %s", f->r.name, why);
     net->model = f->model;
     net->n_coordinates = n_coordinates;
     bool ends = f->has_coordinates ? f->ends : f->model == NEURAL_INSTANT_NGP;
@@ -127,10 +127,10 @@ static bool build_rest(WeightsFile *f) {
         const SampleText *s = f->samples + i;
         bool position = s->n_position != n_position;
         if (position || s->n_value != n_value)
-            return neural_fail(f->r.message, "%s: samples[%zu].%s: %zu numbers, not %zu", f->r.name,
-                               i, position ? "position" : "value",
-                               position ? s->n_position : s->n_value,
-                               position ? n_position : n_value);
+            return message_fail(f->r.message, "%s: samples[%zu].%s: %zu numbers, not %zu",
+                                f->r.name, i, position ? "position" : "value",
+                                position ? s->n_position : s->n_value,
+                                position ? n_position : n_value);
         memcpy(w->samples[i].position, s->position, sizeof s->position);
         memcpy(w->samples[i].value, s->value, sizeof s->value);
     }
@@ -142,8 +142,8 @@ static bool build_rest(WeightsFile *f) {
     const size_t n_learnt = w->net.n_params + neural_network_table_size(&w->net);
     for (int i = 0; i < 2; i++)
         if (f->moments[i].n != n_learnt)
-            return neural_fail(f->r.message, "%s: training.%s_moments: %zu numbers, not %zu",
-                               f->r.name, i ? "second" : "first", f->moments[i].n, n_learnt);
+            return message_fail(f->r.message, "%s: training.%s_moments: %zu numbers, not %zu",
+                                f->r.name, i ? "second" : "first", f->moments[i].n, n_learnt);
     w->training.first_moments = f->moments[0].data;
     w->training.second_moments = f->moments[1].data;
     f->moments[0].data = f->moments[1].data = NULL;

@@ -2,7 +2,7 @@
 // weights_read.c: networks from JSON (see weights.h). Keys come in any order: what they hold is
 // collected first and put together (weights_build.c) when the file has been read.
 #include "apps/neural/weights_int.h"
-#include "apps/neural/error.h"
+#include "base/message.h"
 #include "base/files.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -393,7 +393,7 @@ bool neural_weights_parse(NeuralWeights *weights, const char *text, size_t n, co
                           char *message) {
     *weights = (NeuralWeights){.sample_seed = 1337};
     WeightsFile *f = calloc(1, sizeof *f);
-    if (!f) return neural_fail(message, "%s: out of memory", name);
+    if (!f) return message_fail(message, "%s: out of memory", name);
     f->w = weights;
     f->omega = 30;
     f->hidden_omega = 1;
@@ -417,9 +417,9 @@ bool neural_weights_load(NeuralWeights *weights, const char *path, char *message
     *weights = (NeuralWeights){0};
     size_t n;
     unsigned char *text = file_read(path, &n);
-    if (!text) return neural_fail(message, "%s: cannot be read: %s", path, strerror(errno));
+    if (!text) return message_fail(message, "%s: cannot be read: %s", path, strerror(errno));
     bool ok = n ? neural_weights_parse(weights, (const char *)text, n, path, message)
-                : neural_fail(message, "%s: the file is empty", path);
+                : message_fail(message, "%s: the file is empty", path);
     free(text);
     return ok;
 }

@@ -164,18 +164,18 @@ static bool check(const NeuralWeights *w, char *message) {
     const NeuralHashGrid *g = &net->grid;
     const size_t n_table = neural_network_table_size(net), n_learnt = net->n_params + n_table;
     if (!net->n_layers || net->n_layers > NEURAL_MAX_FILE_LAYERS)
-        return neural_fail(message, "a weights file holds 1 to %d layers, not %u",
-                           NEURAL_MAX_FILE_LAYERS, net->n_layers);
+        return message_fail(message, "a weights file holds 1 to %d layers, not %u",
+                            NEURAL_MAX_FILE_LAYERS, net->n_layers);
     for (uint32_t i = 0; i < net->n_layers; i++) {
         const NeuralLayer *l = net->layers + i;
         if (!finite_all(l->weights, (size_t)l->n_in * l->n_out) || !finite_all(l->biases, l->n_out))
-            return neural_fail(message, "layer %u has a weight that is not finite", i);
+            return message_fail(message, "layer %u has a weight that is not finite", i);
     }
     if (!finite_all(g->table, n_table))
-        return neural_fail(message, "the hash table has a number that is not finite");
+        return message_fail(message, "the hash table has a number that is not finite");
     if (!finite_all(w->training.first_moments, n_learnt) ||
         !finite_all(w->training.second_moments, n_learnt))
-        return neural_fail(message, "a moment of the optimiser is not finite");
+        return message_fail(message, "a moment of the optimiser is not finite");
     return true;
 }
 
@@ -196,7 +196,7 @@ char *neural_weights_text(const NeuralWeights *w, size_t *n_bytes, char *message
     size_t n = t.n_bytes;
     char *text = text_take(&t);
     if (!text) {
-        neural_fail(message, "out of memory");
+        message_fail(message, "out of memory");
         return NULL;
     }
     *n_bytes = n;
@@ -208,7 +208,7 @@ bool neural_weights_save(const NeuralWeights *weights, const char *path, char *m
     char *text = neural_weights_text(weights, &n, message);
     if (!text) return false;
     bool ok = file_write_atomic(path, text, n, true);
-    if (!ok) neural_fail(message, "cannot write '%s': %s", path, strerror(errno));
+    if (!ok) message_fail(message, "cannot write '%s': %s", path, strerror(errno));
     free(text);
     return ok;
 }

@@ -8,6 +8,7 @@
 #include "apps/neural/packed.h"
 #include "base/chart.h"
 #include "apps/tools/implicit.h"
+#include "base/outputs.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@ typedef struct Job {
     double psnr; // 0: bytes decide
     uint32_t width, height;
     MTLDevice *device;
-    NeuralImage image;
+    Image image;
     size_t input_bytes;
     float *positions, *targets;
 } Job;
@@ -76,7 +77,7 @@ static size_t count_params(uint32_t hidden, uint32_t layers) {
 }
 
 static void make_data(Job *job) {
-    const NeuralImage *image = &job->image;
+    const Image *image = &job->image;
     const size_t n = (size_t)image->width * image->height;
     job->positions = must_alloc(n * 2, sizeof(float));
     job->targets = must_alloc(n * 3, sizeof(float));
@@ -102,20 +103,20 @@ static bool train(const Job *job, NeuralNetwork *net, char *message) {
     return train_to_end(trainer, net, job->steps, 32, NULL, message);
 }
 
-static bool measure(const Job *job, const NeuralNetwork *net, double *psnr, NeuralImage *keep,
+static bool measure(const Job *job, const NeuralNetwork *net, double *psnr, Image *keep,
                     char *message) {
-    NeuralImage image;
+    Image image;
     NeuralRenderer *r =
         neural_renderer_new(job->device, net, NEURAL_KERNEL_THREAD, NEURAL_FLOAT, message);
     bool ok =
         r && neural_renderer_image(r, &image, job->image.width, job->image.height, 0, message);
     neural_renderer_free(r);
     if (!ok) return false;
-    *psnr = neural_psnr(neural_image_mse(&image, &job->image));
+    *psnr = image_psnr(image_mse(&image, &job->image));
     if (keep)
         *keep = image;
     else
-        neural_image_free(&image);
+        image_free(&image);
     return true;
 }
 
@@ -186,13 +187,13 @@ static bool jpeg_table(const Job *job, ChartCurve *curve, char *message) {
     }
     for (size_t i = 0; i < sizeof qualities / sizeof *qualities; i++) {
         size_t n;
-        NeuralImage back;
-        unsigned char *data = neural_image_encode_jpeg(&job->image, qualities[i], &n, message);
-        bool ok = data && neural_image_decode(&back, data, n, "JPEG", message);
+        Image back;
+        unsigned char *data = image_encode_jpeg(&job->image, qualities[i], &n, message);
+        bool ok = data && image_decode(&back, data, n, "JPEG", message);
         free(data);
         if (!ok) return false;
-        double psnr = neural_psnr(neural_image_mse(&back, &job->image));
-        neural_image_free(&back);
+        double psnr = image_psnr(image_mse(&back, &job->image));
+        image_free(&back);
         if (curve) chart_curve_add(curve, (double)n, psnr);
         printf("JPEG quality %-3d %8zu %8.3f %8.2f\n", qualities[i], n, 8 * (double)n / n_pixels,
                psnr);
@@ -223,7 +224,7 @@ static bool compress_to_bytes(const Job *job, Result *r, char *message) {
         free(r->data);
         r->data = NULL;
     }
-    return neural_fail(message, "no network fits %llu bytes", (unsigned long long)job->bytes);
+    return message_fail(message, "no network fits %llu bytes", (unsigned long long)job->bytes);
 }
 
 static bool compress_to_psnr(const Job *job, Result *r, char *message) {
@@ -236,10 +237,10 @@ static bool compress_to_psnr(const Job *job, Result *r, char *message) {
         free(r->data);
         r->data = NULL;
     }
-    return neural_fail(message,
-                       "no network of the sizes that are tried reaches %.2f dB; more "
-                       "--steps may",
-                       job->psnr);
+    return message_fail(message,
+                        "no network of the sizes that are tried reaches %.2f dB; more "
+                        "--steps may",
+                        job->psnr);
 }
 
 static bool sweep(const Job *job, char *message) {
@@ -258,7 +259,7 @@ static bool sweep(const Job *job, char *message) {
     const ChartPanel panel = {
         "Size and fidelity", "bytes", "PSNR (dB)", curves, names, 2, true, false, true};
     ok = ok && (chart_save(job->sweep, chart_curves(&panel, 1)) ||
-                neural_fail(message, "cannot write '%s': %s", job->sweep, strerror(errno)));
+                message_fail(message, "cannot write '%s': %s", job->sweep, strerror(errno)));
     if (ok) printf("Curves saved to %s\n", job->sweep);
     chart_curve_free(curves), chart_curve_free(curves + 1);
     return ok;
@@ -267,7 +268,7 @@ static bool sweep(const Job *job, char *message) {
 static bool compress(Job *job, char *message) {
     Result r = {0};
     NeuralNetwork back = {0};
-    NeuralImage decoded = {0};
+    Image decoded = {0};
     uint32_t w, h;
     double psnr;
     make_data(job);
@@ -275,22 +276,22 @@ static bool compress(Job *job, char *message) {
     bool ok =
         job->psnr > 0 ? compress_to_psnr(job, &r, message) : compress_to_bytes(job, &r, message);
     if (ok && !file_write_atomic(job->output, r.data, r.n_bytes, true))
-        ok = neural_fail(message, "cannot write '%s': %s", job->output, strerror(errno));
+        ok = message_fail(message, "cannot write '%s': %s", job->output, strerror(errno));
     if (ok && job->decoded)
         ok = neural_unpack(&back, &w, &h, r.data, r.n_bytes, job->output, message) &&
              measure(job, &back, &psnr, &decoded, message) &&
-             neural_image_save(&decoded, job->decoded, false, message);
+             image_save(&decoded, job->decoded, false, message);
     ok = ok && print_table(job, &r, NULL, message);
     if (ok) printf("\nSaved to %s\n", job->output);
     neural_network_free(&back);
-    neural_image_free(&decoded);
+    image_free(&decoded);
     free(r.data);
     return ok;
 }
 
 static bool decompress(Job *job, const unsigned char *data, size_t n, char *message) {
     NeuralNetwork net;
-    NeuralImage image = {0};
+    Image image = {0};
     uint32_t w, h;
     if (!neural_unpack(&net, &w, &h, data, n, job->input, message)) return false;
     const double aspect = (double)w / h;
@@ -298,41 +299,40 @@ static bool decompress(Job *job, const unsigned char *data, size_t n, char *mess
     NeuralRenderer *r =
         neural_renderer_new(job->device, &net, NEURAL_KERNEL_COOP, NEURAL_FLOAT, message);
     bool ok = r && neural_renderer_image(r, &image, w, h, aspect, message) &&
-              neural_image_save(&image, job->output, false, message);
+              image_save(&image, job->output, false, message);
     if (ok)
         printf("%u x %u pixels from %zu bytes in %.3f s, saved to %s\n", w, h, n,
                neural_renderer_seconds(r), job->output);
     neural_renderer_free(r);
-    neural_image_free(&image);
+    image_free(&image);
     neural_network_free(&net);
     return ok;
 }
 
 int cmd_compress(int argc, char **argv) {
     Job job = {0};
-    char message[NEURAL_ERROR_BYTES] = "";
+    char message[MESSAGE_BYTES] = "";
     bool ok = false;
     int status = options_read(&line, &job, argc, argv);
     if (status != OPTIONS_GO_ON) return status;
     if (!job.input) return options_wrong(&line, "which picture? (see --help)");
     unsigned char *data = file_read(job.input, &job.input_bytes);
     if (!data) {
-        neural_fail(message, "Failed to open image at %s: %s", job.input, strerror(errno));
+        message_fail(message, "Failed to open image at %s: %s", job.input, strerror(errno));
         goto done;
     }
     const bool back = neural_packed_recognised(data, job.input_bytes);
     if (!job.output) job.output = back ? "decompressed.png" : "compressed.ingot";
     const char *const outputs[] = {job.sweep ? NULL : job.output, job.decoded, job.sweep};
-    if (!neural_outputs_check(outputs, 3, &job.input, 1, message)) goto done;
-    if (!back && !neural_image_decode(&job.image, data, job.input_bytes, job.input, message))
-        goto done;
+    if (!outputs_check(outputs, 3, &job.input, 1, message)) goto done;
+    if (!back && !image_decode(&job.image, data, job.input_bytes, job.input, message)) goto done;
     if (!(job.device = open_device(command))) goto done;
     ok = back ? decompress(&job, data, job.input_bytes, message) : compress(&job, message);
 done:
     if (!ok && *message) complain(EXIT_INPUT, command, "%s", message);
     free(data);
     free(job.positions), free(job.targets);
-    neural_image_free(&job.image);
+    image_free(&job.image);
     mtl_release(job.device);
     return ok ? EXIT_FINE : EXIT_INPUT;
 }

@@ -5,6 +5,7 @@
 // picture; the figures are those of the blocks it has not seen, under noise it has not seen.
 #include "base/chart.h"
 #include "apps/tools/implicit.h"
+#include "base/outputs.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@ typedef struct Job {
     double sigma;
     uint64_t radius, hidden, steps, seed;
     MTLDevice *device;
-    NeuralImage clean;
+    Image clean;
     uint32_t width, height;
     float *noisy; // (height, width, 3), not clipped: what a sensor would give
 } Job;
@@ -144,12 +145,12 @@ static unsigned char to_byte(float v) {
 }
 
 // The network over all pixels, a band of them at a time.
-static bool apply(const Job *job, const NeuralNetwork *net, NeuralImage *out, char *message) {
+static bool apply(const Job *job, const NeuralNetwork *net, Image *out, char *message) {
     const size_t n = (size_t)job->width * job->height, n_in = patch_size(job);
     float *inputs = must_alloc(BAND * n_in, sizeof *inputs),
           *zeros = must_alloc(BAND * 3, sizeof *zeros);
     float *outputs = must_alloc(BAND * 3, sizeof *outputs);
-    bool ok = neural_image_create(out, job->width, job->height, message);
+    bool ok = image_create(out, job->width, job->height, message);
     for (size_t first = 0; ok && first < n; first += BAND) {
         const size_t now = n - first < BAND ? n - first : BAND;
         for (size_t i = 0; i < now; i++)
@@ -164,12 +165,12 @@ static bool apply(const Job *job, const NeuralNetwork *net, NeuralImage *out, ch
             out->rgb[first * 3 + i] = to_byte(job->noisy[first * 3 + i] + outputs[i]);
     }
     free(inputs), free(zeros), free(outputs);
-    if (!ok) neural_image_free(out);
+    if (!ok) image_free(out);
     return ok;
 }
 
 // What one gets without learning: a Gaussian blur, of the width that suits this picture best.
-static void blur(const Job *job, double sigma, NeuralImage *out) {
+static void blur(const Job *job, double sigma, Image *out) {
     enum { R = 4 };
     double weights[2 * R + 1], whole = 0;
     for (int i = -R; i <= R; i++) whole += weights[i + R] = exp(-i * i / (2 * sigma * sigma));
@@ -191,7 +192,7 @@ static void blur(const Job *job, double sigma, NeuralImage *out) {
 }
 
 // PSNR over the blocks that were not trained on.
-static double unseen_psnr(const Job *job, const NeuralImage *image) {
+static double unseen_psnr(const Job *job, const Image *image) {
     double sum = 0;
     size_t n = 0;
     for (size_t y = 0; y < job->height; y++)
@@ -203,19 +204,19 @@ static double unseen_psnr(const Job *job, const NeuralImage *image) {
                 sum += e * e;
             }
         }
-    return neural_psnr(n ? sum / (double)n : 0);
+    return image_psnr(n ? sum / (double)n : 0);
 }
 
 static bool run(Job *job, char *message) {
     NeuralNetwork net = {0};
     ChartCurve curve = {0};
-    NeuralImage noisy = {0}, result = {0}, blurred = {0};
+    Image noisy = {0}, result = {0}, blurred = {0};
     job->noisy = must_alloc((size_t)job->width * job->height * 3, sizeof *job->noisy);
     add_noise(job, 20);
     bool ok = init_network(job, &net, message) && train(job, &net, &curve, message);
     add_noise(job, 21); // noise that training has not seen
-    ok = ok && neural_image_create(&noisy, job->width, job->height, message) &&
-         neural_image_create(&blurred, job->width, job->height, message);
+    ok = ok && image_create(&noisy, job->width, job->height, message) &&
+         image_create(&blurred, job->width, job->height, message);
     for (size_t i = 0; ok && i < (size_t)job->width * job->height * 3; i++)
         noisy.rgb[i] = to_byte(job->noisy[i]);
     ok = ok && apply(job, &net, &result, message);
@@ -234,8 +235,8 @@ static bool run(Job *job, char *message) {
         printf("gaussian blur  psnr %.2f dB (sigma %.1f, the best of a few)\n", best, best_sigma);
         printf("network        psnr %.2f dB\n", unseen_psnr(job, &result));
     }
-    ok = ok && neural_image_save(&noisy, job->noisy_path, false, message) &&
-         neural_image_save(&result, job->output, false, message);
+    ok = ok && image_save(&noisy, job->noisy_path, false, message) &&
+         image_save(&result, job->output, false, message);
     const ChartPanel panel = {"Denoising: loss of the batch",
                               "step",
                               "mean squared error",
@@ -247,32 +248,32 @@ static bool run(Job *job, char *message) {
                               false};
     if (ok && job->curve)
         ok = chart_save(job->curve, chart_curves(&panel, 1)) ||
-             neural_fail(message, "cannot write '%s': %s", job->curve, strerror(errno));
+             message_fail(message, "cannot write '%s': %s", job->curve, strerror(errno));
     if (ok) printf("Saved to %s and %s\n", job->noisy_path, job->output);
     neural_network_free(&net);
     chart_curve_free(&curve);
-    neural_image_free(&noisy), neural_image_free(&result), neural_image_free(&blurred);
+    image_free(&noisy), image_free(&result), image_free(&blurred);
     free(job->noisy);
     return ok;
 }
 
 int cmd_denoise(int argc, char **argv) {
     Job job = {0};
-    char message[NEURAL_ERROR_BYTES] = "";
+    char message[MESSAGE_BYTES] = "";
     int status = options_read(&line, &job, argc, argv);
     if (status != OPTIONS_GO_ON) return status;
     if (!job.input) return options_wrong(&line, "which picture? (see --help)");
-    bool ok = neural_image_load(&job.clean, job.input, message);
+    bool ok = image_load(&job.clean, job.input, message);
     job.width = job.clean.width, job.height = job.clean.height;
     if (ok && (job.width <= BLOCK || job.height <= BLOCK))
-        ok = neural_fail(message, "%s: a picture of more than %d x %d pixels is needed", job.input,
-                         BLOCK, BLOCK);
+        ok = message_fail(message, "%s: a picture of more than %d x %d pixels is needed", job.input,
+                          BLOCK, BLOCK);
     const char *const outputs[] = {job.output, job.noisy_path, job.curve};
-    ok = ok && neural_outputs_check(outputs, 3, &job.input, 1, message);
+    ok = ok && outputs_check(outputs, 3, &job.input, 1, message);
     if (ok && !(job.device = open_device(command))) ok = false;
     ok = ok && run(&job, message);
     if (!ok && *message) complain(EXIT_INPUT, command, "%s", message);
-    neural_image_free(&job.clean);
+    image_free(&job.clean);
     mtl_release(job.device);
     return ok ? EXIT_FINE : EXIT_INPUT;
 }

@@ -2,8 +2,9 @@
 // cmd_render.c: `ingot render`: one draw into a picture. Follows a Metal program step by step:
 // library, functions, arguments, targets, pipeline, encoder, commit, wait, files. --watch does it
 // all again when a file has changed.
-#include "apps/neural/image.h"
+#include "image/image.h"
 #include "apps/tools/render_int.h"
+#include "base/outputs.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -269,8 +270,8 @@ static int watch(RenderOptions *o, MTLDevice *device, MTLCommandQueue *queue) {
     watch_given(&w, o);
     const char *outputs[RENDER_COLORS + 1] = {NULL};
     for (size_t i = 0; i < o->n_outputs; i++) outputs[i] = o->outputs[i].path;
-    char message[NEURAL_ERROR_BYTES]; // a result that is an input would be drawn for ever
-    if (!neural_outputs_check(outputs, o->n_outputs, (const char *const *)w.paths, w.n, message)) {
+    char message[MESSAGE_BYTES]; // a result that is an input would be drawn for ever
+    if (!outputs_check(outputs, o->n_outputs, (const char *const *)w.paths, w.n, message)) {
         watched_free(&w);
         return complain(EXIT_INPUT, "render", "%s", message);
     }
@@ -293,8 +294,8 @@ int cmd_render(int argc, char **argv) {
     status = EXIT_INPUT;
     const char *outputs[RENDER_COLORS + 1] = {NULL};
     for (size_t i = 0; i < o.n_outputs; i++) outputs[i] = o.outputs[i].path;
-    char message[NEURAL_ERROR_BYTES];
-    if (!neural_outputs_check(outputs, o.n_outputs, &o.path, 1, message)) {
+    char message[MESSAGE_BYTES];
+    if (!outputs_check(outputs, o.n_outputs, &o.path, 1, message)) {
         complain(EXIT_INPUT, "render", "%s", message);
         goto done;
     }

@@ -3,7 +3,7 @@
 #ifndef INGOT_TOOLS_IMPLICIT_H
 #define INGOT_TOOLS_IMPLICIT_H
 #include "base/chart.h"
-#include "apps/neural/image.h"
+#include "image/image.h"
 #include "apps/neural/render.h"
 #include "apps/neural/train.h"
 #include "apps/neural/weights.h"

@@ -2,6 +2,7 @@
 // implicit_render.c: `ingot implicit render`, `eval` and `picture`.
 #include "apps/tools/implicit.h"
 #include "apps/neural/picture.h"
+#include "base/outputs.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,18 +104,18 @@ static const char *kernel_name(NeuralKernel kernel) {
 
 static int render(Job *job) {
     int status = EXIT_INPUT;
-    char message[NEURAL_ERROR_BYTES] = "";
+    char message[MESSAGE_BYTES] = "";
     NeuralWeights w;
-    NeuralImage image = {0};
+    Image image = {0};
     MTLDevice *device = NULL;
     NeuralRenderer *r = NULL;
     if (!neural_weights_load(&w, job->weights, message) ||
-        !neural_outputs_check(&job->output, 1, &job->weights, 1, message))
+        !outputs_check(&job->output, 1, &job->weights, 1, message))
         goto done;
     choose_coordinates(job, &w.net);
     if (w.mode != NEURAL_MODE_IMAGE) {
-        neural_fail(message, "%s: metadata.mode: is sdf (`ingot implicit sdf` draws those)",
-                    job->weights);
+        message_fail(message, "%s: metadata.mode: is sdf (`ingot implicit sdf` draws those)",
+                     job->weights);
         goto done;
     }
     if (!job->width) {
@@ -125,14 +126,14 @@ static int render(Job *job) {
     if (!(r = neural_renderer_new(device, &w.net, job->kernel, job->precision, message))) goto done;
     double best = 0;
     for (uint64_t i = 0; i < job->repeat; i++) {
-        neural_image_free(&image);
+        image_free(&image);
         if (!neural_renderer_image(r, &image, job->width, job->height,
                                    job->fill ? 0 : (double)w.aspect_ratio, message))
             goto done;
         double s = neural_renderer_seconds(r);
         if (!i || s < best) best = s;
     }
-    if (!neural_image_save(&image, job->output, true, message)) goto done;
+    if (!image_save(&image, job->output, true, message)) goto done;
     printf("Rendered %u x %u in %.3f s (%.2f Mpixel/s, %s kernel)\n", job->width, job->height, best,
            (double)job->width * job->height / best * 1e-6, kernel_name(job->kernel));
     printf("Picture saved to %s\n", job->output);
@@ -141,7 +142,7 @@ done:
     if (status && *message) complain(status, job->command, "%s", message);
     neural_renderer_free(r);
     mtl_release(device);
-    neural_image_free(&image);
+    image_free(&image);
     neural_weights_free(&w);
     return status;
 }
@@ -156,8 +157,8 @@ int implicit_render(int argc, char **argv) {
 
 // Prints a comparison; false if it is below what was asked for.
 static bool report(const Job *job, const char *what, double mse, double worst) {
-    printf("%s  mse %.6f  psnr %.2f dB  largest error %.4f\n", what, mse, neural_psnr(mse), worst);
-    return neural_psnr(mse) >= job->min_psnr;
+    printf("%s  mse %.6f  psnr %.2f dB  largest error %.4f\n", what, mse, image_psnr(mse), worst);
+    return image_psnr(mse) >= job->min_psnr;
 }
 
 static bool eval_samples(const Job *job, NeuralRenderer *r, const NeuralWeights *w, bool *good,
@@ -183,9 +184,9 @@ static bool eval_samples(const Job *job, NeuralRenderer *r, const NeuralWeights 
     return ok;
 }
 
-static bool eval_image(const Job *job, NeuralRenderer *r, const NeuralImage *target, bool *good,
+static bool eval_image(const Job *job, NeuralRenderer *r, const Image *target, bool *good,
                        char *message) {
-    NeuralImage image;
+    Image image;
     if (!neural_renderer_image(r, &image, target->width, target->height, 0, message)) return false;
     int worst = 0;
     for (size_t i = 0; i < (size_t)image.width * image.height * 3; i++)
@@ -193,24 +194,25 @@ static bool eval_image(const Job *job, NeuralRenderer *r, const NeuralImage *tar
             abs(image.rgb[i] - target->rgb[i]) > worst ? abs(image.rgb[i] - target->rgb[i]) : worst;
     char what[64];
     snprintf(what, sizeof what, "image %u x %u", image.width, image.height);
-    *good &= report(job, what, neural_image_mse(&image, target), worst / 255.0);
-    neural_image_free(&image);
+    *good &= report(job, what, image_mse(&image, target), worst / 255.0);
+    image_free(&image);
     return true;
 }
 
 static int eval(const Job *job) {
     int status = EXIT_INPUT;
-    char message[NEURAL_ERROR_BYTES] = "";
+    char message[MESSAGE_BYTES] = "";
     NeuralWeights w;
-    NeuralImage target = {0};
+    Image target = {0};
     MTLDevice *device = NULL;
     NeuralRenderer *r = NULL;
     bool good = true;
     if (!neural_weights_load(&w, job->weights, message)) goto done;
     choose_coordinates(job, &w.net);
-    if (job->image && !neural_image_load(&target, job->image, message)) goto done;
+    if (job->image && !image_load(&target, job->image, message)) goto done;
     if (!w.n_samples && !job->image) {
-        neural_fail(message, "%s: samples: there are none, and no --image was given", job->weights);
+        message_fail(message, "%s: samples: there are none, and no --image was given",
+                     job->weights);
         goto done;
     }
     static const char *const models[] = {"siren", "instant-ngp", "fourier"};
@@ -225,12 +227,12 @@ static int eval(const Job *job) {
     if (w.n_samples && !eval_samples(job, r, &w, &good, message)) goto done;
     if (job->image && !eval_image(job, r, &target, &good, message)) goto done;
     status = good ? EXIT_FINE : EXIT_INPUT;
-    if (!good) neural_fail(message, "below --min-psnr %g", job->min_psnr);
+    if (!good) message_fail(message, "below --min-psnr %g", job->min_psnr);
 done:
     if (status && *message) complain(status, job->command, "%s", message);
     neural_renderer_free(r);
     mtl_release(device);
-    neural_image_free(&target);
+    image_free(&target);
     neural_weights_free(&w);
     return status;
 }
@@ -245,15 +247,15 @@ int implicit_eval(int argc, char **argv) {
 
 int implicit_picture(int argc, char **argv) {
     Job job = {.command = "implicit picture"};
-    char message[NEURAL_ERROR_BYTES];
+    char message[MESSAGE_BYTES];
     int status = options_read(&picture_line, &job, argc, argv);
     if (status != OPTIONS_GO_ON) return status;
-    NeuralImage image;
-    bool ok = neural_output_check(job.output, message) &&
+    Image image;
+    bool ok = output_check(job.output, message) &&
               neural_picture_make(&image, job.width, job.height, job.detail, message);
     if (!ok) return complain(EXIT_INPUT, job.command, "%s", message);
-    ok = neural_image_save(&image, job.output, false, message);
-    neural_image_free(&image);
+    ok = image_save(&image, job.output, false, message);
+    image_free(&image);
     if (!ok) return complain(EXIT_INPUT, job.command, "%s", message);
     printf("Picture of %u x %u saved to %s\n", job.width, job.height, job.output);
     return EXIT_FINE;

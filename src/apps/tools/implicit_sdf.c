@@ -4,6 +4,7 @@
 // in space.
 #include "apps/neural/sdf.h"
 #include "apps/tools/implicit.h"
+#include "base/outputs.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,12 +86,12 @@ static void shape_points(const Job *job, float *p, float *d) {
 }
 
 static bool image_points(const Job *job, float **p, float **d, size_t *n, char *message) {
-    NeuralImage image;
-    if (!neural_image_load(&image, job->image, message)) return false;
+    Image image;
+    if (!image_load(&image, job->image, message)) return false;
     const size_t w = image.width, h = image.height, longer = w > h ? w : h;
     *n = w * h;
     *d = neural_silhouette(&image, job->threshold, !job->light, message);
-    neural_image_free(&image);
+    image_free(&image);
     if (!*d) return false;
     *p = must_alloc(*n * 2, sizeof **p);
     for (size_t i = 0; i < *n; i++) {
@@ -164,33 +165,33 @@ static bool train(Job *job, char *message) {
 }
 
 static bool draw(Job *job, char *message) {
-    NeuralImage image = {0};
+    Image image = {0};
     NeuralRenderer *r =
         neural_renderer_new(job->device, &job->w.net, NEURAL_KERNEL_THREAD, NEURAL_FLOAT, message);
     bool ok = r && (job->w.net.n_coordinates == 3
                         ? neural_sdf_trace(r, &image, job->width, job->height, message)
                         : neural_sdf_draw(r, &image, job->width, job->height, message));
-    ok = ok && neural_image_save(&image, job->output, false, message);
+    ok = ok && image_save(&image, job->output, false, message);
     if (ok) printf("Picture saved to %s\n", job->output);
-    neural_image_free(&image);
+    image_free(&image);
     neural_renderer_free(r);
     return ok;
 }
 
 int implicit_sdf(int argc, char **argv) {
     Job job = {0};
-    char message[NEURAL_ERROR_BYTES] = "";
+    char message[MESSAGE_BYTES] = "";
     int status = options_read(&line, &job, argc, argv);
     if (status != OPTIONS_GO_ON) return status;
     if (!job.file + !job.shape + !job.image != 2)
         return options_wrong(&line, "one of --shape, --image and a weights file (see --help)");
     const char *const outputs[] = {job.output, job.file ? NULL : job.weights};
     const char *const inputs[] = {job.file, job.image};
-    bool ok = neural_outputs_check(outputs, 2, inputs, 2, message);
+    bool ok = outputs_check(outputs, 2, inputs, 2, message);
     if (ok && job.file) {
         ok = neural_weights_load(&job.w, job.file, message);
         if (ok && job.w.mode != NEURAL_MODE_SDF)
-            ok = neural_fail(message, "%s: metadata.mode: is not sdf", job.file);
+            ok = message_fail(message, "%s: metadata.mode: is not sdf", job.file);
     }
     if (ok && !(job.device = open_device_named(job.wanted, command))) ok = false;
     ok = ok && (job.file || train(&job, message)) && draw(&job, message);

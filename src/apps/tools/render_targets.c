@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // render_targets.c: the attachments of `ingot render`: formats that suit the file and what the
 // fragment function writes, blending, and the files themselves.
-#include "apps/neural/image.h"
+#include "image/image.h"
 #include "apps/tools/render_int.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,13 +116,13 @@ static void to_grey(unsigned char *rgba, const float *depth, size_t n) {
 static int write_png(const Render *r, const RenderOutput *out, unsigned char *pixels) {
     const RenderOptions *o = r->o;
     size_t n = o->width * o->height;
-    NeuralRgba image = {(uint32_t)o->width, (uint32_t)o->height, pixels};
+    ImageRgba image = {(uint32_t)o->width, (uint32_t)o->height, pixels};
     if (out->depth) {
         image.rgba = must_alloc(n, 4);
         to_grey(image.rgba, (const float *)(void *)pixels, n);
     }
-    char message[NEURAL_ERROR_BYTES];
-    bool ok = neural_rgba_save(&image, out->path, o->alpha && !out->depth, message);
+    char message[MESSAGE_BYTES];
+    bool ok = image_rgba_save(&image, out->path, o->alpha && !out->depth, message);
     if (out->depth) free(image.rgba);
     return ok ? EXIT_FINE : complain(EXIT_INPUT, "render", "%s", message);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // render_texture.c: --texture and --sampler of `ingot render`: files become textures with mipmaps.
-#include "apps/neural/image.h"
+#include "image/image.h"
 #include "apps/tools/render_int.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,12 +71,12 @@ static int from_file(const RenderOptions *o, const Given *g, const char *path, b
         return complain(EXIT_INPUT, "render",
                         "%s %s: a depth texture takes a .npy of f32 (height, width), not '%s'",
                         g->option, g->key, path);
-    char message[NEURAL_ERROR_BYTES];
-    NeuralRgba image;
-    if (!neural_rgba_load(&image, path, message))
+    char message[MESSAGE_BYTES];
+    ImageRgba image;
+    if (!image_rgba_load(&image, path, message))
         return complain(EXIT_INPUT, "render", "%s %s: %s", g->option, g->key, message);
     if (image.width > RENDER_MAX_SIZE || image.height > RENDER_MAX_SIZE) {
-        neural_rgba_free(&image);
+        image_rgba_free(&image);
         return complain(EXIT_INPUT, "render", "%s %s: '%s' is larger than %d pixels", g->option,
                         g->key, path, RENDER_MAX_SIZE);
     }

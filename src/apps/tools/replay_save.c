@@ -8,7 +8,7 @@
 #include "abi/texture_layout.h"
 #include "base/files.h"
 #include "base/npy.h"
-#include "apps/neural/image.h"
+#include "image/image.h"
 #include "texel/format.h"
 #include "apps/tools/replay_int.h"
 
@@ -152,7 +152,7 @@ static bool save_png(CapReplay *r, const CapObject *o, const char *part, const c
     if (!ok) return false;
     decode(&p);
     uint32_t w = p.level->width, h = p.level->height;
-    NeuralRgba image = {w, h, must_alloc((size_t)w * h * 4 + 1, 1)};
+    ImageRgba image = {w, h, must_alloc((size_t)w * h * 4 + 1, 1)};
     for (size_t i = 0; i < (size_t)w * h; i++)
         for (int c = 0; c < 4; c++) {
             float v = p.rgba[4 * i + (size_t)c];
@@ -162,8 +162,8 @@ static bool save_png(CapReplay *r, const CapObject *o, const char *part, const c
             bool encoded = p.format->kind == ABI_KIND_SRGB && c < 3;
             image.rgba[4 * i + (size_t)c] = to_byte(encoded ? (float)texel_linear_to_srgb(v) : v);
         }
-    ok = neural_rgba_save(&image, path, true, message) || say(why, "%s", message);
-    neural_rgba_free(&image);
+    ok = image_rgba_save(&image, path, true, message) || say(why, "%s", message);
+    image_rgba_free(&image);
     free_picture(&p);
     return ok;
 }

@@ -8,7 +8,8 @@
 #include "apps/tools/train_int.h"
 #include "base/options.h"
 #include "base/progress.h"
-#include "apps/neural/image.h"
+#include "image/image.h"
+#include "base/outputs.h"
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -46,7 +47,7 @@ static bool find_group(TrainJob *j) {
     if (j->group)
         ig_group_set_poll(j->group, go_on_waiting, NULL);
     else
-        neural_fail(j->message, "%s", mtl_error_localized_description(error));
+        message_fail(j->message, "%s", mtl_error_localized_description(error));
     mtl_release(error);
     return j->group != NULL;
 }
@@ -59,8 +60,8 @@ static bool check_outputs(TrainJob *j) {
     const char *all[] = {o->weights, o->output_image, o->curve},
                *others[] = {o->output_image, o->curve};
     const char *input[] = {o->input}, *resumed[] = {o->resume};
-    return neural_outputs_check(all, 3, input, 1, j->message) &&
-           neural_outputs_check(others, 2, resumed, 1, j->message);
+    return outputs_check(all, 3, input, 1, j->message) &&
+           outputs_check(others, 2, resumed, 1, j->message);
 }
 
 static bool find_device(TrainJob *j) {
@@ -81,9 +82,9 @@ static bool find_device(TrainJob *j) {
             mtl_release(devices[i]);
     }
     if (!j->device && wanted)
-        return neural_fail(
+        return message_fail(
             j->message, "there is no device '%s' (%zu in all; ingot info lists them)", wanted, n);
-    if (!j->device) return neural_fail(j->message, "there is no Metal device");
+    if (!j->device) return message_fail(j->message, "there is no Metal device");
     return true; // one without tensors says so when the kernels are made
 }
 
@@ -132,7 +133,7 @@ static bool evaluate(TrainJob *j, float loss) {
     j->evaluated = true;
     return chart_curve_add(&j->psnrs, (double)neural_trainer_steps_done(j->trainer),
                            j->evaluation.psnr) ||
-           neural_fail(j->message, "out of memory");
+           message_fail(j->message, "out of memory");
 }
 
 static uint64_t next_multiple(uint64_t n, uint64_t of) { return n - n % of + of; }
@@ -141,11 +142,11 @@ static uint64_t next_multiple(uint64_t n, uint64_t of) { return n - n % of + of;
 static bool explain(TrainJob *j, uint64_t done, const float *losses, uint32_t n) {
     for (uint32_t i = 0; i < n; i++)
         if (!isfinite(losses[i]))
-            return neural_fail(j->message,
-                               "Loss is not finite at step %llu: training diverged. Try a lower "
-                               "--learning-rate (now %g)%s",
-                               (unsigned long long)(done + i + 1), j->o.rate,
-                               j->o.precision == NEURAL_FLOAT ? "" : " or --precision float");
+            return message_fail(j->message,
+                                "Loss is not finite at step %llu: training diverged. Try a lower "
+                                "--learning-rate (now %g)%s",
+                                (unsigned long long)(done + i + 1), j->o.rate,
+                                j->o.precision == NEURAL_FLOAT ? "" : " or --precision float");
     return false;
 }
 
@@ -166,7 +167,7 @@ static bool train_until(TrainJob *j, uint64_t until, float *loss) {
         if (!ok) return explain(j, done, losses, n);
         for (uint32_t i = 0; j->o.curve && i < n; i++)
             if (!chart_curve_add(&j->losses, (double)(done + i + 1), (double)losses[i]))
-                return neural_fail(j->message, "out of memory");
+                return message_fail(j->message, "out of memory");
         *loss = losses[n - 1];
         j->steps_here += n;
         if (j->shows_bar) {
@@ -240,7 +241,7 @@ static int finish(TrainJob *j) {
 
 static bool prepare(TrainJob *j) {
     TrainOptions *o = &j->o;
-    if (!neural_image_load(&j->image, o->input, j->message)) return false;
+    if (!image_load(&j->image, o->input, j->message)) return false;
     if (o->limit >= (uint64_t)j->image.width * j->image.height) o->limit = 0; // all
     if (o->resume && !train_resume(j)) return false;
     train_options_complete(o);
@@ -279,7 +280,7 @@ int train_command(const TrainName *name, int argc, char **argv) {
     status = run(&job);
     neural_trainer_free(job.trainer);
     mtl_release(job.device);
-    neural_image_free(&job.image);
+    image_free(&job.image);
     neural_weights_free(&job.w);
     chart_curve_free(&job.losses), chart_curve_free(&job.psnrs);
     free(job.positions), free(job.targets), free(job.rgba);

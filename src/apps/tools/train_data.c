@@ -33,7 +33,7 @@ static float coordinate(double i, double n, bool ends) {
 // The pixels to learn, in the order of the picture. --limit: a sample of them without repetition,
 // the same for training and evaluation.
 bool train_make_data(TrainJob *j) {
-    const NeuralImage *image = &j->image;
+    const Image *image = &j->image;
     const uint64_t total = (uint64_t)image->width * image->height;
     const bool limited = j->o.limit && j->o.limit < total; // a file may say anything
     const bool ends = j->o.model == NEURAL_INSTANT_NGP;
@@ -43,7 +43,7 @@ bool train_make_data(TrainJob *j) {
     j->positions = malloc((size_t)j->n * 2 * sizeof *j->positions);
     j->targets = malloc((size_t)j->n * 3 * sizeof *j->targets);
     j->rgba = malloc((size_t)j->n * 4);
-    if (!j->positions || !j->targets || !j->rgba) return neural_fail(j->message, "out of memory");
+    if (!j->positions || !j->targets || !j->rgba) return message_fail(j->message, "out of memory");
     NeuralRandom r;
     neural_random_init(&r, j->o.seed, 2);
     uint32_t at = 0;
@@ -63,12 +63,12 @@ float *train_features(TrainJob *j) {
     const size_t n = f->n_frequencies;
     float *out = NULL;
     if (j->n * 2 * n > MAX_FEATURES)
-        neural_fail(j->message,
-                    "%s: %u pixels with %zu frequencies need too much memory; --limit takes fewer "
-                    "pixels",
-                    j->o.input, j->n, n);
+        message_fail(j->message,
+                     "%s: %u pixels with %zu frequencies need too much memory; --limit takes fewer "
+                     "pixels",
+                     j->o.input, j->n, n);
     else if (!(out = malloc(j->n * 2 * n * sizeof *out)))
-        neural_fail(j->message, "out of memory");
+        message_fail(j->message, "out of memory");
     for (size_t i = 0; out && i < j->n; i++)
         for (size_t k = 0; k < n; k++) {
             double turns = (double)j->positions[2 * i] * (double)f->matrix[2 * k] +
@@ -126,33 +126,33 @@ bool train_resume(TrainJob *j) {
     if (!neural_weights_load(w, o->resume, j->message)) return false;
     const NeuralTraining *t = &w->training;
     if (!t->first_moments || !t->second_moments || !t->step)
-        return neural_fail(j->message,
-                           "%s: training: the key is missing: only the weights of an "
-                           "interrupted run can be resumed",
-                           o->resume);
+        return message_fail(j->message,
+                            "%s: training: the key is missing: only the weights of an "
+                            "interrupted run can be resumed",
+                            o->resume);
     if (!of_a_picture(&w->net))
-        return neural_fail(j->message, "%s: not a network of a picture", o->resume);
+        return message_fail(j->message, "%s: not a network of a picture", o->resume);
     if (w->width && (w->width != j->image.width || w->height != j->image.height))
-        return neural_fail(j->message,
-                           "%s is %u x %u, not %u x %u as the picture of the run to "
-                           "resume, %s",
-                           o->input, j->image.width, j->image.height, w->width, w->height,
-                           o->resume);
+        return message_fail(j->message,
+                            "%s is %u x %u, not %u x %u as the picture of the run to "
+                            "resume, %s",
+                            o->input, j->image.width, j->image.height, w->width, w->height,
+                            o->resume);
     const char *other = differs(o, w);
     if (other)
-        return neural_fail(j->message, "%s differs from that of the run to resume, %s", other,
-                           o->resume);
+        return message_fail(j->message, "%s differs from that of the run to resume, %s", other,
+                            o->resume);
     if (o->said[TRAIN_SIGMA])
-        return neural_fail(j->message, "%s has its frequencies: --sigma is for a new run",
-                           o->resume);
+        return message_fail(j->message, "%s has its frequencies: --sigma is for a new run",
+                            o->resume);
     o->model = w->net.model, o->seed = t->seed, o->limit = t->limit;
     o->batch = t->batch ? t->batch : o->batch;
     o->precision = (NeuralPrecision)t->precision;
     if (!o->said[TRAIN_RATE] && t->learning_rate > 0) o->rate = t->learning_rate;
     if (!o->said[TRAIN_STEPS] && t->planned) o->steps = t->planned;
     if (o->steps <= t->step)
-        return neural_fail(j->message, "%s has had %llu steps already: give more with --steps",
-                           o->resume, (unsigned long long)t->step);
+        return message_fail(j->message, "%s has had %llu steps already: give more with --steps",
+                            o->resume, (unsigned long long)t->step);
     return true;
 }
 
@@ -161,7 +161,7 @@ bool train_resume_state(TrainJob *j) {
     const NeuralTraining *t = &j->w.training;
     NeuralTrainState s = {0};
     const size_t n = net->n_params, n_table = neural_network_table_size(net);
-    if (!neural_train_state_init(&s, n + n_table)) return neural_fail(j->message, "out of memory");
+    if (!neural_train_state_init(&s, n + n_table)) return message_fail(j->message, "out of memory");
     s.step = t->step;
     memcpy(s.params, net->params, n * sizeof *s.params);
     if (n_table) memcpy(s.params + n, net->grid.table, n_table * sizeof *s.params);
@@ -169,5 +169,5 @@ bool train_resume_state(TrainJob *j) {
     memcpy(s.moment2, t->second_moments, s.n_params * sizeof *s.moment2);
     bool ok = neural_trainer_set_state(j->trainer, &s);
     neural_train_state_free(&s);
-    return ok || neural_fail(j->message, "%s does not fit the trainer", j->o.resume);
+    return ok || message_fail(j->message, "%s does not fit the trainer", j->o.resume);
 }

@@ -3,7 +3,7 @@
 #ifndef INGOT_TOOLS_TRAIN_INT_H
 #define INGOT_TOOLS_TRAIN_INT_H
 #include "base/progress.h"
-#include "apps/neural/image.h"
+#include "image/image.h"
 #include "base/chart.h"
 #include "apps/neural/weights.h"
 #include "apps/tools/train.h"
@@ -11,7 +11,7 @@
 typedef struct TrainJob {
     const TrainName *name;
     TrainOptions o;
-    NeuralImage image;
+    Image image;
     NeuralWeights w;            // the network, and with --resume where its training stands
     uint32_t n;                 // pixels learnt
     float *positions, *targets; // (n, 2), (n, 3)
@@ -29,7 +29,7 @@ typedef struct TrainJob {
     bool evaluated;
     double training_ms;
     uint64_t steps_here; // of this process
-    char message[NEURAL_ERROR_BYTES];
+    char message[MESSAGE_BYTES];
 } TrainJob;
 
 // All of them: false or NULL, and the message.

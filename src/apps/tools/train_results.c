@@ -15,8 +15,8 @@ static bool add_training(TrainJob *j) {
     const size_t n = j->w.net.n_params + neural_network_table_size(&j->w.net);
     NeuralTraining *t = &j->w.training;
     NeuralTrainState s = {0};
-    if (!neural_train_state_init(&s, n)) return neural_fail(j->message, "out of memory");
-    bool ok = neural_training_alloc(t, n) || neural_fail(j->message, "out of memory");
+    if (!neural_train_state_init(&s, n)) return message_fail(j->message, "out of memory");
+    bool ok = neural_training_alloc(t, n) || message_fail(j->message, "out of memory");
     if (ok) {
         neural_trainer_get_state(j->trainer, &s);
         memcpy(t->first_moments, s.moment1, n * sizeof *s.moment1);
@@ -40,16 +40,16 @@ bool train_save_weights(TrainJob *j, bool resumable) {
     // Pixels of the picture and what they are, so that a reader of the file can check itself.
     return (neural_weights_add_samples(w, j->positions, j->targets, j->n, SAMPLES_IN_FILE,
                                        SAMPLE_SEED) ||
-            neural_fail(j->message, "out of memory")) &&
+            message_fail(j->message, "out of memory")) &&
            neural_weights_save(w, j->o.weights, j->message);
 }
 
 static bool save_picture(TrainJob *j) {
-    NeuralImage image;
-    if (!neural_image_create(&image, j->out_width, j->out_height, j->message)) return false;
+    Image image;
+    if (!image_create(&image, j->out_width, j->out_height, j->message)) return false;
     for (size_t i = 0; i < j->n; i++) memcpy(image.rgb + i * 3, j->rgba + i * 4, 3);
-    bool ok = neural_image_save(&image, j->o.output_image, true, j->message);
-    neural_image_free(&image);
+    bool ok = image_save(&image, j->o.output_image, true, j->message);
+    image_free(&image);
     return ok;
 }
 
@@ -59,7 +59,7 @@ static bool save_curve(TrainJob *j) {
          false},
         {"The whole picture", "step", "PSNR (dB)", &j->psnrs, NULL, 1, false, false, true}};
     return chart_save(j->o.curve, chart_curves(panels, 2)) ||
-           neural_fail(j->message, "cannot write '%s': %s", j->o.curve, strerror(errno));
+           message_fail(j->message, "cannot write '%s': %s", j->o.curve, strerror(errno));
 }
 
 bool train_save(TrainJob *j, bool resumable) {

@@ -109,7 +109,7 @@ void codec_pass(Codec *c, CapRender *render) {
 // ---- State ----
 
 static void stencil(Codec *c, DevStencil *s) {
-    codec_u8(c, &s->compare, DEV_COMPARE_ALWAYS), codec_u8(c, &s->fail, DEV_STENCIL_DECREMENT_WRAP);
+    codec_u8(c, &s->compare, ABI_COMPARE_ALWAYS), codec_u8(c, &s->fail, DEV_STENCIL_DECREMENT_WRAP);
     codec_u8(c, &s->depth_fail, DEV_STENCIL_DECREMENT_WRAP);
     codec_u8(c, &s->pass, DEV_STENCIL_DECREMENT_WRAP);
     codec_u8(c, &s->read_mask, 255), codec_u8(c, &s->write_mask, 255);
@@ -154,7 +154,7 @@ static void state(Codec *c, const DevState **at) {
     float *numbers[] = {&s->depth_bias, &s->depth_slope, &s->depth_bias_clamp, &s->depth_low,
                         &s->depth_high};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) codec_f32(c, numbers[i]);
-    codec_u8(c, &s->depth_compare, DEV_COMPARE_ALWAYS);
+    codec_u8(c, &s->depth_compare, ABI_COMPARE_ALWAYS);
     stencil(c, &s->front), stencil(c, &s->back);
     for (size_t i = 0; i < ABI_MAX_COLORS; i++) {
         blend(c, &s->blend[i]);

@@ -27,7 +27,7 @@ static void aim(const CapReplay *r, DevDraw *draw, DevState *state, int turn, Ca
             state->scissors[i] = cut(state->scissors[i], x, y);
     }
     if (turn == TURN_COVERED) {
-        state->depth_compare = DEV_COMPARE_ALWAYS;
+        state->depth_compare = ABI_COMPARE_ALWAYS;
         state->depth_write = state->depth_bounds = state->stencil = false;
     }
     draw->state = state;

@@ -19,16 +19,6 @@ enum {                                                          // MTLStoreActio
     DEV_STORE_RESOLVE,
     DEV_STORE_STORE_AND_RESOLVE,
 };
-enum { // MTLCompareFunction
-    DEV_COMPARE_NEVER = 0,
-    DEV_COMPARE_LESS,
-    DEV_COMPARE_EQUAL,
-    DEV_COMPARE_LESS_EQUAL,
-    DEV_COMPARE_GREATER,
-    DEV_COMPARE_NOT_EQUAL,
-    DEV_COMPARE_GREATER_EQUAL,
-    DEV_COMPARE_ALWAYS,
-};
 enum { // MTLStencilOperation
     DEV_STENCIL_KEEP = 0,
     DEV_STENCIL_ZERO,
@@ -149,7 +139,7 @@ typedef struct DevScissor {
 } DevScissor;
 
 typedef struct DevStencil {
-    uint8_t compare, fail, depth_fail, pass; // DEV_COMPARE_, DEV_STENCIL_
+    uint8_t compare, fail, depth_fail, pass; // ABI_COMPARE_, DEV_STENCIL_
     uint8_t read_mask, write_mask, reference;
 } DevStencil;
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "apps/neural/image.h"
+#include "image/image.h"
 
 #define SHOWN __attribute__((visibility("default")))
 #define NAMED(type, name) SHOWN type const name = @ #name // a constant that says its own name
@@ -28,7 +28,7 @@ static void fail(NSError **error, const char *message) {
 }
 
 // Files have their first row at the top.
-static void turn_over(NeuralRgba *image) {
+static void turn_over(ImageRgba *image) {
     size_t row = (size_t)image->width * 4;
     unsigned char spare[1024];
     for (uint32_t y = 0; y < image->height / 2; y++) {
@@ -69,7 +69,7 @@ SHOWN @implementation MTKTextureLoader
     [queue release];
 }
 
-- (MTLTextureDescriptor *)descriptorFor:(const NeuralRgba *)image options:(NSDictionary *)options {
+- (MTLTextureDescriptor *)descriptorFor:(const ImageRgba *)image options:(NSDictionary *)options {
     NSNumber *srgb = options[MTKTextureLoaderOptionSRGB],
              *usage = options[MTKTextureLoaderOptionTextureUsage];
     BOOL mipmaps = [options[MTKTextureLoaderOptionAllocateMipmaps] boolValue] ||
@@ -90,10 +90,10 @@ SHOWN @implementation MTKTextureLoader
 - (id<MTLTexture>)newTextureFromFile:(const char *)path
                              options:(NSDictionary *)options
                                error:(NSError **)error {
-    NeuralRgba image = {0};
-    char message[NEURAL_ERROR_BYTES];
+    ImageRgba image = {0};
+    char message[MESSAGE_BYTES];
     if (error) *error = nil;
-    if (!path || !neural_rgba_load(&image, path, message)) {
+    if (!path || !image_rgba_load(&image, path, message)) {
         fail(error, path ? message : "There is no file.");
         return nil;
     }
@@ -108,7 +108,7 @@ SHOWN @implementation MTKTextureLoader
                    bytesPerRow:(NSUInteger)image.width * 4];
     else
         fail(error, "The texture could not be made.");
-    neural_rgba_free(&image);
+    image_rgba_free(&image);
     if (texture && [options[MTKTextureLoaderOptionGenerateMipmaps] boolValue])
         [self fillMipmapsOf:texture];
     return texture;

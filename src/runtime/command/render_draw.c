@@ -168,7 +168,7 @@ bool rt_render_take_fixed(MTLRenderCommandEncoder *e, const RtSite *site, bool d
                           DevState *s) {
     const MTLDepthStencilState *d = e->depth_stencil;
     const DevPass *pass = &e->pass->dev;
-    bool depth = d && (d->depth_compare != DEV_COMPARE_ALWAYS || d->depth_write);
+    bool depth = d && (d->depth_compare != ABI_COMPARE_ALWAYS || d->depth_write);
     // Tolerated: without the attachment every test passes.
     if (!discard_all &&
         ((depth && !pass->depth.view.texture) ||
@@ -178,7 +178,7 @@ bool rt_render_take_fixed(MTLRenderCommandEncoder *e, const RtSite *site, bool d
                       depth && !pass->depth.view.texture ? "depth" : "stencil"))
         return false;
     *s = e->state;
-    s->depth_compare = depth ? d->depth_compare : DEV_COMPARE_ALWAYS;
+    s->depth_compare = depth ? d->depth_compare : ABI_COMPARE_ALWAYS;
     s->depth_write = depth && d->depth_write;
     s->stencil = d && d->stencil;
     if (s->stencil) {

@@ -115,12 +115,12 @@ const char *rt_indirect_take_state(const MTLIndirectCommandBuffer *icb,
     }
     if (!(icb->own & RT_OWN_DEPTH_STENCIL)) return NULL;
     uint8_t front = to->front.reference, back = to->back.reference;
-    to->depth_compare = DEV_COMPARE_ALWAYS;
+    to->depth_compare = ABI_COMPARE_ALWAYS;
     to->depth_write = to->stencil = false;
     if (!s->depth_stencil) return NULL;
     MTLDepthStencilState *d = rt_depth_stencil_from_handle(icb->resource.device, s->depth_stencil);
     if (!d) return "has a depth stencil state that does not exist (any more)";
-    bool depth = d->depth_compare != DEV_COMPARE_ALWAYS || d->depth_write;
+    bool depth = d->depth_compare != ABI_COMPARE_ALWAYS || d->depth_write;
     bool fits = (!depth || pass->depth.view.texture) && (!d->stencil || pass->stencil.view.texture);
     if (fits) {
         to->depth_compare = d->depth_compare;

@@ -9,7 +9,7 @@ struct MTLDepthStencilState {
     RtObject object;
     MTLDevice *device; // retained
     RtLabel label;
-    uint8_t depth_compare; // DEV_COMPARE_
+    uint8_t depth_compare; // ABI_COMPARE_
     bool depth_write;
     bool stencil; // front and back mean something
     DevStencil front, back;

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // picture.c: PNG and JPEG files, the chunks of a PNG with checksums made right.
 #include "fuzz.h"
-#include "apps/neural/image.h"
-#include "apps/neural/error.h"
+#include "image/image.h"
+#include "base/message.h"
 #include <zlib.h>
 
 static void read_picture(const uint8_t *data, size_t n) {
-    NeuralImage image;
-    char message[NEURAL_ERROR_BYTES];
-    if (neural_image_decode(&image, data, n, "file", message))
+    Image image;
+    char message[MESSAGE_BYTES];
+    if (image_decode(&image, data, n, "file", message))
         fuzz_keep(fuzz_touch(image.rgb, (size_t)image.width * image.height * 3));
     else if (image.rgb)
         abort(); // empty on failure
-    neural_image_free(&image);
+    image_free(&image);
 }
 
 static uint32_t be32(const uint8_t *p) {

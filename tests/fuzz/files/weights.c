@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // weights.c: networks in JSON, and packed ones with the checksum made right.
 #include "fuzz.h"
-#include "apps/neural/error.h"
+#include "base/message.h"
 #include "apps/neural/packed.h"
 #include "apps/neural/weights.h"
 
 static void read_packed(const uint8_t *data, size_t n) {
     NeuralNetwork net;
     uint32_t width, height;
-    char message[NEURAL_ERROR_BYTES];
+    char message[MESSAGE_BYTES];
     if (!neural_unpack(&net, &width, &height, data, n, "file", message)) return;
     fuzz_keep(fuzz_touch(net.params, net.n_params * sizeof *net.params));
     neural_network_free(&net);
@@ -27,7 +27,7 @@ static void mend_packed(const uint8_t *data, size_t n) {
 
 static void read_weights(const uint8_t *data, size_t n) {
     NeuralWeights w;
-    char message[NEURAL_ERROR_BYTES];
+    char message[MESSAGE_BYTES];
     if (neural_weights_parse(&w, (const char *)data, n, "file", message)) {
         size_t n_text;
         fuzz_keep(fuzz_touch(w.net.params, w.net.n_params * sizeof *w.net.params));

@@ -93,7 +93,7 @@ static bool add_viewports(Pass *p, DrawInfo *info) {
 }
 
 static bool changes_stencil(const DevStencil *s) {
-    return s->compare != DEV_COMPARE_ALWAYS ||
+    return s->compare != ABI_COMPARE_ALWAYS ||
            (s->write_mask && (s->fail | s->depth_fail | s->pass) != DEV_STENCIL_KEEP);
 }
 
@@ -111,7 +111,7 @@ static uint32_t draw_flags(const Pass *p, const DrawInfo *d) {
     const DevState *state = d->state;
     const AbiStageInfo *f = d->fragment_info;
     uint32_t flags = 0;
-    if (p->has_depth && state->depth_compare != DEV_COMPARE_ALWAYS) flags |= DRAW_DEPTH_TEST;
+    if (p->has_depth && state->depth_compare != ABI_COMPARE_ALWAYS) flags |= DRAW_DEPTH_TEST;
     if (p->has_depth && state->depth_write) flags |= DRAW_DEPTH_WRITE;
     if (p->has_depth && state->depth_bounds) flags |= DRAW_DEPTH_BOUNDS | DRAW_DEPTH_TEST;
     if (p->has_stencil && state->stencil &&

@@ -45,13 +45,13 @@ static void find_depths(TileState *s, const Triangle *t, const Block *b, uint32_
 
 INLINE uint32_t compare(uint8_t how, vf a, vf b) {
     switch (how) {
-    case DEV_COMPARE_NEVER: return 0;
-    case DEV_COMPARE_LESS: return v_less(a, b);
-    case DEV_COMPARE_EQUAL: return v_equal(a, b);
-    case DEV_COMPARE_LESS_EQUAL: return v_less_equal(a, b);
-    case DEV_COMPARE_GREATER: return v_less(b, a);
-    case DEV_COMPARE_NOT_EQUAL: return ~v_equal(a, b) & V_BITS;
-    case DEV_COMPARE_GREATER_EQUAL: return v_less_equal(b, a);
+    case ABI_COMPARE_NEVER: return 0;
+    case ABI_COMPARE_LESS: return v_less(a, b);
+    case ABI_COMPARE_EQUAL: return v_equal(a, b);
+    case ABI_COMPARE_LESS_EQUAL: return v_less_equal(a, b);
+    case ABI_COMPARE_GREATER: return v_less(b, a);
+    case ABI_COMPARE_NOT_EQUAL: return ~v_equal(a, b) & V_BITS;
+    case ABI_COMPARE_GREATER_EQUAL: return v_less_equal(b, a);
     default: return V_BITS;
     }
 }
@@ -66,8 +66,8 @@ INLINE uint32_t depth_test_as(uint8_t how, const float *z, const float *stored) 
 
 static uint32_t depth_test(uint8_t how, const float *z, const float *stored) {
     switch (how) {
-    case DEV_COMPARE_LESS: return depth_test_as(DEV_COMPARE_LESS, z, stored);
-    case DEV_COMPARE_LESS_EQUAL: return depth_test_as(DEV_COMPARE_LESS_EQUAL, z, stored);
+    case ABI_COMPARE_LESS: return depth_test_as(ABI_COMPARE_LESS, z, stored);
+    case ABI_COMPARE_LESS_EQUAL: return depth_test_as(ABI_COMPARE_LESS_EQUAL, z, stored);
     default: return depth_test_as(how, z, stored);
     }
 }
@@ -131,12 +131,12 @@ static bool hidden(const TileState *s, const Triangle *t, const Block *b) {
         high += 0x1p-15f;
     }
     switch (d->depth_compare) {
-    case DEV_COMPARE_LESS: return low >= m->z_max[b->index];
-    case DEV_COMPARE_LESS_EQUAL: return low > m->z_max[b->index];
-    case DEV_COMPARE_GREATER: return high <= m->z_min[b->index];
-    case DEV_COMPARE_GREATER_EQUAL: return high < m->z_min[b->index];
-    case DEV_COMPARE_EQUAL: return low > m->z_max[b->index] || high < m->z_min[b->index];
-    case DEV_COMPARE_NEVER: return true;
+    case ABI_COMPARE_LESS: return low >= m->z_max[b->index];
+    case ABI_COMPARE_LESS_EQUAL: return low > m->z_max[b->index];
+    case ABI_COMPARE_GREATER: return high <= m->z_min[b->index];
+    case ABI_COMPARE_GREATER_EQUAL: return high < m->z_min[b->index];
+    case ABI_COMPARE_EQUAL: return low > m->z_max[b->index] || high < m->z_min[b->index];
+    case ABI_COMPARE_NEVER: return true;
     default: return false;
     }
 }
@@ -145,13 +145,13 @@ static bool hidden(const TileState *s, const Triangle *t, const Block *b) {
 
 static bool compares(uint8_t how, uint8_t a, uint8_t b) {
     switch (how) {
-    case DEV_COMPARE_NEVER: return false;
-    case DEV_COMPARE_LESS: return a < b;
-    case DEV_COMPARE_EQUAL: return a == b;
-    case DEV_COMPARE_LESS_EQUAL: return a <= b;
-    case DEV_COMPARE_GREATER: return a > b;
-    case DEV_COMPARE_NOT_EQUAL: return a != b;
-    case DEV_COMPARE_GREATER_EQUAL: return a >= b;
+    case ABI_COMPARE_NEVER: return false;
+    case ABI_COMPARE_LESS: return a < b;
+    case ABI_COMPARE_EQUAL: return a == b;
+    case ABI_COMPARE_LESS_EQUAL: return a <= b;
+    case ABI_COMPARE_GREATER: return a > b;
+    case ABI_COMPARE_NOT_EQUAL: return a != b;
+    case ABI_COMPARE_GREATER_EQUAL: return a >= b;
     default: return true;
     }
 }

@@ -6,7 +6,7 @@
 #include "devices/cpu/isa/isa.h"
 #include "devices/cpu/isa/simd.h"
 #include "texel/srgb_tables.h"
-#include "devices/cpu/texture/sampling.h"
+#include "devices/cpu/texture/fast_ops.h"
 
 typedef enum Layout {
     LAYOUT_RGBA8,
@@ -22,7 +22,7 @@ typedef enum Layout {
     LAYOUT_RG32,
     LAYOUT_RGBA32,
     LAYOUT_DECODED, // any other bit fields: the scalar code decodes them to four floats or integers
-    LAYOUT_BLOCKED, // compressed: so does cpu_texel_fetch. Offsets of texels are x | y << 16
+    LAYOUT_BLOCKED, // compressed: so does texel_fetch. Offsets of texels are x | y << 16
 } Layout;
 
 INLINE Layout layout_of(const AbiPixelFormat *f) {
@@ -219,7 +219,7 @@ INLINE void store_run(Layout layout, unsigned char *p, const vi words[4]) {
 INLINE void fetch(Layout layout, const AbiPixelFormat *f, const unsigned char *base,
                   const uint32_t *at, uint32_t n, uint32_t words[4][CHUNK]) {
     for (uint32_t l = 0; l < n; l++) {
-        CpuTexel w = {{0, 0, 0, 0}};
+        TexelValue w = {{0, 0, 0, 0}};
         if (layout != LAYOUT_DECODED)
             memcpy(&w, base + at[l], bytes_of(layout));
         else if (abi_format_is_integer(f))
@@ -275,7 +275,7 @@ INLINE bool is_small(const AbiTexture *t, const AbiTextureLevel *level) {
 #define cpu_fast_call ISA(cpu_fast_call)
 #define cpu_fast_read ISA(cpu_fast_read)
 #define cpu_fast_write ISA(cpu_fast_write)
-bool cpu_fast_sample(const CpuSampleCall *call);
+bool cpu_fast_sample(const TexelSampleCall *call);
 bool cpu_fast_bytes(const AbiTexture *t, uint64_t sampler, uint32_t op, uint32_t n_lanes,
                     const uint32_t *mask, const uint32_t *rows, uint32_t *out);
 void cpu_fast_call(uint64_t texture, uint64_t sampler, uint32_t op, uint32_t n_lanes,

@@ -11,7 +11,7 @@ typedef struct Plan { // what is the same for all lanes of a call
     uint32_t op;
     Layout layout;
     bool linear, has_border;
-    CpuBlockCache *blocks; // LAYOUT_BLOCKED
+    TexelBlockCache *blocks; // LAYOUT_BLOCKED
     float border[4];
 } Plan;
 
@@ -34,7 +34,7 @@ typedef struct Axis { // a sampler's coordinate along one axis of a level
 // u, v, w: 0, 1, 2.
 INLINE Axis axis_of(const Plan *p, const AbiTextureLevel *level, unsigned i) {
     uint32_t size = i == 0 ? level->width : i == 1 ? level->height : level->depth;
-    unsigned mode = i < cpu_type_dimensions(p->t->type) ? p->s->address[i] : CPU_CLAMP_TO_EDGE;
+    unsigned mode = i < texel_type_dimensions(p->t->type) ? p->s->address[i] : TEXEL_CLAMP_TO_EDGE;
     return (Axis){mode, p->s->unnormalized ? 1 : (float)size, (int32_t)size};
 }
 
@@ -57,7 +57,7 @@ INLINE vi layer_of(const Plan *p, const AbiTextureLevel *level, const Rows *r, u
 // texels, 0 unless the mode is one of clamping.
 INLINE void linear_axis(const Axis *a, vf u, vf offset, vi *i0, vi *i1, vf *w0, vf *w1) {
     vf last = v_set((float)(a->size - 1));
-    if (a->mode == CPU_REPEAT) {
+    if (a->mode == TEXEL_REPEAT) {
         vf x = (u - v_floor(u)) * a->scale - 0.5f;
         x = v_min(v_max(x, v_set(-0.5f)), last + 0.5f);
         vf low = v_floor(x);
@@ -69,7 +69,7 @@ INLINE void linear_axis(const Axis *a, vf u, vf offset, vi *i0, vi *i1, vf *w0, 
         *i1 = i - ((i >= a->size) & a->size);
         return;
     }
-    if (a->mode >= CPU_CLAMP_TO_ZERO) {
+    if (a->mode >= TEXEL_CLAMP_TO_ZERO) {
         vf x = u * a->scale + (offset - 0.5f);
         x = v_min(v_max(v_select(x == x, x, v_set(-0.5f)), v_set(-2)), last + 2);
         vf low = v_floor(x);
@@ -80,10 +80,10 @@ INLINE void linear_axis(const Axis *a, vf u, vf offset, vi *i0, vi *i1, vf *w0, 
         *i1 = v_max_int(v_min_int(i + 1, top), v_set_int(0));
         return;
     }
-    if (a->mode == CPU_MIRROR_REPEAT) {
+    if (a->mode == TEXEL_MIRROR_REPEAT) {
         u = u - 2 * v_floor(u * 0.5f);
         u = v_min(u, 2 - u);
-    } else if (a->mode == CPU_MIRROR_CLAMP_TO_EDGE) {
+    } else if (a->mode == TEXEL_MIRROR_CLAMP_TO_EDGE) {
         u = (vf)((vi)u & 0x7fffffff);
     }
     vf x = v_min(v_max(u * a->scale + (offset - 0.5f), v_set(0)), last);
@@ -97,21 +97,21 @@ INLINE void linear_axis(const Axis *a, vf u, vf offset, vi *i0, vi *i1, vf *w0, 
 INLINE vi nearest_axis(const Axis *a, vf u, const vf *offset, vf *weight) {
     vf last = v_set((float)(a->size - 1));
     *weight = v_set(1);
-    if (a->mode == CPU_REPEAT) {
+    if (a->mode == TEXEL_REPEAT) {
         u = u - v_floor(u);
-    } else if (a->mode == CPU_MIRROR_REPEAT) {
+    } else if (a->mode == TEXEL_MIRROR_REPEAT) {
         u = u - 2 * v_floor(u * 0.5f);
         vf end = v_set((float)(2 * a->size - 1));
         vi i = v_to_int(v_min(v_max(u * a->scale, v_set(0)), end));
         return v_select_int(i >= a->size, 2 * a->size - 1 - i, i);
-    } else if (a->mode == CPU_MIRROR_CLAMP_TO_EDGE) {
+    } else if (a->mode == TEXEL_MIRROR_CLAMP_TO_EDGE) {
         // Texel -1 - floor(x) below zero: whole x belong to the texel further out.
         vf x = u * a->scale, low = v_floor(x);
         vf m = v_select(x < 0, -1 - low, low);
         return v_to_int(v_min(v_max(m, v_set(0)), last));
     }
     vf x = offset ? u * a->scale + *offset : u * a->scale;
-    if (a->mode >= CPU_CLAMP_TO_ZERO)
+    if (a->mode >= TEXEL_CLAMP_TO_ZERO)
         *weight = (vf)((vi)v_set(1) & ~((x < 0) | (x >= (float)a->size)));
     return v_to_int(v_min(v_max(x, v_set(0)), last));
 }

@@ -341,14 +341,14 @@ typedef void BlockFn(const AbiTexture *t, const uint32_t *mask, const uint32_t *
                         .bgra = t->pixel_format == 80};                                            \
         sample_some(&c, 0, 32, is_linear, has_levels, mode, mode);                                 \
     }
-BLOCK(nearest_clamp, false, false, CPU_CLAMP_TO_EDGE)
-BLOCK(nearest_repeat, false, false, CPU_REPEAT)
-BLOCK(nearest_levels_clamp, false, true, CPU_CLAMP_TO_EDGE)
-BLOCK(nearest_levels_repeat, false, true, CPU_REPEAT)
-BLOCK(linear_clamp, true, false, CPU_CLAMP_TO_EDGE)
-BLOCK(linear_repeat, true, false, CPU_REPEAT)
-BLOCK(linear_levels_clamp, true, true, CPU_CLAMP_TO_EDGE)
-BLOCK(linear_levels_repeat, true, true, CPU_REPEAT)
+BLOCK(nearest_clamp, false, false, TEXEL_CLAMP_TO_EDGE)
+BLOCK(nearest_repeat, false, false, TEXEL_REPEAT)
+BLOCK(nearest_levels_clamp, false, true, TEXEL_CLAMP_TO_EDGE)
+BLOCK(nearest_levels_repeat, false, true, TEXEL_REPEAT)
+BLOCK(linear_clamp, true, false, TEXEL_CLAMP_TO_EDGE)
+BLOCK(linear_repeat, true, false, TEXEL_REPEAT)
+BLOCK(linear_levels_clamp, true, true, TEXEL_CLAMP_TO_EDGE)
+BLOCK(linear_levels_repeat, true, true, TEXEL_REPEAT)
 #undef BLOCK
 static BlockFn *const blocks[2][2][2] = {
     {{nearest_clamp, nearest_repeat}, {nearest_levels_clamp, nearest_levels_repeat}},
@@ -365,10 +365,10 @@ INLINE void sample_all(const Call *c, bool is_linear, bool has_levels, unsigned 
 
 INLINE void sample_modes(const Call *c, bool is_linear, bool has_levels) {
     unsigned u = c->address[0], v = c->address[1];
-    if (u == CPU_REPEAT && v == CPU_REPEAT)
-        sample_all(c, is_linear, has_levels, CPU_REPEAT, CPU_REPEAT);
-    else if (u == CPU_CLAMP_TO_EDGE && v == CPU_CLAMP_TO_EDGE)
-        sample_all(c, is_linear, has_levels, CPU_CLAMP_TO_EDGE, CPU_CLAMP_TO_EDGE);
+    if (u == TEXEL_REPEAT && v == TEXEL_REPEAT)
+        sample_all(c, is_linear, has_levels, TEXEL_REPEAT, TEXEL_REPEAT);
+    else if (u == TEXEL_CLAMP_TO_EDGE && v == TEXEL_CLAMP_TO_EDGE)
+        sample_all(c, is_linear, has_levels, TEXEL_CLAMP_TO_EDGE, TEXEL_CLAMP_TO_EDGE);
     else
         sample_all(c, is_linear, has_levels, u, v);
 }
@@ -406,8 +406,8 @@ INLINE bool set_sampler(Call *c, uint64_t handle) {
     } else {
         return false;
     }
-    if (min != mag || min > 1 || c->address[0] >= CPU_CLAMP_TO_ZERO ||
-        c->address[1] >= CPU_CLAMP_TO_ZERO || !(c->lod_min >= 0) || !(c->lod_max >= c->lod_min) ||
+    if (min != mag || min > 1 || c->address[0] >= TEXEL_CLAMP_TO_ZERO ||
+        c->address[1] >= TEXEL_CLAMP_TO_ZERO || !(c->lod_min >= 0) || !(c->lod_max >= c->lod_min) ||
         (anisotropy > 1 && min == 1 && c->lod_mode != CPU_TEX_LOD_LEVEL))
         return false;
     c->linear = min == 1;
@@ -439,7 +439,7 @@ bool cpu_fast_bytes(const AbiTexture *t, uint64_t sampler, uint32_t op, uint32_t
     if (!set_sampler(&c, sampler)) return false;
     if (n_lanes == 32 && c.address[0] == c.address[1] && !(c.address[0] & 1) && !c.array &&
         !c.swizzled && !c.clamps_lod)
-        blocks[c.linear][c.has_levels][c.address[0] == CPU_REPEAT](
+        blocks[c.linear][c.has_levels][c.address[0] == TEXEL_REPEAT](
             t, mask, rows, out, c.lod_mode, c.nearest_level, c.lod_min, c.lod_max, c.lod_bias);
     else if (c.linear)
         (c.has_levels ? linear_levels : linear_flat)(&c);
@@ -477,7 +477,7 @@ INLINE bool common_record(const AbiSampler *r, Common *s) {
     s->mip = r->mip_filter;
     s->lod_min = r->lod_min, s->lod_max = r->lod_max, s->lod_bias = r->lod_bias;
     return r->min_filter == r->mag_filter && r->min_filter <= 1 && r->address[0] == r->address[1] &&
-           !(r->address[0] & ~CPU_REPEAT) && !(r->unnormalized | r->reduction) &&
+           !(r->address[0] & ~TEXEL_REPEAT) && !(r->unnormalized | r->reduction) &&
            r->max_anisotropy <= 1 && r->lod_bias >= -16 && r->lod_bias <= 15.999f;
 }
 

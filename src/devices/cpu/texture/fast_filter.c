@@ -21,13 +21,13 @@ INLINE vf passes(const Plan *p, const Taps *taps, uint32_t l, vf texel) {
     if (p->t->format->kind == ABI_KIND_UNORM) r = v_min(v_max(r, v_set(0)), v_set(1));
     vi pass = v_set_int(0);
     switch (p->s->compare) {
-    case DEV_COMPARE_LESS: pass = r < texel; break;
-    case DEV_COMPARE_EQUAL: pass = r == texel; break;
-    case DEV_COMPARE_LESS_EQUAL: pass = r <= texel; break;
-    case DEV_COMPARE_GREATER: pass = r > texel; break;
-    case DEV_COMPARE_NOT_EQUAL: pass = r != texel; break;
-    case DEV_COMPARE_GREATER_EQUAL: pass = r >= texel; break;
-    case DEV_COMPARE_ALWAYS: pass = ~pass; break;
+    case ABI_COMPARE_LESS: pass = r < texel; break;
+    case ABI_COMPARE_EQUAL: pass = r == texel; break;
+    case ABI_COMPARE_LESS_EQUAL: pass = r <= texel; break;
+    case ABI_COMPARE_GREATER: pass = r > texel; break;
+    case ABI_COMPARE_NOT_EQUAL: pass = r != texel; break;
+    case ABI_COMPARE_GREATER_EQUAL: pass = r >= texel; break;
+    case ABI_COMPARE_ALWAYS: pass = ~pass; break;
     default: break;
     }
     return (vf)((vi)v_set(1) & pass);
@@ -39,10 +39,10 @@ static void fetch_blocks(const Plan *p, const AbiTextureLevel *level, const Taps
     uint32_t at_level = (uint32_t)(level - p->t->levels);
     for (uint32_t l = 0; l < n; l++)
         for (unsigned k = 0; k < n_taps; k++) {
-            CpuTexel texel;
+            TexelValue texel;
             uint32_t at = taps->at[k / 2][l] + (k % 2 ? (uint32_t)taps->next[l] : 0);
-            cpu_texel_fetch(p->t, at_level, at & 0xffff, at >> 16, (uint32_t)taps->layer[l], 0,
-                            p->blocks, &texel);
+            texel_fetch(p->t, at_level, at & 0xffff, at >> 16, (uint32_t)taps->layer[l], 0,
+                        p->blocks, &texel);
             for (unsigned c = 0; c < 4; c++) words[k][c][l] = texel.u[c];
         }
 }

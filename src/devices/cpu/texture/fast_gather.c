@@ -6,26 +6,26 @@
 
 // Both indices of an axis as the address mode places them, and which of them lie inside.
 INLINE void gather_axis(const Axis *a, vf u, vf offset, vi at[2], vi in[2]) {
-    if (a->mode == CPU_REPEAT) u = u - v_floor(u);
-    if (a->mode == CPU_MIRROR_REPEAT) u = u - 2 * v_floor(u * 0.5f);
+    if (a->mode == TEXEL_REPEAT) u = u - v_floor(u);
+    if (a->mode == TEXEL_MIRROR_REPEAT) u = u - 2 * v_floor(u * 0.5f);
     vf x = u * a->scale + offset, far = v_set(16777216.0f);
     x = (vf)((vi)x & (x == x)) - 0.5f;
     vi low = v_to_int(v_floor(v_min(v_max(x, -far), far))), top = v_set_int(a->size - 1);
     for (int k = 0; k < 2; k++) {
         vi i = low + k;
         in[k] = (i >= 0) & (i <= top);
-        if (a->mode == CPU_REPEAT) {
+        if (a->mode == TEXEL_REPEAT) {
             i = i + ((i < 0) & a->size);
             i = i - ((i > top) & a->size);
-        } else if (a->mode == CPU_MIRROR_REPEAT) {
+        } else if (a->mode == TEXEL_MIRROR_REPEAT) {
             i = v_select_int(i < 0, -1 - i, i);
             i = v_select_int(i >= 2 * a->size, i - 2 * a->size, i);
             i = v_select_int(i > top, 2 * a->size - 1 - i, i);
-        } else if (a->mode == CPU_MIRROR_CLAMP_TO_EDGE) {
+        } else if (a->mode == TEXEL_MIRROR_CLAMP_TO_EDGE) {
             i = v_select_int(i < 0, -1 - i, i);
         }
         at[k] = v_max_int(v_min_int(i, top), v_set_int(0));
-        if (a->mode < CPU_CLAMP_TO_ZERO) in[k] = ~v_set_int(0);
+        if (a->mode < TEXEL_CLAMP_TO_ZERO) in[k] = ~v_set_int(0);
     }
 }
 

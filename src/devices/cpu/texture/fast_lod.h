@@ -20,7 +20,7 @@ INLINE vf difference(vf v, vi active, bool down) {
     return (vf)((vi)d & both);
 }
 
-INLINE vf lambda_of(const Plan *p, const CpuSampleCall *c, const Rows *r, uint32_t first,
+INLINE vf lambda_of(const Plan *p, const TexelSampleCall *c, const Rows *r, uint32_t first,
                     uint32_t l) {
     uint32_t mode = p->op & CPU_TEX_LOD_MASK;
     vf lambda;

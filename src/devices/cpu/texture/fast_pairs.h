@@ -43,12 +43,12 @@ typedef struct Place { // of V_WIDTH lanes
 // coordinate that is NaN counts as 0.
 INLINE vi position_of(unsigned mode, vf u, uint32_t size) {
     vf scale = v_set((float)size * ONE), half = v_set(-ONE / 2);
-    if (mode == CPU_REPEAT) // of NaN: INT32_MIN
+    if (mode == TEXEL_REPEAT) // of NaN: INT32_MIN
         return v_max_int(v_round_int(v_fma(u - v_floor(u), scale, half)), v_set_int(-ONE / 2));
-    if (mode == CPU_MIRROR_REPEAT) {
+    if (mode == TEXEL_MIRROR_REPEAT) {
         u = u - 2 * v_floor(u * 0.5f);
         u = v_min(u, 2 - u);
-    } else if (mode == CPU_MIRROR_CLAMP_TO_EDGE) {
+    } else if (mode == TEXEL_MIRROR_CLAMP_TO_EDGE) {
         u = (vf)((vi)u & 0x7fffffff);
     }
     vf x = v_max(v_fma(u, scale, half), v_set(0));
@@ -58,7 +58,7 @@ INLINE vi position_of(unsigned mode, vf u, uint32_t size) {
 // The same in a level of half the size.
 INLINE vi position_in_next(unsigned mode, vi x, uint32_t size) {
     x = (x >> 1) - ONE / 4;
-    if (mode == CPU_REPEAT) return x;
+    if (mode == TEXEL_REPEAT) return x;
     return v_min_int(v_max_int(x, v_set_int(0)), v_set_int((int32_t)(size - 1) * ONE));
 }
 
@@ -70,9 +70,9 @@ typedef struct Tap { // along one axis
 INLINE Tap tap_of(unsigned mode, vi x, uint32_t size) {
     vi i = x >> 15;
     // Where it does not repeat the last two texels serve the end: there is always a second one.
-    if (mode != CPU_REPEAT) i = v_min_int(i, v_set_int(size > 1 ? (int32_t)size - 2 : 0));
+    if (mode != TEXEL_REPEAT) i = v_min_int(i, v_set_int(size > 1 ? (int32_t)size - 2 : 0));
     Tap t = {i, v_twice_16((i << 15) - x)};
-    if (mode == CPU_REPEAT)
+    if (mode == TEXEL_REPEAT)
         t.first =
             (size & (size - 1)) == 0 ? i & ((int32_t)size - 1) : i + ((i >> 31) & (int32_t)size);
     return t;
@@ -81,7 +81,7 @@ INLINE Tap tap_of(unsigned mode, vi x, uint32_t size) {
 // The second texel, where the first may be the last one: of a texture that repeats, or of one.
 INLINE vi after(unsigned mode, vi first, uint32_t size) {
     vi last = v_set_int((int32_t)size - 1);
-    return mode == CPU_REPEAT ? (first + 1) & (first != last) : v_min_int(first + 1, last);
+    return mode == TEXEL_REPEAT ? (first + 1) & (first != last) : v_min_int(first + 1, last);
 }
 
 INLINE vi row_at(const AbiTextureLevel *level, const Place *at, vi y) {

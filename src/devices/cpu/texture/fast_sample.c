@@ -24,7 +24,7 @@ static const uint32_t *chunk_row(Chunk *c, unsigned row, unsigned slot) {
     return c->padding[slot];
 }
 
-static void sample_levels(const Plan *p, const CpuSampleCall *c, const Rows *r, uint32_t first,
+static void sample_levels(const Plan *p, const TexelSampleCall *c, const Rows *r, uint32_t first,
                           uint32_t n, uint32_t *out, size_t stride) {
     int32_t low[CHUNK], lowest = ABI_MAX_LEVELS, highest = 0;
     float fraction[CHUNK];
@@ -38,7 +38,7 @@ static void sample_levels(const Plan *p, const CpuSampleCall *c, const Rows *r, 
         v_store(&fraction[l], nearest_level ? v_set(0) : lod - v_to_float(i));
     }
     for (uint32_t l = 0; l < n; l++) {
-        if (!cpu_lane_active(c->mask, first + l)) continue;
+        if (!texel_lane_active(c->mask, first + l)) continue;
         int32_t top = low[l] + (fraction[l] > 0);
         lowest = low[l] < lowest ? low[l] : lowest;
         highest = top > highest ? top : highest;
@@ -64,19 +64,19 @@ static void sample_levels(const Plan *p, const CpuSampleCall *c, const Rows *r, 
 }
 
 static bool address_is_fast(const AbiSampler *s, unsigned mode, bool offset) {
-    bool clamps = mode == CPU_CLAMP_TO_EDGE || mode >= CPU_CLAMP_TO_ZERO;
+    bool clamps = mode == TEXEL_CLAMP_TO_EDGE || mode >= TEXEL_CLAMP_TO_ZERO;
     return clamps || (!s->unnormalized && !offset);
 }
 
-static bool make_plan(const CpuSampleCall *c, Plan *p) {
+static bool make_plan(const TexelSampleCall *c, Plan *p) {
     const AbiTexture *t = c->t;
     const AbiSampler *s = &c->s;
     unsigned type = c->op & CPU_TEX_TYPE_MASK;
     *p = (Plan){.t = t, .s = s, .op = c->op, .layout = layout_of(t->format)};
     if (type != t->type) return false;
     p->blocks = c->blocks;
-    if (cpu_type_is_cube(type)) return false;
-    unsigned dimensions = cpu_type_dimensions(type);
+    if (texel_type_is_cube(type)) return false;
+    unsigned dimensions = texel_type_dimensions(type);
     bool compares = c->op & CPU_TEX_COMPARE, gathers = c->op & CPU_TEX_GATHER;
     if (c->op & CPU_TEX_QUERY_LOD || (compares && gathers)) return false;
     if (compares && (!may_compare(p->layout) || t->swizzled || type == ABI_TEXTURE_3D))
@@ -92,13 +92,13 @@ static bool make_plan(const CpuSampleCall *c, Plan *p) {
     }
     for (unsigned i = 0; i < dimensions; i++) {
         if (!address_is_fast(s, s->address[i], offset)) return false;
-        p->has_border |= s->address[i] >= CPU_CLAMP_TO_ZERO;
+        p->has_border |= s->address[i] >= TEXEL_CLAMP_TO_ZERO;
     }
     if (p->has_border && t->swizzled && type == ABI_TEXTURE_3D)
         return false; // mixed after swizzling
     if (p->has_border) {
-        CpuTexel border;
-        cpu_sample_border(c, &border);
+        TexelValue border;
+        texel_sample_border(c, &border);
         memcpy(p->border, border.f, sizeof p->border);
     }
     return p->layout == LAYOUT_BLOCKED || is_small(t, &t->levels[0]); // and the smaller ones
@@ -106,11 +106,11 @@ static bool make_plan(const CpuSampleCall *c, Plan *p) {
 
 static void find_rows(const Plan *p, Chunk *chunk, Rows *r) {
     uint32_t op = p->op, mode = op & CPU_TEX_LOD_MASK;
-    unsigned dimensions = cpu_type_dimensions(p->t->type);
+    unsigned dimensions = texel_type_dimensions(p->t->type);
     *r = (Rows){.u = (const float *)chunk_row(chunk, CPU_TEX_X, 0)};
     if (dimensions > 1) r->v = (const float *)chunk_row(chunk, CPU_TEX_Y, 1);
     if (dimensions > 2) r->w = (const float *)chunk_row(chunk, CPU_TEX_Z, 2);
-    if (cpu_type_is_array(p->t->type)) r->slices = chunk_row(chunk, CPU_TEX_SLICE, 3);
+    if (texel_type_is_array(p->t->type)) r->slices = chunk_row(chunk, CPU_TEX_SLICE, 3);
     for (unsigned i = 0; i < dimensions && op & CPU_TEX_OFFSET; i++)
         r->offset[i] = (const int32_t *)chunk_row(chunk, CPU_TEX_OFFSETS + i, 4 + i);
     if (mode == CPU_TEX_LOD_LEVEL || mode == CPU_TEX_LOD_BIAS)
@@ -123,7 +123,7 @@ static void find_rows(const Plan *p, Chunk *chunk, Rows *r) {
     if (op & CPU_TEX_MIN_LOD) r->lod_clamp = (const float *)chunk_row(chunk, CPU_TEX_LOD_CLAMP, 14);
 }
 
-bool cpu_fast_sample(const CpuSampleCall *c) {
+bool cpu_fast_sample(const TexelSampleCall *c) {
     Plan p;
     if (!make_plan(c, &p)) return false;
     bool levels = c->s.mip_filter != 0 && c->t->n_levels > 1;

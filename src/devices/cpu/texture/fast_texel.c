@@ -7,7 +7,7 @@
 // The level all lanes that take part name; UINT32_MAX: they differ.
 static uint32_t common_level(const uint32_t *mask, const uint32_t *levels, uint32_t n_lanes) {
     uint32_t first = 0;
-    while (first < n_lanes && !cpu_lane_active(mask, first)) first++;
+    while (first < n_lanes && !texel_lane_active(mask, first)) first++;
     if (first == n_lanes) return UINT32_MAX;
     vi differ = v_set_int(0), level = v_set_int((int32_t)levels[first]);
     for (uint32_t l = 0; l < n_lanes; l += V_WIDTH)
@@ -25,7 +25,7 @@ typedef struct Access { // of a whole call
 static bool find_access(const AbiTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
                         const uint32_t *rows, Access *a) {
     unsigned type = op & CPU_TEX_TYPE_MASK;
-    if (type != t->type || n_lanes % V_WIDTH || cpu_type_is_multisample(type)) return false;
+    if (type != t->type || n_lanes % V_WIDTH || texel_type_is_multisample(type)) return false;
     const uint32_t *levels = rows + CPU_TEX_LEVEL * (size_t)n_lanes;
     uint32_t level = type == ABI_TEXTURE_BUFFER ? 0 : common_level(mask, levels, n_lanes);
     if (level >= t->n_levels || !is_small(t, &t->levels[level])) return false;
@@ -34,11 +34,11 @@ static bool find_access(const AbiTexture *t, uint32_t op, uint32_t n_lanes, cons
                   .x = rows + CPU_TEX_X * (size_t)n_lanes,
                   .n_layers = abi_texture_n_slices(t),
                   .n_lanes = n_lanes};
-    if (cpu_type_dimensions(type) > 1) a->y = rows + CPU_TEX_Y * (size_t)n_lanes;
+    if (texel_type_dimensions(type) > 1) a->y = rows + CPU_TEX_Y * (size_t)n_lanes;
     if (type == ABI_TEXTURE_3D) {
         a->z = rows + CPU_TEX_Z * (size_t)n_lanes;
         a->n_layers = a->level->depth;
-    } else if (cpu_type_is_array(type) || cpu_type_is_cube(type)) {
+    } else if (texel_type_is_array(type) || texel_type_is_cube(type)) {
         a->z = rows + CPU_TEX_SLICE * (size_t)n_lanes;
     }
     return true;
@@ -102,7 +102,7 @@ INLINE void read_texels(Layout layout, const Access *a, uint32_t *out) {
         put(a->t, integer, rgba, out + l, a->n_lanes);
         for (unsigned c = 0; c < 4 && !v_all(in); c++) {
             uint32_t *to = out + c * (size_t)a->n_lanes + l;
-            vi outside = v_set_int(c == 3 ? (int32_t)cpu_texel_outside_alpha(a->t) : 0);
+            vi outside = v_set_int(c == 3 ? (int32_t)texel_outside_alpha(a->t) : 0);
             v_store_int(to, v_select_int(in, v_load_int(to), outside));
         }
     }

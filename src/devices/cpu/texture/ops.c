@@ -7,7 +7,7 @@
 #include "abi/sparse.h"
 #include "devices/cpu/isa/isa.h"
 #include "devices/cpu/texture/view_pool.h"
-#include "devices/cpu/texture/sampling.h"
+#include "devices/cpu/texture/fast_ops.h"
 
 // Of the instruction set when the table was last asked for; NULL: general code only.
 static _Atomic(const CpuFastOps *) fast;
@@ -18,14 +18,14 @@ static const CpuFastOps *fast_ops(void) {
 
 static void zero(uint32_t n_lanes, uint32_t *out) { memset(out, 0, (size_t)n_lanes * 16); }
 
-static void sample_call(CpuSampleCall *call) {
+static void sample_call(TexelSampleCall *call) {
     const CpuFastOps *f = fast_ops();
-    if (!f || !f->sample(call)) cpu_sample_general(call);
+    if (!f || !f->sample(call)) texel_sample_general(call);
 }
 
 // Of its own, for its stack frame.
-static __attribute__((noinline)) void sample_blocked(CpuSampleCall *call) {
-    CpuBlockCache blocks;
+static __attribute__((noinline)) void sample_blocked(TexelSampleCall *call) {
+    TexelBlockCache blocks;
     memset(blocks.block, 0, sizeof blocks.block);
     call->blocks = &blocks;
     sample_call(call);
@@ -34,8 +34,8 @@ static __attribute__((noinline)) void sample_blocked(CpuSampleCall *call) {
 // All lanes are there, or those of a mask.
 static void answer_residency(uint32_t op, uint32_t n_lanes, const uint32_t *there, uint32_t *out) {
     for (uint32_t l = 0; l < n_lanes; l++) {
-        CpuTexel answer;
-        cpu_residency_answer(op, !there || cpu_lane_active(there, l), &answer);
+        TexelValue answer;
+        texel_residency_answer(op, !there || texel_lane_active(there, l), &answer);
         for (uint32_t i = 0; i < 4; i++) out[i * n_lanes + l] = answer.u[i];
     }
 }
@@ -46,21 +46,21 @@ static void sample_residency(const AbiTexture *t, uint64_t sampler, uint32_t op,
         answer_residency(op, n_lanes, NULL, out);
         return;
     }
-    CpuSampleCall call = {.t = t,
-                          .op = op,
-                          .n_lanes = n_lanes,
-                          .mask = mask,
-                          .rows = rows,
-                          .out = out,
-                          .residency = true};
-    cpu_sampler_unpack(sampler, &call.s);
-    cpu_sample_general(&call);
+    TexelSampleCall call = {.t = t,
+                            .op = op,
+                            .n_lanes = n_lanes,
+                            .mask = mask,
+                            .rows = rows,
+                            .out = out,
+                            .residency = true};
+    texel_sampler_unpack(sampler, &call.s);
+    texel_sample_general(&call);
 }
 
 void cpu_sample_any(uint64_t texture, uint64_t sampler, uint32_t op, uint32_t n_lanes,
                     const uint32_t *mask, const uint32_t *rows, uint32_t *out) {
     const AbiTexture *t = cpu_texture_of(texture & ~ABI_TEXTURE_RESIDENCY);
-    if (!t || cpu_type_is_multisample(t->type) || t->type == ABI_TEXTURE_BUFFER) {
+    if (!t || texel_type_is_multisample(t->type) || t->type == ABI_TEXTURE_BUFFER) {
         zero(n_lanes, out);
         return;
     }
@@ -70,9 +70,9 @@ void cpu_sample_any(uint64_t texture, uint64_t sampler, uint32_t op, uint32_t n_
     }
     const CpuFastOps *f = fast_ops();
     if (f && f->bytes(t, sampler, op, n_lanes, mask, rows, out)) return;
-    CpuSampleCall call = {
+    TexelSampleCall call = {
         .t = t, .op = op, .n_lanes = n_lanes, .mask = mask, .rows = rows, .out = out};
-    cpu_sampler_unpack(sampler, &call.s);
+    texel_sampler_unpack(sampler, &call.s);
     if (abi_format_is_blocked(t->format))
         sample_blocked(&call);
     else
@@ -113,7 +113,7 @@ static void read(uint64_t texture, uint32_t op, uint32_t n_lanes, const uint32_t
     if (!t)
         zero(n_lanes, out);
     else if (!f || !f->read(t, op, n_lanes, mask, rows, out))
-        cpu_read_general(t, op, n_lanes, mask, rows, out);
+        texel_read_general(t, op, n_lanes, mask, rows, out);
 }
 
 static void write(uint64_t texture, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
@@ -127,7 +127,7 @@ static void write(uint64_t texture, uint32_t op, uint32_t n_lanes, const uint32_
         mask = mapped;
     }
     if (t && (!f || !f->write(t, op, n_lanes, mask, rows)))
-        cpu_write_general(t, op, n_lanes, mask, rows);
+        texel_write_general(t, op, n_lanes, mask, rows);
 }
 
 static void atomic(uint64_t texture, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
@@ -139,7 +139,7 @@ static void atomic(uint64_t texture, uint32_t op, uint32_t n_lanes, const uint32
         mapped_lanes(t, n_lanes, mask, rows, false, mapped);
         mask = mapped;
     }
-    if (t) cpu_atomic_general(t, op, n_lanes, mask, rows, out);
+    if (t) texel_atomic_general(t, op, n_lanes, mask, rows, out);
 }
 
 static CpuTextureOps table = {cpu_sample_any, read, write, atomic, NULL};

@@ -5,7 +5,7 @@
 // the quad.
 #include "compiler/codegen/nvptx/library/instructions.h"
 #include "abi/sparse.h"
-#include "devices/cpu/texture/sampling.h"
+#include "texel/sampling.h"
 
 #define CALLED __attribute__((noinline))
 
@@ -14,8 +14,8 @@ static const AbiTexture *texture_of(uint64_t handle) {
     return abi_handle_record(handle & ~ABI_TEXTURE_RESIDENCY);
 }
 static void answer(uint32_t op, bool there, uint32_t *out) {
-    CpuTexel texel;
-    cpu_residency_answer(op, there, &texel);
+    TexelValue texel;
+    texel_residency_answer(op, there, &texel);
     for (int i = 0; i < 4; i++) out[i] = texel.u[i];
 }
 
@@ -26,21 +26,21 @@ CALLED void ingot_texture_sample(uint64_t texture, uint64_t sampler, uint32_t op
     const AbiTexture *t = texture_of(texture);
     const uint32_t one = 1, mode = op & CPU_TEX_LOD_MASK;
     zero(out);
-    if (!t || cpu_type_is_multisample(t->type) || t->type == ABI_TEXTURE_BUFFER) return;
+    if (!t || texel_type_is_multisample(t->type) || t->type == ABI_TEXTURE_BUFFER) return;
     bool residency = (texture & ABI_TEXTURE_RESIDENCY) != 0;
     if (residency && !t->sparse) {
         answer(op, true, out);
         return;
     }
-    CpuSampleCall call = {.t = t,
-                          .op = op,
-                          .n_lanes = 1,
-                          .mask = &one,
-                          .rows = rows,
-                          .out = out,
-                          .residency = residency};
-    CpuBlockCache blocks;
-    cpu_sampler_unpack(sampler, &call.s);
+    TexelSampleCall call = {.t = t,
+                            .op = op,
+                            .n_lanes = 1,
+                            .mask = &one,
+                            .rows = rows,
+                            .out = out,
+                            .residency = residency};
+    TexelBlockCache blocks;
+    texel_sampler_unpack(sampler, &call.s);
     if (mode == CPU_TEX_LOD_IMPLICIT || mode == CPU_TEX_LOD_BIAS)
         call.op = (op & ~(uint32_t)CPU_TEX_LOD_MASK) | CPU_TEX_LOD_GRADIENT;
     if (mode == CPU_TEX_LOD_BIAS) call.s.lod_bias += float_of(rows[CPU_TEX_LEVEL]);
@@ -48,7 +48,7 @@ CALLED void ingot_texture_sample(uint64_t texture, uint64_t sampler, uint32_t op
         for (int i = 0; i < 4; i++) blocks.block[i] = 0;
         call.blocks = &blocks;
     }
-    cpu_sample_general(&call);
+    texel_sample_general(&call);
 }
 
 static bool is_mapped(const AbiTexture *t, const uint32_t *rows, uint32_t level) {
@@ -68,18 +68,18 @@ CALLED void ingot_texture_read(uint64_t texture, uint32_t op, const uint32_t *ro
     if (texture & ABI_TEXTURE_RESIDENCY)
         answer(op, !t->sparse || is_mapped(t, rows, rows[CPU_TEX_LEVEL]), out);
     else
-        cpu_read_general(t, op, 1, &one, rows, out);
+        texel_read_general(t, op, 1, &one, rows, out);
 }
 CALLED void ingot_texture_write(uint64_t texture, uint32_t op, const uint32_t *rows) {
     const AbiTexture *t = texture_of(texture);
     const uint32_t one = 1;
     if (t && (!t->sparse || is_mapped(t, rows, rows[CPU_TEX_LEVEL])))
-        cpu_write_general(t, op, 1, &one, rows);
+        texel_write_general(t, op, 1, &one, rows);
 }
 CALLED void ingot_texture_atomic(uint64_t texture, uint32_t op, const uint32_t *rows,
                                  uint32_t *out) {
     const AbiTexture *t = texture_of(texture);
     const uint32_t one = 1;
     zero(out);
-    if (t && (!t->sparse || is_mapped(t, rows, 0))) cpu_atomic_general(t, op, 1, &one, rows, out);
+    if (t && (!t->sparse || is_mapped(t, rows, 0))) texel_atomic_general(t, op, 1, &one, rows, out);
 }

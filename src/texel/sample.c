@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sample_general.c: sampling, lane by lane, for every texture type, format, filter and address
+// sample.c: sampling, lane by lane, for every texture type, format, filter and address
 // mode.
 //
 // Per axis a coordinate becomes one texel index (nearest) or two with a weight (linear): in texels,
@@ -7,9 +7,8 @@
 // fraction. Indices are taken around, mirrored or clamped as the address mode says, or marked as
 // lying in the border. Whatever the coordinate is (NaN, infinite, huge), indices end up in range.
 #include <math.h>
-#include "devices/cpu/texture/sampling.h"
+#include "texel/sampling.h"
 #include "abi/sparse.h"
-#include "devices/table/pass.h"
 
 #define FAR 16777216.0f // nothing beyond this many texels makes a difference
 #define FAR_OFFSET 65536
@@ -37,13 +36,13 @@ static int32_t modulo(int32_t i, int32_t n) {
 
 static int32_t place(int32_t i, int32_t size, unsigned mode) {
     switch (mode) {
-    case CPU_REPEAT: return modulo(i, size);
-    case CPU_MIRROR_REPEAT: i = modulo(i, 2 * size); return i < size ? i : 2 * size - 1 - i;
-    case CPU_MIRROR_CLAMP_TO_EDGE:
+    case TEXEL_REPEAT: return modulo(i, size);
+    case TEXEL_MIRROR_REPEAT: i = modulo(i, 2 * size); return i < size ? i : 2 * size - 1 - i;
+    case TEXEL_MIRROR_CLAMP_TO_EDGE:
         if (i < 0) i = -1 - i;
         return i < size ? i : size - 1;
-    case CPU_CLAMP_TO_ZERO:
-    case CPU_CLAMP_TO_BORDER: return i < 0 || i >= size ? -1 : i;
+    case TEXEL_CLAMP_TO_ZERO:
+    case TEXEL_CLAMP_TO_BORDER: return i < 0 || i >= size ? -1 : i;
     default: return i < 0 ? 0 : i < size ? i : size - 1;
     }
 }
@@ -54,12 +53,12 @@ static void axis_of(const AbiSampler *s, unsigned dimension, float u, uint32_t s
     float x = u;
     if (!s->unnormalized) {
         // Whole periods go first, while they are exact.
-        if (mode == CPU_REPEAT)
+        if (mode == TEXEL_REPEAT)
             u -= floorf(u);
-        else if (mode == CPU_MIRROR_REPEAT)
+        else if (mode == TEXEL_MIRROR_REPEAT)
             u -= 2 * floorf(u * 0.5f);
         x = u * (float)size;
-        if (mode == CPU_REPEAT && !linear && x >= (float)size) // a little below 0: the last texel
+        if (mode == TEXEL_REPEAT && !linear && x >= (float)size) // a little below 0: the last texel
             x = (float)size - 0.5f;
     }
     if (x != x) x = 0;
@@ -83,10 +82,10 @@ static void cube_axis(float u, uint32_t size, bool linear, Axis *a) {
     a->weight = linear ? x - low : 0;
 }
 
-void cpu_sample_border(const CpuSampleCall *c, CpuTexel *out) {
+void texel_sample_border(const TexelSampleCall *c, TexelValue *out) {
     bool white = c->s.border == 2, opaque = c->s.border != 0;
-    if (c->s.address[0] != CPU_CLAMP_TO_BORDER && c->s.address[1] != CPU_CLAMP_TO_BORDER &&
-        c->s.address[2] != CPU_CLAMP_TO_BORDER) {
+    if (c->s.address[0] != TEXEL_CLAMP_TO_BORDER && c->s.address[1] != TEXEL_CLAMP_TO_BORDER &&
+        c->s.address[2] != TEXEL_CLAMP_TO_BORDER) {
         white = false;
         opaque = !abi_format_has_alpha(c->t->format);
     }
@@ -144,18 +143,18 @@ static bool cube_texel(uint32_t n, uint32_t *face, int32_t *i, int32_t *j) {
 
 static float compare(unsigned function, float reference, float texel) {
     switch (function) {
-    case DEV_COMPARE_LESS: return reference < texel;
-    case DEV_COMPARE_EQUAL: return reference == texel;
-    case DEV_COMPARE_LESS_EQUAL: return reference <= texel;
-    case DEV_COMPARE_GREATER: return reference > texel;
-    case DEV_COMPARE_NOT_EQUAL: return reference != texel;
-    case DEV_COMPARE_GREATER_EQUAL: return reference >= texel;
-    case DEV_COMPARE_ALWAYS: return 1;
+    case ABI_COMPARE_LESS: return reference < texel;
+    case ABI_COMPARE_EQUAL: return reference == texel;
+    case ABI_COMPARE_LESS_EQUAL: return reference <= texel;
+    case ABI_COMPARE_GREATER: return reference > texel;
+    case ABI_COMPARE_NOT_EQUAL: return reference != texel;
+    case ABI_COMPARE_GREATER_EQUAL: return reference >= texel;
+    case ABI_COMPARE_ALWAYS: return 1;
     default: return 0;
     }
 }
 
-static void after_fetch(const CpuSampleCall *c, const Lane *lane, CpuTexel *texel) {
+static void after_fetch(const TexelSampleCall *c, const Lane *lane, TexelValue *texel) {
     if (!(c->op & CPU_TEX_COMPARE)) return;
     float r = lane->reference;
     if (c->t->format->kind == ABI_KIND_UNORM) r = clamp_float(r, 0, 1);
@@ -164,25 +163,25 @@ static void after_fetch(const CpuSampleCall *c, const Lane *lane, CpuTexel *texe
 }
 
 typedef struct Footprint { // of one level: texel (x, y, z) of 2 x 2 x 2 is index x + 2 * y + 4 * z
-    CpuTexel texels[8];
+    TexelValue texels[8];
     float weights[8];
     unsigned n;
 } Footprint;
 
 // A texel as it is, or for a question whether it is there: 1 or 0.
-static void fetch(const CpuSampleCall *c, const Lane *lane, uint32_t level, uint32_t x, uint32_t y,
-                  uint32_t z, CpuTexel *texel) {
+static void fetch(const TexelSampleCall *c, const Lane *lane, uint32_t level, uint32_t x,
+                  uint32_t y, uint32_t z, TexelValue *texel) {
     if (c->residency) {
         bool deep = c->t->type == ABI_TEXTURE_3D;
         texel->f[0] = abi_sparse_texel(c->t, level, deep ? 0 : z, x, y, deep ? z : 0);
         return;
     }
-    cpu_texel_fetch(c->t, level, x, y, z, 0, c->blocks, texel);
+    texel_fetch(c->t, level, x, y, z, 0, c->blocks, texel);
     after_fetch(c, lane, texel);
 }
 
-static void fetch_cube(const CpuSampleCall *c, const Lane *lane, uint32_t level, const Axis axes[2],
-                       bool linear, Footprint *p) {
+static void fetch_cube(const TexelSampleCall *c, const Lane *lane, uint32_t level,
+                       const Axis axes[2], bool linear, Footprint *p) {
     uint32_t n = c->t->levels[level].width, missing = 4;
     p->n = linear ? 4 : 1;
     for (unsigned k = 0; k < p->n; k++) {
@@ -205,7 +204,7 @@ static void fetch_cube(const CpuSampleCall *c, const Lane *lane, uint32_t level,
                                   3;
 }
 
-static void fetch_plain(const CpuSampleCall *c, const Lane *lane, uint32_t level,
+static void fetch_plain(const TexelSampleCall *c, const Lane *lane, uint32_t level,
                         const Axis axes[3], unsigned dimensions, bool linear, Footprint *p) {
     p->n = linear ? 1u << dimensions : 1;
     for (unsigned k = 0; k < p->n; k++) {
@@ -217,19 +216,19 @@ static void fetch_plain(const CpuSampleCall *c, const Lane *lane, uint32_t level
         } else if (c->residency) {
             p->texels[k].f[0] = 1; // the border is always there
         } else {
-            cpu_sample_border(c, &p->texels[k]);
+            texel_sample_border(c, &p->texels[k]);
             after_fetch(c, lane, &p->texels[k]);
         }
     }
 }
 
-static void footprint(const CpuSampleCall *c, const Lane *lane, uint32_t level, bool linear,
+static void footprint(const TexelSampleCall *c, const Lane *lane, uint32_t level, bool linear,
                       Footprint *p) {
     const AbiTextureLevel *l = &c->t->levels[level];
-    unsigned dimensions = cpu_type_dimensions(c->t->type);
+    unsigned dimensions = texel_type_dimensions(c->t->type);
     uint32_t size[3] = {l->width, l->height, l->depth};
     Axis axes[3] = {0};
-    bool cube = cpu_type_is_cube(c->t->type);
+    bool cube = texel_type_is_cube(c->t->type);
     for (unsigned i = 0; i < dimensions; i++) {
         if (cube)
             cube_axis(lane->coord[i], size[i], linear, &axes[i]);
@@ -250,8 +249,8 @@ static void footprint(const CpuSampleCall *c, const Lane *lane, uint32_t level, 
 
 // Adds scale times the level's filtered value; with a minimum or maximum reduction, every texel
 // that has a weight counts alike.
-static void add_level(const CpuSampleCall *c, const Lane *lane, uint32_t level, bool linear,
-                      float scale, bool *first, CpuTexel *sum) {
+static void add_level(const TexelSampleCall *c, const Lane *lane, uint32_t level, bool linear,
+                      float scale, bool *first, TexelValue *sum) {
     Footprint p;
     footprint(c, lane, level, linear, &p);
     if (c->residency) { // sum: whether one is missing
@@ -278,8 +277,8 @@ static void add_level(const CpuSampleCall *c, const Lane *lane, uint32_t level, 
     }
 }
 
-static void tap(const CpuSampleCall *c, const Lane *lane, const CpuLod *lod, float scale,
-                bool *first, CpuTexel *sum) {
+static void tap(const TexelSampleCall *c, const Lane *lane, const TexelLod *lod, float scale,
+                bool *first, TexelValue *sum) {
     bool linear = (lod->minify ? c->s.min_filter : c->s.mag_filter) == 1 &&
                   !abi_format_is_integer(c->t->format);
     uint32_t last = c->t->n_levels - 1;
@@ -297,16 +296,17 @@ static void tap(const CpuSampleCall *c, const Lane *lane, const CpuLod *lod, flo
 }
 
 static void set_cube(Lane *lane, const float direction[3]) {
-    CpuCubePoint point;
-    cpu_cube_project(direction, &point);
+    TexelCubePoint point;
+    texel_cube_project(direction, &point);
     lane->face = point.face;
     lane->coord[0] = point.s;
     lane->coord[1] = point.t;
 }
 
-static void sample_filtered(const CpuSampleCall *c, Lane *lane, const CpuLod *lod, CpuTexel *out) {
-    bool first = true, cube = cpu_type_is_cube(c->t->type);
-    *out = (CpuTexel){{0, 0, 0, 0}};
+static void sample_filtered(const TexelSampleCall *c, Lane *lane, const TexelLod *lod,
+                            TexelValue *out) {
+    bool first = true, cube = texel_type_is_cube(c->t->type);
+    *out = (TexelValue){{0, 0, 0, 0}};
     float center[3] = {lane->coord[0], lane->coord[1], lane->coord[2]};
     float n = (float)lod->n_taps;
     for (unsigned k = 0; k < lod->n_taps; k++) {
@@ -319,14 +319,14 @@ static void sample_filtered(const CpuSampleCall *c, Lane *lane, const CpuLod *lo
             for (int i = 0; i < 3; i++) lane->coord[i] = at[i];
         tap(c, lane, lod, 1 / n, &first, out);
     }
-    if (!c->residency) cpu_texel_swizzle(c->t, out);
+    if (!c->residency) texel_swizzle(c->t, out);
 }
 
 // Counter-clockwise from the lower left: (0, 1), (1, 1), (1, 0), (0, 0).
-static void gather(const CpuSampleCall *c, Lane *lane, CpuTexel *out) {
+static void gather(const TexelSampleCall *c, Lane *lane, TexelValue *out) {
     static const unsigned order[4] = {2, 3, 1, 0};
     unsigned component = c->op >> CPU_TEX_COMPONENT & 3;
-    if (cpu_type_is_cube(c->t->type)) {
+    if (texel_type_is_cube(c->t->type)) {
         float direction[3] = {lane->coord[0], lane->coord[1], lane->coord[2]};
         set_cube(lane, direction);
     }
@@ -335,24 +335,25 @@ static void gather(const CpuSampleCall *c, Lane *lane, CpuTexel *out) {
     for (unsigned k = 0; c->residency && k < p.n; k++)
         if (p.texels[k].f[0] < 1) out->f[0] = 1;
     for (unsigned k = 0; !c->residency && k < 4; k++) {
-        CpuTexel *texel = &p.texels[order[k] & (p.n - 1)];
-        CpuTexel swizzled = *texel;
-        if (!(c->op & CPU_TEX_COMPARE)) cpu_texel_swizzle(c->t, &swizzled);
+        TexelValue *texel = &p.texels[order[k] & (p.n - 1)];
+        TexelValue swizzled = *texel;
+        if (!(c->op & CPU_TEX_COMPARE)) texel_swizzle(c->t, &swizzled);
         out->u[k] = swizzled.u[component];
     }
 }
 
-static void load_lane(const CpuSampleCall *c, uint32_t l, Lane *lane) {
+static void load_lane(const TexelSampleCall *c, uint32_t l, Lane *lane) {
     const uint32_t *rows = c->rows;
     const float *floats = (const float *)rows;
     size_t n = c->n_lanes;
-    unsigned type = c->t->type, dimensions = cpu_type_is_cube(type) ? 3 : cpu_type_dimensions(type);
+    unsigned type = c->t->type,
+             dimensions = texel_type_is_cube(type) ? 3 : texel_type_dimensions(type);
     *lane = (Lane){0};
     for (unsigned i = 0; i < dimensions; i++) {
         lane->coord[i] = floats[(CPU_TEX_X + i) * n + l];
         if (c->op & CPU_TEX_OFFSET) lane->offset[i] = (int32_t)rows[(CPU_TEX_OFFSETS + i) * n + l];
     }
-    if (cpu_type_is_array(type) && cpu_type_is_array(c->op & CPU_TEX_TYPE_MASK)) {
+    if (texel_type_is_array(type) && texel_type_is_array(c->op & CPU_TEX_TYPE_MASK)) {
         uint32_t slice = rows[CPU_TEX_SLICE * n + l], last = c->t->array_length - 1;
         lane->slice = slice < last ? slice : last;
     }
@@ -360,24 +361,24 @@ static void load_lane(const CpuSampleCall *c, uint32_t l, Lane *lane) {
 }
 
 // Does it matter how large a pixel's image is?
-static bool depends_on_lod(const CpuSampleCall *c) {
+static bool depends_on_lod(const TexelSampleCall *c) {
     if (c->op & CPU_TEX_QUERY_LOD || c->s.min_filter != c->s.mag_filter) return true;
     return (c->s.mip_filter != 0 && c->t->n_levels > 1) || c->s.max_anisotropy > 1;
 }
 
-void cpu_sample_general(const CpuSampleCall *c) {
+void texel_sample_general(const TexelSampleCall *c) {
     size_t n = c->n_lanes;
     bool with_lod = depends_on_lod(c);
     for (uint32_t l = 0; l < c->n_lanes; l++) {
-        if (!cpu_lane_active(c->mask, l)) continue;
+        if (!texel_lane_active(c->mask, l)) continue;
         Lane lane;
-        CpuTexel out = {{0, 0, 0, 0}};
+        TexelValue out = {{0, 0, 0, 0}};
         load_lane(c, l, &lane);
         if (c->op & CPU_TEX_GATHER) {
             gather(c, &lane, &out);
         } else {
-            CpuLod lod = {.n_taps = 1};
-            if (with_lod) cpu_lod(c, l, &lod);
+            TexelLod lod = {.n_taps = 1};
+            if (with_lod) texel_lod(c, l, &lod);
             if (c->op & CPU_TEX_QUERY_LOD) {
                 out.f[0] = lod.clamped;
                 out.f[1] = lod.unclamped;
@@ -385,7 +386,7 @@ void cpu_sample_general(const CpuSampleCall *c) {
                 sample_filtered(c, &lane, &lod, &out);
             }
         }
-        if (c->residency) cpu_residency_answer(c->op, out.f[0] == 0, &out);
+        if (c->residency) texel_residency_answer(c->op, out.f[0] == 0, &out);
         for (unsigned i = 0; i < 4; i++) c->out[i * n + l] = out.u[i];
     }
 }

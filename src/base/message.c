@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// error.c: see error.h.
-#include "apps/neural/error.h"
+// message.c: see message.h.
+#include "base/message.h"
 #include <stdarg.h>
 #include <stdio.h>
 
-bool neural_fail(char *message, const char *format, ...) {
+bool message_fail(char *message, const char *format, ...) {
     if (!message) return false;
     va_list list;
     va_start(list, format);
-    vsnprintf(message, NEURAL_ERROR_BYTES, format, list);
+    vsnprintf(message, MESSAGE_BYTES, format, list);
     va_end(list);
     for (char *p = message; *p; p++) // paths and keys come from anywhere
         if ((unsigned char)*p < 32 || *p == 127) *p = '?';

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// image_png.c: PNG by libpng (see image.h). libpng does every colour type, depth and interlacing;
+// png.c: PNG by libpng (see image.h). libpng does every colour type, depth and interlacing;
 // here stand the limits, the order of its conversions and alpha. Its errors come back by longjmp:
 // whatever must survive that lives in the Reader, outside the frame of setjmp.
-#include "apps/neural/image_int.h"
+#include "image/image_int.h"
 #include <png.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -97,7 +97,7 @@ static bool chunks_are_whole(const unsigned char *data, size_t n) {
     return false;
 }
 
-bool image_read_png(NeuralImage *image, const unsigned char *data, size_t n, bool keep_alpha,
+bool image_read_png(Image *image, const unsigned char *data, size_t n, bool keep_alpha,
                     int *orientation, Reason *reason) {
     Reader r = {.data = data, .n = n, .reason = reason};
     bool ok = false;
@@ -112,13 +112,13 @@ bool image_read_png(NeuralImage *image, const unsigned char *data, size_t n, boo
     else
         snprintf(reason->text, sizeof reason->text, "out of memory");
     if (ok && keep_alpha) {
-        *image = (NeuralImage){r.width, r.height, r.rgba};
+        *image = (Image){r.width, r.height, r.rgba};
         r.rgba = NULL;
     } else if (ok) {
         size_t n_pixels = (size_t)r.width * r.height;
         drop_alpha(r.rgba, n_pixels);
         unsigned char *less = realloc(r.rgba, n_pixels * 3);
-        *image = (NeuralImage){r.width, r.height, less ? less : r.rgba};
+        *image = (Image){r.width, r.height, less ? less : r.rgba};
         r.rgba = NULL;
     }
     png_destroy_read_struct(&r.png, &r.info, NULL);
@@ -150,7 +150,7 @@ static void write_bytes(png_structp png, png_bytep from, size_t n) {
 
 static void flush(png_structp png) { (void)png; }
 
-static bool write_rows(Writer *w, const NeuralImage *image, size_t pixel_bytes, bool alpha) {
+static bool write_rows(Writer *w, const Image *image, size_t pixel_bytes, bool alpha) {
     if (setjmp(png_jmpbuf(w->png))) return false;
     const size_t width = image->width;
     png_set_write_fn(w->png, w, write_bytes, flush);
@@ -177,8 +177,8 @@ static bool write_rows(Writer *w, const NeuralImage *image, size_t pixel_bytes, 
     return true;
 }
 
-unsigned char *image_write_png(const NeuralImage *image, size_t pixel_bytes, bool alpha,
-                               size_t *n_bytes, Reason *reason) {
+unsigned char *image_write_png(const Image *image, size_t pixel_bytes, bool alpha, size_t *n_bytes,
+                               Reason *reason) {
     *n_bytes = 0;
     Writer w = {0};
     bool ok = false;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// texel.c: single texels: fetching for every format, and MSL's read and write, lane by lane. Any
+// fetch.c: single texels: fetching for every format, and MSL's read and write, lane by lane. Any
 // coordinate, slice, level or sample outside the texture: a read gives zero, a write does nothing.
 // A texture buffer without alpha gives (0, 0, 0, 1) there, as Metal's specification has it.
 #include <string.h>
-#include "devices/cpu/texture/sampling.h"
+#include "texel/sampling.h"
 
 static void fetch_block(const AbiTexture *t, const unsigned char *at, uint32_t level, uint32_t x,
-                        uint32_t y, CpuBlockCache *blocks, CpuTexel *texel) {
+                        uint32_t y, TexelBlockCache *blocks, TexelValue *texel) {
     const AbiPixelFormat *f = t->format;
     unsigned place = (x / f->block_width & 1) | (y / f->block_height & 1) << 1;
     if (blocks->block[place] != at) {
@@ -18,8 +18,8 @@ static void fetch_block(const AbiTexture *t, const unsigned char *at, uint32_t l
     memcpy(texel->f, &blocks->rgba[place][k * 4], sizeof texel->f);
 }
 
-void cpu_texel_fetch(const AbiTexture *t, uint32_t level, uint32_t x, uint32_t y, uint32_t z,
-                     uint32_t sample, CpuBlockCache *blocks, CpuTexel *texel) {
+void texel_fetch(const AbiTexture *t, uint32_t level, uint32_t x, uint32_t y, uint32_t z,
+                 uint32_t sample, TexelBlockCache *blocks, TexelValue *texel) {
     const unsigned char *at = abi_texture_at(t, level, x, y, z, sample);
     if (abi_format_is_blocked(t->format))
         fetch_block(t, at, level, x, y, blocks, texel);
@@ -29,9 +29,9 @@ void cpu_texel_fetch(const AbiTexture *t, uint32_t level, uint32_t x, uint32_t y
         texel_decode_float(t->format, at, 1, texel->f);
 }
 
-void cpu_texel_swizzle(const AbiTexture *t, CpuTexel *texel) {
+void texel_swizzle(const AbiTexture *t, TexelValue *texel) {
     if (!t->swizzled) return;
-    CpuTexel in = *texel;
+    TexelValue in = *texel;
     float one = 1;
     uint32_t one_bits;
     memcpy(&one_bits, &one, sizeof one_bits);
@@ -42,7 +42,7 @@ void cpu_texel_swizzle(const AbiTexture *t, CpuTexel *texel) {
     }
 }
 
-uint32_t cpu_texel_outside_alpha(const AbiTexture *t) {
+uint32_t texel_outside_alpha(const AbiTexture *t) {
     if (t->type != ABI_TEXTURE_BUFFER || abi_format_has_alpha(t->format)) return 0;
     return abi_format_is_integer(t->format) ? 1 : 0x3f800000; // 1.0f
 }
@@ -55,18 +55,19 @@ typedef struct Place {
 static bool place_of(const AbiTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *rows,
                      uint32_t l, Place *p) {
     size_t n = n_lanes;
-    unsigned type = t->type, asked = op & CPU_TEX_TYPE_MASK, dimensions = cpu_type_dimensions(type);
+    unsigned type = t->type, asked = op & CPU_TEX_TYPE_MASK,
+             dimensions = texel_type_dimensions(type);
     *p = (Place){.x = rows[CPU_TEX_X * n + l]};
-    if (cpu_type_dimensions(asked) < dimensions) return false;
+    if (texel_type_dimensions(asked) < dimensions) return false;
     if (dimensions > 1) p->y = rows[CPU_TEX_Y * n + l];
-    bool has_slice = cpu_type_is_array(asked) || cpu_type_is_cube(asked);
+    bool has_slice = texel_type_is_array(asked) || texel_type_is_cube(asked);
     uint32_t n_layers = abi_texture_n_slices(t);
     if (has_slice) p->z = rows[CPU_TEX_SLICE * n + l];
-    if (cpu_type_is_multisample(type)) {
-        if (!cpu_type_is_multisample(asked)) return false;
+    if (texel_type_is_multisample(type)) {
+        if (!texel_type_is_multisample(asked)) return false;
         p->sample = rows[CPU_TEX_SAMPLE * n + l];
     } else if (type != ABI_TEXTURE_BUFFER) {
-        if (asked == ABI_TEXTURE_BUFFER || cpu_type_is_multisample(asked)) return false;
+        if (asked == ABI_TEXTURE_BUFFER || texel_type_is_multisample(asked)) return false;
         p->level = rows[CPU_TEX_LEVEL * n + l];
     }
     if (p->level >= t->n_levels || p->sample >= t->n_samples) return false;
@@ -79,14 +80,14 @@ static bool place_of(const AbiTexture *t, uint32_t op, uint32_t n_lanes, const u
 }
 
 static void read_lanes(const AbiTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
-                       const uint32_t *rows, uint32_t *out, CpuBlockCache *blocks) {
+                       const uint32_t *rows, uint32_t *out, TexelBlockCache *blocks) {
     for (uint32_t l = 0; l < n_lanes; l++) {
-        if (!cpu_lane_active(mask, l)) continue;
+        if (!texel_lane_active(mask, l)) continue;
         Place p;
-        CpuTexel texel = {.u = {0, 0, 0, cpu_texel_outside_alpha(t)}};
+        TexelValue texel = {.u = {0, 0, 0, texel_outside_alpha(t)}};
         if (place_of(t, op, n_lanes, rows, l, &p)) {
-            cpu_texel_fetch(t, p.level, p.x, p.y, p.z, p.sample, blocks, &texel);
-            cpu_texel_swizzle(t, &texel);
+            texel_fetch(t, p.level, p.x, p.y, p.z, p.sample, blocks, &texel);
+            texel_swizzle(t, &texel);
         }
         for (size_t i = 0; i < 4; i++) out[i * n_lanes + l] = texel.u[i];
     }
@@ -96,26 +97,26 @@ static void read_lanes(const AbiTexture *t, uint32_t op, uint32_t n_lanes, const
 static __attribute__((noinline)) void read_blocked(const AbiTexture *t, uint32_t op,
                                                    uint32_t n_lanes, const uint32_t *mask,
                                                    const uint32_t *rows, uint32_t *out) {
-    CpuBlockCache blocks;
+    TexelBlockCache blocks;
     memset(blocks.block, 0, sizeof blocks.block);
     read_lanes(t, op, n_lanes, mask, rows, out, &blocks);
 }
 
-void cpu_read_general(const AbiTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
-                      const uint32_t *rows, uint32_t *out) {
+void texel_read_general(const AbiTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
+                        const uint32_t *rows, uint32_t *out) {
     if (abi_format_is_blocked(t->format))
         read_blocked(t, op, n_lanes, mask, rows, out);
     else
         read_lanes(t, op, n_lanes, mask, rows, out, NULL);
 }
 
-void cpu_write_general(const AbiTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
-                       const uint32_t *rows) {
+void texel_write_general(const AbiTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
+                         const uint32_t *rows) {
     if (abi_format_is_blocked(t->format)) return;
     for (uint32_t l = 0; l < n_lanes; l++) {
         Place p;
-        if (!cpu_lane_active(mask, l) || !place_of(t, op, n_lanes, rows, l, &p)) continue;
-        CpuTexel v;
+        if (!texel_lane_active(mask, l) || !place_of(t, op, n_lanes, rows, l, &p)) continue;
+        TexelValue v;
         for (size_t i = 0; i < 4; i++) v.u[i] = rows[(CPU_TEX_VALUE + i) * n_lanes + l];
         unsigned char *at = abi_texture_at(t, p.level, p.x, p.y, p.z, p.sample);
         if (abi_format_is_integer(t->format))
@@ -165,12 +166,12 @@ static uint64_t atomic64(uint64_t *at, unsigned what, uint64_t v, uint64_t expec
     }
 }
 
-void cpu_atomic_general(const AbiTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
-                        const uint32_t *rows, uint32_t *out) {
+void texel_atomic_general(const AbiTexture *t, uint32_t op, uint32_t n_lanes, const uint32_t *mask,
+                          const uint32_t *rows, uint32_t *out) {
     unsigned what = op >> CPU_TEX_ATOMIC & 15;
     size_t n = n_lanes;
     for (uint32_t l = 0; l < n_lanes; l++) {
-        if (!cpu_lane_active(mask, l)) continue;
+        if (!texel_lane_active(mask, l)) continue;
         for (size_t i = 0; i < 4; i++) out[i * n + l] = 0;
         Place p;
         if (!(t->format->caps & (ABI_FORMAT_ATOMIC | ABI_FORMAT_ATOMIC64)) ||

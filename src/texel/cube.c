@@ -2,7 +2,7 @@
 // cube.c: directions to faces of a cube. Faces in Metal's order +x -x +y -y +z -z. Ties between
 // axes go to z, then y.
 #include <math.h>
-#include "devices/cpu/texture/sampling.h"
+#include "texel/sampling.h"
 
 static void to_face(unsigned face, const float d[3], float *sc, float *tc, float *ma) {
     switch (face) {
@@ -20,7 +20,7 @@ static float half_way(float c, float ma) {
     return s > 0 ? s < 1 ? s : 1 : 0; // NaN: 0
 }
 
-void cpu_cube_project(const float d[3], CpuCubePoint *p) {
+void texel_cube_project(const float d[3], TexelCubePoint *p) {
     float x = fabsf(d[0]), y = fabsf(d[1]), z = fabsf(d[2]);
     unsigned axis = z >= x && z >= y ? 2 : y >= x ? 1 : 0;
     p->face = axis * 2 + (d[axis] < 0);
@@ -29,7 +29,7 @@ void cpu_cube_project(const float d[3], CpuCubePoint *p) {
     p->t = half_way(p->tc, p->ma);
 }
 
-void cpu_cube_derivative(const CpuCubePoint *p, const float d[3], float st[2]) {
+void texel_cube_derivative(const TexelCubePoint *p, const float d[3], float st[2]) {
     float sc, tc, ma;
     to_face(p->face, d, &sc, &tc, &ma);
     float scale = 0.5f / (p->ma * p->ma);

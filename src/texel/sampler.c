@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // sampler.c: a sampler handle (abi/cpu_texture.h) to an AbiSampler whose fields are all in range.
 #include <math.h>
-#include "devices/cpu/texture/sampling.h"
+#include "texel/sampling.h"
 #include "base/numbers.h"
 
 static unsigned field(uint64_t handle, unsigned at, unsigned n_bits) {
@@ -34,7 +34,7 @@ static void unpack(uint64_t h, AbiSampler *s) {
     if (field(h, ABI_SAMPLER_BIASED, 1)) unpack_biased(h, s);
 }
 
-void cpu_sampler_unpack(uint64_t handle, AbiSampler *s) {
+void texel_sampler_unpack(uint64_t handle, AbiSampler *s) {
     if (handle == 0)
         *s = (AbiSampler){.max_anisotropy = 1, .lod_max = INFINITY};
     else if (handle & 1)
@@ -44,7 +44,7 @@ void cpu_sampler_unpack(uint64_t handle, AbiSampler *s) {
     if (s->max_anisotropy < 1) s->max_anisotropy = 1;
     if (s->max_anisotropy > 16) s->max_anisotropy = 16;
     for (int i = 0; i < 3; i++)
-        if (s->address[i] > CPU_CLAMP_TO_BORDER) s->address[i] = CPU_CLAMP_TO_EDGE;
+        if (s->address[i] > TEXEL_CLAMP_TO_BORDER) s->address[i] = TEXEL_CLAMP_TO_EDGE;
     if (!(s->lod_min >= 0)) s->lod_min = 0;
     if (!(s->lod_max >= s->lod_min)) s->lod_max = s->lod_min;
     float bias = s->lod_bias; // Apple: S4.6, -16 .. 15.999

@@ -8,22 +8,22 @@
 // for them). The longer axis is covered with N = ceil(major / minor) taps, at most max_anisotropy,
 // each at the level that belongs to major / N.
 #include <math.h>
-#include "devices/cpu/texture/sampling.h"
+#include "texel/sampling.h"
 
-static float row(const CpuSampleCall *c, unsigned r, uint32_t lane) {
+static float row(const TexelSampleCall *c, unsigned r, uint32_t lane) {
     return ((const float *)c->rows)[(size_t)r * c->n_lanes + lane];
 }
 
 // Difference between the lanes of a pair; 0 where one of them takes no part.
-static float difference(const CpuSampleCall *c, unsigned r, uint32_t lane, uint32_t bit) {
+static float difference(const TexelSampleCall *c, unsigned r, uint32_t lane, uint32_t bit) {
     if (c->n_lanes < 4) return 0;
     uint32_t high = lane | bit, low = lane & ~bit;
-    if (!cpu_lane_active(c->mask, high) || !cpu_lane_active(c->mask, low)) return 0;
+    if (!texel_lane_active(c->mask, high) || !texel_lane_active(c->mask, low)) return 0;
     return row(c, r, high) - row(c, r, low);
 }
 
 // Derivatives of the coordinates as given.
-static void derivatives(const CpuSampleCall *c, uint32_t lane, unsigned n, float dx[3],
+static void derivatives(const TexelSampleCall *c, uint32_t lane, unsigned n, float dx[3],
                         float dy[3]) {
     bool given = (c->op & CPU_TEX_LOD_MASK) == CPU_TEX_LOD_GRADIENT;
     for (unsigned i = 0; i < 3; i++) dx[i] = dy[i] = 0;
@@ -52,8 +52,8 @@ static void ellipse(const float dx[3], const float dy[3], float *major, float *m
     ab[1] = n > 0 ? (float)(y / n) : 0;
 }
 
-static void anisotropic(const CpuSampleCall *c, bool plane, const float sx[3], const float sy[3],
-                        const float dx[3], const float dy[3], CpuLod *lod, float *rho) {
+static void anisotropic(const TexelSampleCall *c, bool plane, const float sx[3], const float sy[3],
+                        const float dx[3], const float dy[3], TexelLod *lod, float *rho) {
     float major, minor, ab[2];
     if (plane) {
         ellipse(sx, sy, &major, &minor, ab);
@@ -73,20 +73,20 @@ static void anisotropic(const CpuSampleCall *c, bool plane, const float sx[3], c
     *rho = major / (float)lod->n_taps;
 }
 
-static float rho_of(const CpuSampleCall *c, uint32_t lane, CpuLod *lod) {
+static float rho_of(const TexelSampleCall *c, uint32_t lane, TexelLod *lod) {
     const AbiTexture *t = c->t;
-    bool cube = cpu_type_is_cube(t->type);
-    unsigned n = cube ? 3 : cpu_type_dimensions(t->type);
+    bool cube = texel_type_is_cube(t->type);
+    unsigned n = cube ? 3 : texel_type_dimensions(t->type);
     float dx[3], dy[3], sx[3] = {0}, sy[3] = {0};
     derivatives(c, lane, n, dx, dy);
     float size[3] = {(float)t->width, (float)t->height, (float)t->depth};
     if (cube) {
         float direction[3] = {row(c, CPU_TEX_X, lane), row(c, CPU_TEX_Y, lane),
                               row(c, CPU_TEX_Z, lane)};
-        CpuCubePoint p;
-        cpu_cube_project(direction, &p);
-        cpu_cube_derivative(&p, dx, sx);
-        cpu_cube_derivative(&p, dy, sy);
+        TexelCubePoint p;
+        texel_cube_project(direction, &p);
+        texel_cube_derivative(&p, dx, sx);
+        texel_cube_derivative(&p, dy, sy);
     } else {
         for (unsigned i = 0; i < n; i++) {
             sx[i] = dx[i];
@@ -104,9 +104,9 @@ static float rho_of(const CpuSampleCall *c, uint32_t lane, CpuLod *lod) {
     return rho;
 }
 
-void cpu_lod(const CpuSampleCall *c, uint32_t lane, CpuLod *lod) {
+void texel_lod(const TexelSampleCall *c, uint32_t lane, TexelLod *lod) {
     uint32_t mode = c->op & CPU_TEX_LOD_MASK;
-    *lod = (CpuLod){.n_taps = 1};
+    *lod = (TexelLod){.n_taps = 1};
     float lambda =
         mode == CPU_TEX_LOD_LEVEL ? row(c, CPU_TEX_LEVEL, lane) : log2f(rho_of(c, lane, lod));
     if (mode == CPU_TEX_LOD_BIAS) lambda += row(c, CPU_TEX_LEVEL, lane);

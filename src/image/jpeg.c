@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// image_jpeg.c: JPEG by libjpeg-turbo (see image.h). libjpeg goes on after damage with a warning
-// and grey pixels; here damage is an error. Errors come back by longjmp, as in image_png.c.
-#include "apps/neural/image_int.h"
+// jpeg.c: JPEG by libjpeg-turbo (see image.h). libjpeg goes on after damage with a warning
+// and grey pixels; here damage is an error. Errors come back by longjmp, as in png.c.
+#include "image/image_int.h"
 #include <setjmp.h>
 #include <stdio.h> // jpeglib.h needs FILE
 #include <stdlib.h>
@@ -105,7 +105,7 @@ static bool read_rows(Jpeg *j, struct jpeg_decompress_struct *d, const unsigned 
     return true;
 }
 
-bool image_read_jpeg(NeuralImage *image, const unsigned char *data, size_t n, int *orientation,
+bool image_read_jpeg(Image *image, const unsigned char *data, size_t n, int *orientation,
                      Reason *reason) {
     struct jpeg_decompress_struct d = {0};
     Jpeg j;
@@ -113,7 +113,7 @@ bool image_read_jpeg(NeuralImage *image, const unsigned char *data, size_t n, in
     d.err = &j.error;
     bool ok = read_rows(&j, &d, data, n, orientation);
     if (ok) {
-        *image = (NeuralImage){d.output_width, d.output_height, j.rgb};
+        *image = (Image){d.output_width, d.output_height, j.rgb};
         j.rgb = NULL;
     }
     jpeg_destroy_decompress(&d);
@@ -122,8 +122,7 @@ bool image_read_jpeg(NeuralImage *image, const unsigned char *data, size_t n, in
     return ok;
 }
 
-static bool write_rows(Jpeg *j, struct jpeg_compress_struct *c, const NeuralImage *image,
-                       int quality) {
+static bool write_rows(Jpeg *j, struct jpeg_compress_struct *c, const Image *image, int quality) {
     if (setjmp(j->back)) return false;
     jpeg_create_compress(c);
     jpeg_mem_dest(c, &j->encoded, &j->n_encoded);
@@ -143,8 +142,7 @@ static bool write_rows(Jpeg *j, struct jpeg_compress_struct *c, const NeuralImag
     return true;
 }
 
-unsigned char *image_write_jpeg(const NeuralImage *image, int quality, size_t *n_bytes,
-                                Reason *reason) {
+unsigned char *image_write_jpeg(const Image *image, int quality, size_t *n_bytes, Reason *reason) {
     struct jpeg_compress_struct c = {0};
     Jpeg j;
     begin(&j, reason);
