@@ -4,7 +4,7 @@
 // not installed.
 #include <time.h>
 #include "api_test.h"
-#include "../xvfb.h"
+#include "../../xvfb.h"
 
 __attribute__((constructor)) static void program_draws(void) { needs_drawing = true; }
 

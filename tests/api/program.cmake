@@ -1,0 +1,13 @@
+# api_program(name libraries...): the target test_api_<name> from test_<name>.c, in whichever folder of tests/api it is.
+file(GLOB API_SOURCES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/api/*/test_*.c)
+function(api_program name)
+    set(source ${API_SOURCES})
+    list(FILTER source INCLUDE REGEX "/test_${name}\\.c$")
+    list(LENGTH source n)
+    if(NOT n EQUAL 1)
+        message(FATAL_ERROR "tests/api: ${n} files are called test_${name}.c")
+    endif()
+    add_executable(test_api_${name} ${source})
+    target_include_directories(test_api_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/api)
+    target_link_libraries(test_api_${name} PRIVATE ${ARGN} cmocka Threads::Threads m)
+endfunction()
