@@ -168,11 +168,11 @@ static void add_break(Strings *args, const char *source, const char *place) {
     Text t = {0};
     bool number = strspn(place, "0123456789") == strlen(place);
     if (source && number)
-        text_printf(&t, "break %s:%s", source, place);
-    else if (source && !strchr(place, ':') && !ends_in(source, ".metallib"))
-        text_printf(&t, "break -source %s -function %s", source, place);
+        text_printf(&t, "break -source \"%s\" -line %s", source, place);
+    else if (source && debug_is_identifier(place) && !ends_in(source, ".metallib"))
+        text_printf(&t, "break -source \"%s\" -function %s", source, place);
     else
-        text_printf(&t, "break %s", place);
+        text_printf(&t, "break %s", place); // the user's own words
     add_command(args, text_take(&t));
 }
 
@@ -261,6 +261,11 @@ static int add_target(Strings *args, Job *job) {
     if (is_shader(name)) {
         if (!job->program[1])
             return options_wrong(&line, "which kernel of '%s'? (`ingot debug --help`)", name);
+        if (!debug_is_plain(name))
+            return complain(EXIT_INPUT, "debug", "gdb cannot be told of a file with such a name");
+        if (!debug_is_identifier(job->program[1]) && !job->breaks.n)
+            return complain(EXIT_INPUT, "debug",
+                            "gdb cannot stop in a kernel of that name: say where with --break");
         int status = check_position(job);
         if (!status) add_breaks(args, job, name, job->program[1]);
         return status;
@@ -275,9 +280,9 @@ static int add_target(Strings *args, Job *job) {
     if (!debug_find_stop(stop)) return EXIT_INPUT;
     // The text of the capture is found first, whatever the program's own file says now.
     const char *slash = strrchr(stop->source, '/'), *last = slash ? slash + 1 : stop->source;
-    add_command(args,
-                text_format("set substitute-path %s %s/%s", stop->source, stop->folder, last));
-    add_command(args, text_format("directory %s", stop->folder));
+    add_command(args, text_format("set substitute-path \"%s\" \"%s/%s\"", stop->source,
+                                  stop->folder, last));
+    add_command(args, text_format("directory \"%s\"", stop->folder));
     add_breaks(args, job, last, stop->function);
     return EXIT_FINE;
 }
@@ -286,6 +291,11 @@ static int start(Job *job, char *script) {
     Strings args = {0};
     add(&args, (char *)(uintptr_t)job->gdb);
     add(&args, "-q");
+    // Of the folder, the program and its libraries nothing is run by gdb itself.
+    add(&args, "-nx");
+    static const char *const off[] = {"local-gdbinit", "gdb-scripts", "python-scripts"};
+    for (size_t i = 0; i < sizeof off / sizeof *off; i++)
+        add(&args, "-iex"), add(&args, text_format("set auto-load %s off", off[i]));
     if (job->batch) add(&args, "-batch");
     add(&args, "-x");
     add(&args, script);

@@ -4,6 +4,7 @@
 #include "base/files.h"
 #include "apps/tools/debug_int.h"
 #include "apps/tools/replay_int.h"
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,6 +32,34 @@ static bool wrong(const char *format, ...) {
     va_end(args);
     complain(EXIT_INPUT, "debug", "%s", text);
     return false;
+}
+
+// ---- Names ----
+
+// A new line begins another command, and the others end the quotes.
+bool debug_is_plain(const char *text) {
+    bool plain = *text != 0;
+    for (; *text; text++)
+        plain = plain && (unsigned char)*text >= ' ' && *text != 127 && !strchr("\"\\'", *text);
+    return plain;
+}
+
+bool debug_is_identifier(const char *text) {
+    for (;;) {
+        if (!isalpha((unsigned char)*text) && *text != '_') return false;
+        while (isalnum((unsigned char)*text) || *text == '_') text++;
+        if (!*text) return true;
+        if (strncmp(text, "::", 2)) return false;
+        text += 2;
+    }
+}
+
+// The names of the capture are a stranger's.
+static bool names_are_plain(const char *function, const char *source) {
+    if (!debug_is_identifier(function))
+        return wrong("the function's name is not one that gdb can be told");
+    return debug_is_plain(source) ||
+           wrong("the name of the source is not one that gdb can be told");
 }
 
 // ---- The function ----
@@ -155,7 +184,7 @@ static bool find(DebugStop *s, const Capture *c, Seen *seen) {
         return wrong("%s does not hold the source of '%s': it was in a .metallib", s->file,
                      function->name);
     s->function = strdup(function->name);
-    return s->function != NULL;
+    return s->function != NULL && names_are_plain(s->function, seen->source);
 }
 
 // ---- The source ----

@@ -19,6 +19,11 @@ typedef struct DebugStop { // where to stop in a capture
     char *folder; // holds the sources of the capture under their names
 } DebugStop;
 
+// What a command of gdb can hold in double quotes without meaning anything else; and what it takes
+// for the name of a function and nothing more: identifiers, with :: between.
+bool debug_is_plain(const char *text);
+bool debug_is_identifier(const char *text);
+
 // The function that is to be looked at, with its source as a file. False: said why.
 bool debug_find_stop(DebugStop *stop);
 void debug_stop_free(DebugStop *stop);
