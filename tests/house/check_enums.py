@@ -5,7 +5,7 @@
 
 Compared with include/ingot:
   Python     enums.def: every member has the value of the enumerator with its name; none is missing
-  Objective-C  the tables of src/mac/face/api, where they name the same enumerators
+  Objective-C  the table in api, where they name the same enumerators
   C          an enum of src with a comment "MTLName" or "= MTLName" at its first or last line: contracts, compiler
              and devices do not include the public headers. A name must mean the enumerator with its value:
              ABI_COMPARE_LESS_EQUAL is LessEqual of MTLCompareFunction.
@@ -90,7 +90,7 @@ class Check:
 
     def objective_c(self) -> None:
         values = {n: v for enum in self.enums.values() for n, v in enum.items()}
-        for path in sorted((ROOT / "src/mac/face/api").glob("*.api")):
+        for path in sorted((ROOT / "api").glob("*.api")):
             for name, value in re.findall(r"^    (MTL\w+) = (-?\w+)$", path.read_text(), re.M):
                 if name in values:
                     self.compare(path.name, name, int(value.rstrip("ul"), 0), values[name] % 2**64)

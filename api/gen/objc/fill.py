@@ -6,7 +6,7 @@ An object is {class, a slot for each property}, the superclass's slots first. Fi
 call, so that no pointer into an object outlives it; what a struct points to lives in the call's arena.
 """
 import re
-from api import setter
+from table import setter
 from names import snake
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""api.py: reads the table of Metal's API (../api/*.api) into plain objects.
+"""table.py: reads the table of Metal's API (api/*.api) into plain objects.
 
 A line is a row, `#` begins a comment, rows below a protocol or class belong to it:
 
@@ -22,7 +22,7 @@ A line is a row, `#` begins a comment, rows below a protocol or class belong to 
 
 Bindings of methods: nothing (the rule of names: names.py), a function of include/ingot ("owned"
 behind it: it gives a reference; "array": it and NAME_count make a NSArray; "with A, B": more arguments
-at its end), `hand` (a function face_CLASS_selector_ in a file beside this folder), `new` (an object of
+at its end), `hand` (a function face_CLASS_selector_ in src/mac/face), `new` (an object of
 the class), `set` (stores its arguments in the properties of their names), `reset`,
 `answer EXPRESSION` (a fact of this device), `refused REASON`.
 Of a descriptor's properties: nothing or .field or !.field of the struct that it fills, `after` (the

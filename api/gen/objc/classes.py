@@ -6,8 +6,8 @@ A protocol of Metal gets a class of its own name with "_" before it, whose metho
 protocol and of the protocols it stands on; libingot's class records become its subclasses (adopt.c).
 """
 import re
-from bind import Unbound
-from fill import symbol_of
+from objc.bind import Unbound
+from objc.fill import symbol_of
 from names import implied, snake
 
 

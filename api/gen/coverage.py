@@ -22,7 +22,7 @@ def page(api, report):
     for c in counts.values():
         total += c
     out = ["# Metal for Objective-C: what is there\n\n",
-           "Written by `src/mac/face/gen/generate.py` from the table of Metal's API in `src/mac/face/api`; a test fails\n"
+           "Written by `api/gen/generate.py` from the table of Metal's API in `api`; a test fails\n"
            "when this page and the table differ. *Remembered*: the value can be set and read and changes nothing.\n"
            "*Refused*: the call does nothing and says so, in its error or once on standard error.\n\n",
            f"{len(counts)} classes and protocols, {sum(total.values())} methods: {total['works']} work, "

@@ -1,24 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the Objective-C face of Metal from its table.
+"""Writes what the table of Metal's API says, for those who build on it.
 
-usage: generate.py API-FOLDER INCLUDE-FOLDER OUT-FOLDER
+usage: generate.py objc INCLUDE-FOLDER OUT-FOLDER
 
-OUT gets face_classes.c and face_objects.h (methods and classes), face_strings.m (constants), include/
+objc: OUT gets face_classes.c and face_objects.h (methods and classes), face_strings.m (constants), include/
 (headers for programs) and coverage.md. A row whose C function is not there ends the build here.
 """
 import pathlib
 import re
 import sys
 
-import api as table
 import coverage
-import objc
-from bind import Binder
+import table
 from cheaders import Headers
-from classes import Classes
-from fill import Filler
+from objc import headers as objc
+from objc.bind import Binder
+from objc.classes import Classes
+from objc.fill import Filler
 from types_ import Types
+
+TABLE = pathlib.Path(__file__).resolve().parents[1]
 
 
 def enumerators(api, include):
@@ -40,9 +42,7 @@ def write(path, text):
         path.write_text(text)
 
 
-def main():
-    folder, include, out = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
-    api = table.read(folder)
+def write_objc(api, include, out):
     types, headers = Types(api), Headers(include)
     filler = Filler(api, types, headers)
     classes = Classes(api, types, headers, Binder(api, types, headers), filler)
@@ -61,6 +61,12 @@ def main():
         if "/" not in header:
             write(out / f"include/Metal/{header}.h", f"{objc.NOTE}#import <Metal/Metal.h>\n")
     write(out / "coverage.md", coverage.page(api, classes.report))
+
+
+def main():
+    if len(sys.argv) != 4 or sys.argv[1] != "objc":
+        raise SystemExit(__doc__)
+    write_objc(table.read(TABLE), sys.argv[2], pathlib.Path(sys.argv[3]))
 
 
 if __name__ == "__main__":

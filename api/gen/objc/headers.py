@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""objc.py: writes Metal/Metal.h and QuartzCore's CAMetalLayer.h for Objective-C and C++, a header of a
+"""headers.py: writes Metal/Metal.h and QuartzCore's CAMetalLayer.h for Objective-C and C++, a header of a
 line for each header of Apple's, and the string constants."""
 import re
 
-NOTE = "// Written by src/mac/face/gen/generate.py from src/mac/face/api: do not edit.\n"
+NOTE = "// Written by api/gen/generate.py from api/*.api: do not edit.\n"
 
 
 class Header:
