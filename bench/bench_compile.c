@@ -240,7 +240,7 @@ static void *run(void *context) {
     printf("functions        %4zu, median %7.1f ms, worst %.1f ms\n", b->kernels.n, middle,
            b->kernels.n ? b->kernels.ms[b->kernels.n - 1] : 0);
     for (size_t i = 0; i < b->n_steps; i++)
-        printf("  %-12s %9.1f ms\n", b->step[i].name, b->step[i].ms);
+        printf("  %-14s %9.1f ms\n", b->step[i].name, b->step[i].ms);
     free(b->libraries.ms), free(b->first.ms), free(b->kernels.ms);
     return NULL;
 }

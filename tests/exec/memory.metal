@@ -225,7 +225,7 @@ kernel void products_of_bfloats(device const float *in [[buffer(0)]], device flo
     out[i] = float(bfloat(in[i]) * bfloat(3));
 }
 
-// An index that wraps on its way to the first round of a loop, and not behind it (codegen/indices.c).
+// An index that wraps on its way to the first round of a loop, and not behind it (codegen/lower/widen_indices.c).
 // run: wrapped grid=64 group=32
 // arg 0 = iota(120)
 // arg 1 = np.zeros(64, f32)

@@ -58,6 +58,7 @@ ALLOWED = {
     "compiler/passes": "compiler abi base",
     "compiler/codegen": "compiler compiler/frontend compiler/passes abi base",
     "compiler/codegen/support": "compiler abi",
+    "compiler/codegen/lower": "compiler compiler/codegen compiler/passes base",
     "compiler/codegen/nvptx": "compiler compiler/codegen abi",
     "compiler/codegen/nvptx/library": "compiler compiler/codegen/support base texel abi",
     "mac/objc": "",

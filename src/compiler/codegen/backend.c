@@ -60,7 +60,7 @@ static double now_ms(void) {
 static void note_time(Cg *cg, const char *name, double ms) {
     if (!cg->request->dump_after || strcmp(cg->request->dump_after, "time") != 0) return;
     char line[80];
-    int n = snprintf(line, sizeof line, "%-12s %8.2f ms\n", name, ms);
+    int n = snprintf(line, sizeof line, "%-14s %8.2f ms\n", name, ms);
     size_t before = *cg->cx.log ? strlen(*cg->cx.log) : 0;
     char *joined = realloc(*cg->cx.log, before + (size_t)n + 1);
     if (!joined) return;
@@ -68,7 +68,7 @@ static void note_time(Cg *cg, const char *name, double ms) {
     *cg->cx.log = joined;
 }
 
-static void step(Cg *cg, const char *name, void (*run)(Cg *)) {
+void msl_step(Cg *cg, const char *name, void (*run)(Cg *)) {
     double start = now_ms();
     run(cg);
     note_time(cg, name, now_ms() - start);
@@ -214,14 +214,14 @@ static void internalise(Cg *cg) {
 //   gpu          for a GPU this ends it: its threads run the scalar function (nvptx/lower.c)
 //   wrap         vectorise, coroutines for barriers, the group loop
 //   finish       optimisation of the whole: versions into the loop, the loop's constants folded
-//   loosen       last: buffers may be bound at any offset
+//   lower        what the code generator does badly in other words: lower/lower.c has the order
 static void compile(Cg *cg, MslKernel *out) {
     MslContext *cx = &cg->cx;
     bool reference = cg->request->width == 1;
     check_request(cg);
     msl_open_target(cg);
-    step(cg, "load", msl_load);
-    step(cg, "exits", msl_hold_exits);
+    msl_step(cg, "load", msl_load);
+    msl_step(cg, "exits", msl_hold_exits);
     msl_begin_debug(cg);
     msl_begin_tables(cg);
     msl_describe_textures(cg);
@@ -229,23 +229,24 @@ static void compile(Cg *cg, MslKernel *out) {
     msl_describe_tensors(cg);
     if (cx->nvptx) msl_use_gpu_sines(cg);
     msl_set_target_attributes(cg);
-    step(cg, "specialise", msl_specialise);
-    step(cg, "entry", msl_build_entry);
+    msl_step(cg, "specialise", msl_specialise);
+    msl_step(cg, "entry", msl_build_entry);
     msl_verify(cx, "entry");
     if (cg->request->watch & (MSL_WATCH_RACES | MSL_WATCH_NOTES))
-        step(cg, "notes", msl_note_arithmetic);
-    step(cg, "inline", msl_inline_all);
-    if (reference || cg->request->validate || cx->nvptx) step(cg, "matrices", msl_expand_matrices);
-    step(cg, "optimise", reference ? tidy_reference : msl_optimise_thread);
+        msl_step(cg, "notes", msl_note_arithmetic);
+    msl_step(cg, "inline", msl_inline_all);
+    if (reference || cg->request->validate || cx->nvptx)
+        msl_step(cg, "matrices", msl_expand_matrices);
+    msl_step(cg, "optimise", reference ? tidy_reference : msl_optimise_thread);
     msl_run_passes(cx, NULL, "globaldce");
     msl_check_constants(cg);
     msl_survey(cg);
     bool graphics = msl_is_graphics(cg);
-    step(cg, "validate", msl_validate);
-    if (graphics) step(cg, "settle", msl_settle_stage);
+    msl_step(cg, "validate", msl_validate);
+    if (graphics) msl_step(cg, "settle", msl_settle_stage);
     if (emit_ir(cg, "scalar-ll", out)) return;
     if (cx->nvptx) {
-        step(cg, "gpu", msl_lower_gpu);
+        msl_step(cg, "gpu", msl_lower_gpu);
         if (!emit_ir(cg, "ll", out)) msl_emit_gpu(cg, out);
         return;
     }
@@ -254,30 +255,19 @@ static void compile(Cg *cg, MslKernel *out) {
     cx->width = choose_width(cg);
     cx->terse = cg->request->tier == TIER_BASELINE;
     cx->reach = cg->request->reach ? cg->request->reach : MSL_REACH;
-    step(cg, "wrap", reference ? msl_wrap_lanes : graphics ? msl_wrap_stage : msl_wrap);
+    msl_step(cg, "wrap", reference ? msl_wrap_lanes : graphics ? msl_wrap_stage : msl_wrap);
     internalise(cg);
     msl_set_target_attributes(cg);
     msl_finish_info(cg);
     msl_finish_tables(cg);
     if (msl_is_debugged(cg)) msl_finish_debug(cg);
     msl_verify(cx, "wrap");
-    step(cg, "finish", finish);
+    msl_step(cg, "finish", finish);
     if (emit_ir(cg, "ll", out)) return;
     msl_verify_ours(cx, "finish");
-    double start = now_ms();
-    msl_convert_bytes(cg);
-    msl_round_bfloats(cg);
-    msl_widen_masks(cg);
-    msl_share_scatters(cg);
-    msl_ease_masks(cg);
-    msl_carry_masks(cg);
-    msl_widen_indices(cg);
-    msl_narrow(cg);
-    msl_order_pieces(cg);
-    msl_cut_sums(cg);
-    msl_break_chains(cg);
-    msl_loosen(cg);
+    msl_lower(cg);
     if (cg->request->debug == MSL_DEBUG_LINES) msl_finish_lines(cg);
+    double start = now_ms();
     LLVMMemoryBufferRef object = msl_emit(cg);
     note_time(cg, "emit", now_ms() - start);
     start = now_ms();

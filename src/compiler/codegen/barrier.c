@@ -220,7 +220,7 @@ static unsigned clean_up(Cg *cg, LLVMValueRef f) {
 static void make_coroutine(Cg *cg, LLVMValueRef f, bool at_once) {
     MslContext *cx = &cg->cx;
     unsigned n = 2;
-    if (cg->request->tier == TIER_OPTIMISED) msl_keep_in_slots(cg, f);
+    if (cg->request->tier == TIER_OPTIMISED) msl_demote_phis(cg, f);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
             n += is_barrier(i);

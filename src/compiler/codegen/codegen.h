@@ -92,6 +92,9 @@ typedef struct Cg {
     "ingot_some" // the version for some threads, as codegen/support/group.c calls it
 #define MSL_SOME_START_SYMBOL "ingot_some_start" // the same as a coroutine
 
+// backend.c: one step of the pipeline, which `--dump-after` knows by its name
+void msl_step(Cg *cg, const char *name, void (*run)(Cg *));
+
 // context.c
 bool msl_context_open(Cg *cg, const MslKernelRequest *request, char **log);
 void msl_context_close(Cg *cg);
@@ -132,46 +135,12 @@ bool msl_take_text(const char *start, size_t n, MslKernel *out); // false: out o
 // Takes the buffer over: object -> shared object. Text stays what it is.
 void msl_link(Cg *cg, LLVMMemoryBufferRef buffer, MslKernel *out);
 
-// masks.c
+// demote_phis.c
+void msl_demote_phis(Cg *cg, LLVMValueRef f); // a version with barriers
+
+// lower/lower.c: the late passes
 #define MSL_EDGES "ingot-edges" // of a function: it serves the grid's edges, others serve the rest
-bool msl_is_to_be_short(const Cg *cg, LLVMValueRef f); // rather than fast: edges, baseline code
-bool msl_is_mask(LLVMTypeRef t);                       // a vector of bits
-void msl_ease_masks(Cg *cg);
-void msl_carry_masks(Cg *cg); // carry.c
-
-// word_masks.c
-void msl_widen_masks(Cg *cg);
-
-// scatter.c
-void msl_share_scatters(Cg *cg);
-
-// bytes.c
-void msl_convert_bytes(Cg *cg);
-
-// slots.c
-void msl_keep_in_slots(Cg *cg, LLVMValueRef f); // a version with barriers
-
-// indices.c
-void msl_widen_indices(Cg *cg);
-
-// narrow.c
-void msl_narrow(Cg *cg);
-LLVMValueRef msl_elements(Cg *cg, LLVMValueRef v, unsigned from, unsigned n); // of a vector
-
-// order.c
-void msl_order_pieces(Cg *cg);
-
-// pieces.c
-void msl_cut_sums(Cg *cg);
-
-// bfloats.c
-void msl_round_bfloats(Cg *cg);
-
-// chains.c
-void msl_break_chains(Cg *cg);
-
-// loosen.c
-void msl_loosen(Cg *cg);
+void msl_lower(Cg *cg);
 
 // matrix.c
 bool msl_is_matrix_call(const char *name);
@@ -317,12 +286,12 @@ unsigned msl_texture_call(LLVMValueRef instruction, unsigned *op); // 's'ample, 
 #define MSL_NOTE "__ingot_note"
 void msl_note_arithmetic(Cg *cg); // before anything is inlined
 
-// unwritten.c
-#define MSL_UNWRITTEN "__ingot_unwritten"
-bool msl_finds_unwritten(const Cg *cg);          // whether it was asked for
+// uninitialised.c
+#define MSL_UNINITIALISED "__ingot_unwritten"
+bool msl_finds_uninitialised(const Cg *cg);      // whether it was asked for
 void msl_mark_variables(Cg *cg, LLVMValueRef f); // before anything is inlined
-void msl_note_unwritten(Cg *cg);                 // when everything is
-void msl_settle_unwritten(Cg *cg);               // when variables are values
+void msl_note_uninitialised(Cg *cg);             // when everything is
+void msl_settle_uninitialised(Cg *cg);           // when variables are values
 
 // validate.c
 void msl_validate(Cg *cg); // nothing unless the request asks for it
@@ -382,9 +351,9 @@ void msl_redirect_logs(Cg *cg); // to ingot_log of the device code
 void msl_make_coroutines(Cg *cg, LLVMValueRef *versions, unsigned n);
 void msl_split_coroutines(Cg *cg);
 bool msl_is_header(LLVMBasicBlockRef b); // of a loop; blocks in source order
-uint32_t msl_stream_bytes(Cg *cg);
-void msl_stream_stores(Cg *cg, LLVMValueRef f);
-void msl_look_ahead(Cg *cg, LLVMValueRef f); // ahead.c: what loops with barriers will read
+uint32_t msl_nontemporal_bytes(Cg *cg);
+void msl_store_nontemporal(Cg *cg, LLVMValueRef f);
+void msl_prefetch(Cg *cg, LLVMValueRef f); // what loops with barriers will read
 void msl_wrap_lanes(Cg *cg);
 void msl_finish_info(Cg *cg); // ingot_kernel_info
 // tables.c: before anything is vectorised, when everything is, and at the end of all

@@ -363,12 +363,12 @@ void msl_inline_all(Cg *cg) {
                 LLVMGetEnumAttributeKindForName(drop[i], strlen(drop[i])));
         msl_add_attribute(cx, f, LLVMAttributeFunctionIndex, "alwaysinline", 0);
     }
-    if (msl_finds_unwritten(cg) && !msl_is_debugged(cg)) {
+    if (msl_finds_uninitialised(cg) && !msl_is_debugged(cg)) {
         // No load may go where the program has none: no change of the control flow.
         msl_run_passes(cx, NULL,
                        "globaldce,function(sroa<preserve-cfg>,early-cse),ipsccp,globaldce,"
                        "always-inline,globaldce,function(sroa<preserve-cfg>,early-cse)");
-        msl_note_unwritten(cg);
+        msl_note_uninitialised(cg);
     }
     // Each function is cleaned before it is copied into its callers, and those that function
     // constants make unreachable, also by way of arguments, are gone: less to copy.
@@ -377,7 +377,7 @@ void msl_inline_all(Cg *cg) {
                        ? "always-inline,globaldce"
                        : "globaldce,function(sroa<modify-cfg>,early-cse,simplifycfg),ipsccp,"
                          "function(simplifycfg),globaldce,always-inline,globaldce");
-    msl_settle_unwritten(cg);
+    msl_settle_uninitialised(cg);
     if (msl_is_debugged(cg)) msl_give_source(cg->thread, source);
     cg->source = source.function;
     msl_resolve_calls(cg);

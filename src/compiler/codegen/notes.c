@@ -189,7 +189,7 @@ void msl_note_arithmetic(Cg *cg) {
         size_t n;
         const char *name = LLVMGetValueName2(f, &n);
         if (f == cg->thread || (is_ours(name) && !is_vector_operator(name))) continue;
-        if (!LLVMIsDeclaration(f) && !is_ours(name) && msl_finds_unwritten(cg))
+        if (!LLVMIsDeclaration(f) && !is_ours(name) && msl_finds_uninitialised(cg))
             msl_mark_variables(cg, f);
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
             for (Value i = LLVMGetFirstInstruction(b), next; i; i = next) {

@@ -369,8 +369,9 @@ LLVMMemoryBufferRef msl_emit(Cg *cg) {
     bool assembly = cx->nvptx || (cg->request->emit && !strcmp(cg->request->emit, "asm"));
     char *error = NULL;
     LLVMMemoryBufferRef buffer = NULL;
-    // LLVM's scheduler would put what order.c brought together in an order of its own (5x5 blur,
-    // AVX2: 0.96x, and 1.15x the time to compile). What other kernels gain or lose is not known.
+    // LLVM's scheduler would put what lower/schedule.c brought together in an order of its own (5x5
+    // blur, AVX2: 0.96x, and 1.15x the time to compile). What other kernels gain or lose is not
+    // known.
     bridge_schedule(!cg->filter);
     if (LLVMTargetMachineEmitToMemoryBuffer(cx->machine, cx->module,
                                             assembly ? LLVMAssemblyFile : LLVMObjectFile, &error,

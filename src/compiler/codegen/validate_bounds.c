@@ -10,7 +10,7 @@ typedef struct Bounds { // of the memory that `pointer` is made from
     Value pointer, start, length;
 } Bounds;
 
-static Bounds *find(Validation *v, Value pointer) {
+static Bounds *find_bounds(Validation *v, Value pointer) {
     for (size_t k = 0; k < v->n_bounds; k++)
         if (v->bounds[k]->pointer == pointer) return v->bounds[k];
     return NULL;
@@ -69,7 +69,7 @@ static Bounds *bounds_of_root(Validation *v, Value pointer) {
 static Bounds *bounds_of(Validation *v, Value pointer) {
     Value back[MSL_MAX_BACK];
     for (int n = 1; n == 1;) { // casts, and indices
-        Bounds *known = find(v, pointer);
+        Bounds *known = find_bounds(v, pointer);
         if (known) return known;
         n = LLVMIsAPHINode(pointer) ? 0 : msl_step_back(pointer, back);
         if (n == 1) pointer = back[0];

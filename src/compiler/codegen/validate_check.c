@@ -76,7 +76,7 @@ Value msl_limit(Validation *v, Value length, uint64_t bytes) {
                            LLVMBuildSub(cx->builder, length, less, ""), zero, "");
 }
 
-static Value add(Validation *v, Value a, Value b) {
+static Value build_sum(Validation *v, Value a, Value b) {
     return LLVMBuildAdd(v->cg->cx.builder, a, b, "");
 }
 
@@ -89,14 +89,14 @@ static Value gep_bytes(Validation *v, Value g) {
         Value ix = LLVMGetOperand(g, (unsigned)k);
         if (k > 1 && LLVMGetTypeKind(t) == LLVMStructTypeKind) {
             unsigned field = (unsigned)LLVMConstIntGetZExtValue(ix);
-            sum = add(v, sum, msl_const(cx, 64, LLVMOffsetOfElement(cx->layout, t, field)));
+            sum = build_sum(v, sum, msl_const(cx, 64, LLVMOffsetOfElement(cx->layout, t, field)));
             t = LLVMStructGetTypeAtIndex(t, field);
             continue;
         }
         if (k > 1) t = LLVMGetElementType(t);
         Value size = msl_const(cx, 64, LLVMABISizeOfType(cx->layout, t));
         ix = LLVMBuildIntCast2(cx->builder, ix, msl_int(cx, 64), 1, "");
-        sum = add(v, sum, LLVMBuildMul(cx->builder, ix, size, ""));
+        sum = build_sum(v, sum, LLVMBuildMul(cx->builder, ix, size, ""));
     }
     return sum;
 }
@@ -110,7 +110,7 @@ Value msl_byte_offset(Validation *v, Value p, const Root *root) {
     if (at == root->start) {
         Value sum = msl_const(cx, 64, 0);
         for (at = p; at != root->start; at = LLVMGetOperand(at, 0))
-            sum = add(v, sum, gep_bytes(v, at));
+            sum = build_sum(v, sum, gep_bytes(v, at));
         return sum;
     }
     return LLVMBuildSub(cx->builder, LLVMBuildPtrToInt(cx->builder, p, msl_int(cx, 64), ""),

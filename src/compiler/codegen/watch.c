@@ -72,7 +72,7 @@ void msl_expand_notes(Validation *v) {
                     LLVMGetOperand(i, 1));
     }
     if (watches_accesses(v->cg)) return; // the others come with their names, below
-    f = LLVMGetNamedFunction(v->cg->cx.module, MSL_UNWRITTEN);
+    f = LLVMGetNamedFunction(v->cg->cx.module, MSL_UNINITIALISED);
     for (LLVMUseRef use; f && (use = LLVMGetFirstUse(f));) {
         Value i = LLVMGetUser(use);
         expand_note(v, i, ABI_UNWRITTEN, LLVMGetOperand(i, 0));
@@ -458,7 +458,7 @@ static bool writes_textures(Watch *w) {
 
 // ---- variables of the thread ----
 
-static void watch_unwritten(Watch *w, Value i) {
+static void watch_uninitialised(Watch *w, Value i) {
     Cg *cg = w->v->cg;
     MslContext *cx = &cg->cx;
     LLVMBuilderRef b = cx->builder;
@@ -481,8 +481,8 @@ static void watch_unwritten(Watch *w, Value i) {
 static void watch_call(Watch *w, Value i) {
     const char *name = msl_callee(i);
     unsigned op, what = msl_texture_call(i, &op);
-    if (!strcmp(name, MSL_UNWRITTEN))
-        watch_unwritten(w, i);
+    if (!strcmp(name, MSL_UNINITIALISED))
+        watch_uninitialised(w, i);
     else if (msl_starts(name, "__ingot_threadgroup_barrier"))
         watch_barrier(w, i, false);
     else if (msl_starts(name, "__ingot_simdgroup_barrier"))

@@ -428,7 +428,7 @@ void msl_wrap(Cg *cg) {
         cg->request->watch & MSL_WATCH_ORDER; // by SIMD-groups, as the program knows them
     plan.rows = !plan.shaped && !uses->group && !uses->barrier && !uses->packing && !ordered;
     plan.loose = plan.shaped && !uses->packing && !ordered;
-    plan.stream_bytes = msl_stream_bytes(cg);
+    plan.stream_bytes = msl_nontemporal_bytes(cg);
     plan.prebuilt = cg->prebuilt_loop = cg->request->tier == TIER_BASELINE && !ordered &&
                                         !plan.shaped && cx->width == ABI_SIMD_WIDTH;
     msl_redirect_logs(cg);
@@ -456,10 +456,10 @@ void msl_wrap(Cg *cg) {
     if (plan.stream_bytes && plan.full) {
         // Masked stores become plain ones.
         msl_run_passes(cx, plan.full, "sroa,early-cse," INSTCOMBINE ",simplifycfg");
-        msl_stream_stores(cg, plan.full);
+        msl_store_nontemporal(cg, plan.full);
     }
     if (uses->barrier && plan.full && cg->request->tier == TIER_OPTIMISED && !cg->request->validate)
-        msl_look_ahead(cg, plan.full);
+        msl_prefetch(cg, plan.full);
     if (uses->barrier && plan.full && !plan.full_suspends) erase_barriers(cg, plan.full);
     if (uses->barrier && !plan.suspends) erase_barriers(cg, plan.some);
     if (plan.suspends) {

@@ -201,7 +201,7 @@ static Value rows_of_operand(Fragments *g, Value v, Value at) {
 
 static Type element_type(Value pair) { return LLVMGetElementType(LLVMTypeOf(pair)); }
 
-static void add(Fragments *g, Value c) {
+static void add_call(Fragments *g, Value c) {
     msl_map_put(g->x->cx, &g->x->arena, &g->at, c, g->n);
     g->calls[g->n++] = c;
 }
@@ -220,7 +220,7 @@ static Value as_pairs(Vec *x, Value c) {
     return r;
 }
 
-static void find(Fragments *g) {
+static void find_calls(Fragments *g) {
     Vec *x = g->x;
     for (int round = 0; round < 2; round++) {
         for (Block b = LLVMGetFirstBasicBlock(x->thread); b; b = LLVMGetNextBasicBlock(b))
@@ -229,7 +229,7 @@ static void find(Fragments *g) {
                 if (op != OP_MMA && op != OP_MATRIX_LOAD && op != OP_MATRIX_STORE) continue;
                 if (op == OP_MMA) i = as_pairs(x, i);
                 if (round)
-                    add(g, i);
+                    add_call(g, i);
                 else
                     g->room++;
             }
@@ -351,7 +351,7 @@ static void sink_load(Vec *x, Value load) {
 
 void msl_gather_fragments(Vec *x) {
     Fragments g = {.x = x};
-    find(&g);
+    find_calls(&g);
     for (int k = 0; k < g.n; k++) place(&g, k);
     for (int k = 0; k < g.n; k++) name_operands(&g, k);
     fill_phis(&g);

@@ -107,7 +107,7 @@ static bool merge_run(Vec *x, Piece **run, int n) {
     return true;
 }
 
-static Piece *find(Piece *all, int n, const Piece *like, int64_t offset) {
+static Piece *find_at(Piece *all, int n, const Piece *like, int64_t offset) {
     for (int k = 0; k < n; k++)
         if (all[k].load && all[k].type == like->type && all[k].offset == offset &&
             msl_is_computed_alike(all[k].base, like->base))
@@ -124,8 +124,10 @@ static bool merge(Vec *x, Piece *all, int n) {
             int64_t bytes = (int64_t)LLVMABISizeOfType(x->dl, all[k].type);
             Piece *run[MAX_RUN];
             int have = 0;
-            if (find(all, n, &all[k], all[k].offset - bytes)) continue; // the run begins before it
-            while (have < size && (run[have] = find(all, n, &all[k], all[k].offset + have * bytes)))
+            if (find_at(all, n, &all[k], all[k].offset - bytes))
+                continue; // the run begins before it
+            while (have < size &&
+                   (run[have] = find_at(all, n, &all[k], all[k].offset + have * bytes)))
                 have++;
             int words = size * (int)bytes / WORD;
             bool fits = size > MAX_RECORD
@@ -144,7 +146,7 @@ static bool merge(Vec *x, Piece *all, int n) {
 static bool has_neighbours(Vec *x, Piece *all, int n) {
     for (int k = 0; k < n; k++) {
         int64_t bytes = (int64_t)LLVMABISizeOfType(x->dl, all[k].type);
-        if (find(all, n, &all[k], all[k].offset + bytes)) return true;
+        if (find_at(all, n, &all[k], all[k].offset + bytes)) return true;
     }
     return false;
 }

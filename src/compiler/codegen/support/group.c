@@ -58,7 +58,7 @@ extern const u32 ingot_has_full;      // whether there is a `full` version
 extern const u32 ingot_full_suspends; // `full` is one: not if it runs the threadgroup at once
 extern const u64 ingot_stride;        // bytes of a frame
 extern const u32 ingot_stream_bytes;  // that a thread moves, if nobody reads soon what it stores
-                                      // (codegen/stream.c); 0: unknown
+                                      // (codegen/nontemporal.c); 0: unknown
 #endif
 extern void ingot_full(const CpuLaunch *launch, void *memory, u32 gx, u32 gy, u32 gz, u32 sx,
                        u32 sy, u32 sz, u32 first, u32 large);

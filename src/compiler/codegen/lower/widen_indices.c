@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// indices.c: `a[row * n + k]` with a uint index is one address and a counter.
+// widen_indices.c: `a[row * n + k]` with a uint index is one address and a counter.
 //   purpose   the sum of uints may wrap, so LLVM keeps one for each index and extends it in every
 //             round: of 27 instructions around 8 fused multiply-adds 8 did that. But two rounds on
 //             both sides of a wrap would lie 2^32 elements apart in one buffer, and code is made
@@ -7,7 +7,7 @@
 //             round nothing wraps.
 //   requires  the last optimisation has run; no checks of accesses, which want the index as it is
 // Only loops of one block: the access is made in every round.
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/lower/lower.h"
 
 static bool is_sum(LLVMValueRef v) {
     return msl_as(v, LLVMAdd) || (msl_as(v, LLVMOr) && LLVMGetIsDisjoint(v));

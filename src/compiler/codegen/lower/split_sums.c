@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// pieces.c: sums of many registers go on register by register, in the order of memory.
+// split_sums.c: sums of many registers go on register by register, in the order of memory.
 //   purpose   `sum += a[i] * x[i]` of float4 is eight or sixteen registers. LLVM takes a wide load
 //             apart in any order that suits its scheduler (the upper half backwards); a stream from
 //             memory at such addresses misses the processor's prefetching: 15 instead of 27 GB/s a
 //             thread (Zen 4).
-//   requires  the last optimisation has run, order.c has; preserves everything else
-#include "compiler/codegen/codegen.h"
+//   requires  the last optimisation has run, schedule.c has; preserves everything else
+#include "compiler/codegen/lower/lower.h"
 
 enum { MOST_STEPS = 64, LEAST_PIECES = 4, MOST_PIECES = 32 };
 
@@ -68,7 +68,7 @@ static LLVMValueRef concat(const Cut *c, LLVMValueRef *v, unsigned n) {
     return v[0];
 }
 
-static void cut(Cg *cg, LLVMValueRef sum) {
+static void split_sum(Cg *cg, LLVMValueRef sum) {
     LLVMTypeRef t = LLVMTypeOf(sum);
     Cut c = {cg->cx.builder, LLVMInt8TypeInContext(cg->cx.llvm), cg->cx.avx512 ? 16 : 8};
     unsigned size = LLVMGetVectorSize(t), n = size / c.each;
@@ -96,7 +96,7 @@ static void cut(Cg *cg, LLVMValueRef sum) {
     }
 }
 
-void msl_cut_sums(Cg *cg) {
+void msl_split_sums(Cg *cg) {
     if (cg->request->tier == TIER_BASELINE || !(cg->cx.avx512 || cg->cx.avx2)) return;
     LLVMTypeRef single = LLVMFloatTypeInContext(cg->cx.llvm);
     for (LLVMValueRef f = LLVMGetFirstFunction(cg->cx.module); f; f = LLVMGetNextFunction(f))
@@ -106,6 +106,6 @@ void msl_cut_sums(Cg *cg) {
                 LLVMTypeRef t = LLVMTypeOf(i);
                 if (LLVMGetTypeKind(t) == LLVMVectorTypeKind && LLVMGetElementType(t) == single &&
                     msl_starts(msl_callee(i), "llvm.fmuladd"))
-                    cut(cg, i);
+                    split_sum(cg, i);
             }
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// unwritten.c: variables of a thread that are read before they are written (races watched for).
-//   msl_mark_variables   functions as the front end wrote them: each variable of the program is
-//                        shown to a function that nobody knows, so that it stays in memory
-//   msl_note_unwritten   all is inlined and pointers are values: beside each variable lies another
-//                        with a byte for each of its bytes, 1 until it is written. Stores clear
-//                        them, copies copy them, and before a load stands
-//                            void __ingot_unwritten(i1 bad, i32 name)
+// uninitialised.c: variables of a thread that are read before they are written (races watched for).
+//   msl_mark_variables      functions as the front end wrote them: each variable of the program is
+//                           shown to a function that nobody knows, so that it stays in memory
+//   msl_note_uninitialised  all is inlined and pointers are values: beside each variable lies
+//                           another with a byte for each of its bytes, 1 until it is written.
+//                           Stores clear them, copies copy them, and before a load stands
+//                               void __ingot_unwritten(i1 bad, i32 name)
 // The optimiser then does what a data-flow analysis would: both variables become values, and where
-// all paths write first the condition folds to false (msl_settle_unwritten takes those out, before
-// a loop is held up by one). What is left is decided at run time (watch.c). Variables begin as
-// zeros here: what is read too early is the same in every run.
+// all paths write first the condition folds to false (msl_settle_uninitialised takes those out,
+// before a loop is held up by one). What is left is decided at run time (watch.c). Variables begin
+// as zeros here: what is read too early is the same in every run.
 //
 // A number that is only copied counts as read. Vectors and structures may be written in parts:
 // their bytes go along through copies, shuffles and insertions, and count where they are used.
@@ -28,7 +28,7 @@ typedef LLVMBasicBlockRef Block;
 #define SHOWN "__ingot_variable" // void (ptr, i32 name)
 enum { MAX_BYTES = 4096 };
 
-bool msl_finds_unwritten(const Cg *cg) {
+bool msl_finds_uninitialised(const Cg *cg) {
     return cg->request->watch & (MSL_WATCH_RACES | MSL_WATCH_NOTES) && cg->request->width != 1 &&
            !cg->cx.nvptx;
 }
@@ -103,12 +103,12 @@ typedef struct Notes {
     size_t n, max;
 } Notes;
 
-static const Pair *find(const Notes *s, Value v) {
+static const Pair *find_shadow(const Notes *s, Value v) {
     int k = msl_map_get(&s->known, v);
     return k < 0 ? NULL : &s->pairs[k];
 }
 
-static void add(Notes *s, Value of, Value shadow, uint32_t name) {
+static void add_shadow(Notes *s, Value of, Value shadow, uint32_t name) {
     MslContext *cx = &s->cg->cx;
     if (s->n == s->max) {
         Pair *more = msl_arena_alloc(cx, &s->arena, (2 * s->max + 64) * sizeof *more);
@@ -154,14 +154,14 @@ static void pair_variables(Notes *s) {
         uint32_t name = (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(i, 1));
         if (LLVMIsAAllocaInst(a) && is_followed(a) &&
             LLVMGetBasicBlockParent(LLVMGetInstructionParent(i)) == s->cg->thread) {
-            const Pair *known = find(s, a);
+            const Pair *known = find_shadow(s, a);
             uint64_t bytes = LLVMABISizeOfType(cx->layout, LLVMGetAllocatedType(a));
             Value n = msl_const(cx, 64, bytes), shadow = known ? known->shadow : NULL;
             if (!shadow) {
                 LLVMPositionBuilderBefore(b, a);
                 shadow = LLVMBuildAlloca(b, LLVMArrayType2(msl_int(cx, 8), bytes), "");
                 LLVMSetAlignment(shadow, 16);
-                add(s, a, shadow, name);
+                add_shadow(s, a, shadow, name);
             }
             LLVMPositionBuilderBefore(b, i);
             LLVMBuildMemSet(b, a, msl_const(cx, 8, 0), n, LLVMGetAlignment(a));
@@ -174,7 +174,7 @@ static void pair_variables(Notes *s) {
 static void note(Notes *s, Value at, Value bad, uint32_t name, Value line) {
     MslContext *cx = &s->cg->cx;
     Type types[2] = {msl_int(cx, 1), msl_int(cx, 32)};
-    Value f = declare(s->cg, MSL_UNWRITTEN, types, 2), args[2] = {bad, msl_const(cx, 32, name)};
+    Value f = declare(s->cg, MSL_UNINITIALISED, types, 2), args[2] = {bad, msl_const(cx, 32, name)};
     LLVMMetadataRef place = LLVMInstructionGetDebugLoc(line);
     LLVMPositionBuilderBefore(cx->builder, at);
     Value call = LLVMBuildCall2(cx->builder, LLVMGlobalGetValueType(f), f, args, 2, "");
@@ -209,7 +209,7 @@ static void read_variable(Notes *s, Value i, const Pair *p) {
         if (bytes % n || bytes > 256) return;
         Value all = LLVMBuildLoad2(cx->builder, LLVMVectorType(i8, (unsigned)bytes), p->shadow, "");
         LLVMSetAlignment(all, 1);
-        add(s, i, bytes == n ? all : picked(s, all, n, bytes / n, 1), p->name);
+        add_shadow(s, i, bytes == n ? all : picked(s, all, n, bytes / n, 1), p->name);
         return;
     }
     if (k == LLVMStructTypeKind || k == LLVMArrayTypeKind) return;
@@ -222,7 +222,7 @@ static void read_variable(Notes *s, Value i, const Pair *p) {
 static void write_variable(Notes *s, Value i, const Pair *p) {
     MslContext *cx = &s->cg->cx;
     Value v = LLVMGetOperand(i, 0);
-    const Pair *from = is_vector(LLVMTypeOf(v)) ? find(s, v) : NULL;
+    const Pair *from = is_vector(LLVMTypeOf(v)) ? find_shadow(s, v) : NULL;
     uint64_t bytes = size_of(s, LLVMTypeOf(v));
     LLVMPositionBuilderBefore(cx->builder, i);
     if (!from && bytes > 64) {
@@ -239,7 +239,8 @@ static void write_variable(Notes *s, Value i, const Pair *p) {
 
 static void copy_variable(Notes *s, Value i) {
     LLVMBuilderRef b = s->cg->cx.builder;
-    const Pair *to = find(s, LLVMGetOperand(i, 0)), *from = find(s, LLVMGetOperand(i, 1));
+    const Pair *to = find_shadow(s, LLVMGetOperand(i, 0)),
+               *from = find_shadow(s, LLVMGetOperand(i, 1));
     if (!to) return;
     LLVMPositionBuilderBefore(b, i);
     if (from && !msl_starts(msl_callee(i), "llvm.memset"))
@@ -249,7 +250,7 @@ static void copy_variable(Notes *s, Value i) {
 }
 
 static Value elements_of(Notes *s, Value v) {
-    const Pair *p = find(s, v);
+    const Pair *p = find_shadow(s, v);
     return p ? p->shadow
              : LLVMConstNull(
                    LLVMVectorType(msl_int(&s->cg->cx, 8), LLVMGetVectorSize(LLVMTypeOf(v))));
@@ -259,17 +260,17 @@ static Value elements_of(Notes *s, Value v) {
 static bool passes_on(Notes *s, Value i) {
     LLVMBuilderRef b = s->cg->cx.builder;
     Value next = LLVMGetNextInstruction(i), made;
-    const Pair *p = find(s, LLVMGetOperand(i, 0));
+    const Pair *p = find_shadow(s, LLVMGetOperand(i, 0));
     switch (LLVMGetInstructionOpcode(i)) {
     case LLVMInsertElement:
         if (!p || !LLVMIsAConstantInt(LLVMGetOperand(i, 2))) return false;
         LLVMPositionBuilderBefore(b, next);
         made = LLVMBuildInsertElement(b, p->shadow, msl_const(&s->cg->cx, 8, 0),
                                       LLVMGetOperand(i, 2), "");
-        add(s, i, made, p->name);
+        add_shadow(s, i, made, p->name);
         return true;
     case LLVMShuffleVector: {
-        if (!p) p = find(s, LLVMGetOperand(i, 1));
+        if (!p) p = find_shadow(s, LLVMGetOperand(i, 1));
         if (!p) return false;
         enum { MAX = 64 };
         Value at[MAX], low = elements_of(s, LLVMGetOperand(i, 0)),
@@ -299,7 +300,7 @@ static bool passes_on(Notes *s, Value i) {
             made = LLVMBuildInsertElement(
                 b, made, LLVMBuildExtractElement(b, m < (int)wide ? first : second, e, ""), e, "");
         }
-        add(s, i, made, p->name);
+        add_shadow(s, i, made, p->name);
         return true;
     }
     default: return false;
@@ -325,20 +326,20 @@ static void use_vector(Notes *s, Value i, const Pair *p) {
 static void look_at(Notes *s, Value i) {
     const Pair *p;
     if (LLVMIsAGetElementPtrInst(i)) {
-        if (!(p = find(s, LLVMGetOperand(i, 0)))) return;
+        if (!(p = find_shadow(s, LLVMGetOperand(i, 0)))) return;
         uint32_t name = p->name;
         Value beside = LLVMInstructionClone(i);
         LLVMSetOperand(beside, 0, p->shadow);
         LLVMPositionBuilderBefore(s->cg->cx.builder, i);
         msl_insert(&s->cg->cx, beside);
-        add(s, i, beside, name);
+        add_shadow(s, i, beside, name);
         return;
     }
     if (LLVMIsALoadInst(i)) {
-        if ((p = find(s, LLVMGetOperand(i, 0)))) read_variable(s, i, p);
+        if ((p = find_shadow(s, LLVMGetOperand(i, 0)))) read_variable(s, i, p);
         return;
     }
-    if (LLVMIsAStoreInst(i) && (p = find(s, LLVMGetOperand(i, 1)))) {
+    if (LLVMIsAStoreInst(i) && (p = find_shadow(s, LLVMGetOperand(i, 1)))) {
         write_variable(s, i, p);
         return;
     }
@@ -350,14 +351,14 @@ static void look_at(Notes *s, Value i) {
     int n = LLVMIsACallInst(i) ? (int)LLVMGetNumArgOperands(i) : LLVMGetNumOperands(i);
     for (int o = 0; o < n; o++) {
         Value v = LLVMGetOperand(i, (unsigned)o);
-        if (LLVMIsAInstruction(v) && is_vector(LLVMTypeOf(v)) && (p = find(s, v))) {
+        if (LLVMIsAInstruction(v) && is_vector(LLVMTypeOf(v)) && (p = find_shadow(s, v))) {
             use_vector(s, i, p);
             return;
         }
     }
 }
 
-void msl_note_unwritten(Cg *cg) {
+void msl_note_uninitialised(Cg *cg) {
     Notes s = {.cg = cg};
     pair_variables(&s);
     size_t n = 0, max = 0;
@@ -371,8 +372,8 @@ void msl_note_unwritten(Cg *cg) {
     LLVMSetCurrentDebugLocation2(cg->cx.builder, NULL);
 }
 
-void msl_settle_unwritten(Cg *cg) {
-    Value f = LLVMGetNamedFunction(cg->cx.module, MSL_UNWRITTEN);
+void msl_settle_uninitialised(Cg *cg) {
+    Value f = LLVMGetNamedFunction(cg->cx.module, MSL_UNINITIALISED);
     for (LLVMUseRef use = f ? LLVMGetFirstUse(f) : NULL, next; use; use = next) {
         Value i = LLVMGetUser(use), bad = LLVMGetOperand(i, 0);
         next = LLVMGetNextUse(use);

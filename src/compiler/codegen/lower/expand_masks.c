@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// masks.c: masks on CPUs that have no registers for them.
+// expand_masks.c: masks on CPUs that have no registers for them.
 //   purpose   LLVM takes the bits of a mask apart one by one, and writes a masked gather as a test,
 //             a branch and a load for each lane. Here the bits are compared with those of each lane
 //             in vectors, and lanes that are off read a word of the code object: 32 loads in one
 //             block. Less than half of the time to compile, and nothing to predict wrongly.
 //   requires  the last optimisation has run; preserves everything else
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/lower/lower.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static bool is_slow_gather(const Cg *cg, LLVMValueRef i, bool gathers) {
     return !(word && gathers) && !LLVMIsConstant(LLVMGetOperand(i, 1));
 }
 
-bool msl_is_to_be_short(const Cg *cg, LLVMValueRef f) {
+bool msl_is_short(const Cg *cg, LLVMValueRef f) {
     static const char edges[] = MSL_EDGES;
     return cg->request->tier == TIER_BASELINE ||
            LLVMGetStringAttributeAtIndex(f, LLVMAttributeFunctionIndex, edges, sizeof edges - 1);
@@ -35,7 +35,7 @@ bool msl_is_to_be_short(const Cg *cg, LLVMValueRef f) {
 static bool takes_gathers(Cg *cg, LLVMValueRef f) {
     MslContext *cx = &cg->cx;
     if (has_gathers(cx)) return true;
-    if (!cx->avx2 || !msl_is_to_be_short(cg, f)) return false;
+    if (!cx->avx2 || !msl_is_short(cg, f)) return false;
     char features[4096];
     snprintf(features, sizeof features, "%s,+fast-gather", cx->features ? cx->features : "");
     msl_add_text_attribute(cx, f, "target-features", features);
@@ -193,7 +193,7 @@ static void join_bits(Cg *cg, LLVMValueRef join) {
     LLVMInstructionEraseFromParent(join);
 }
 
-void msl_ease_masks(Cg *cg) {
+void msl_expand_masks(Cg *cg) {
     for (LLVMValueRef f = LLVMGetFirstFunction(cg->cx.module); f; f = LLVMGetNextFunction(f)) {
         bool gathers = takes_gathers(cg, f);
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))

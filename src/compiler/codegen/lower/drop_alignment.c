@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// loosen.c: accesses to memory of the program count on no alignment beyond 8 bytes.
+// drop_alignment.c: accesses to memory of the program count on no alignment beyond 8 bytes.
 //   purpose   a float4 lies at a multiple of 16 in MSL, but a Mac's GPU also reads one at an offset
 //             that is none, and programs bind buffers there. x86 has instructions for both that are
 //             equally fast on aligned memory; the aligned ones would fault.
 //   requires  the last optimisation has run: what it learnt from alignments it has used
 //   preserves accesses to variables of the code itself, and stores past the caches, which check
 //             their address
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/lower/lower.h"
 
 enum { KNOWN = 8 };
 
@@ -16,7 +16,7 @@ static bool is_own(LLVMValueRef p) {
 }
 
 // Calls say it as an attribute of the pointer.
-static void loosen_call(const Cg *cg, LLVMValueRef call) {
+static void drop_of_call(const Cg *cg, LLVMValueRef call) {
     const unsigned align = LLVMGetEnumAttributeKindForName("align", 5);
     for (unsigned k = 0; k < LLVMGetNumArgOperands(call); k++) {
         LLVMAttributeRef a = LLVMGetCallSiteEnumAttribute(call, k + 1, align);
@@ -27,7 +27,7 @@ static void loosen_call(const Cg *cg, LLVMValueRef call) {
     }
 }
 
-void msl_loosen(Cg *cg) {
+void msl_drop_alignment(Cg *cg) {
     MslContext *cx = &cg->cx;
     const unsigned past = LLVMGetMDKindIDInContext(cx->llvm, "nontemporal", 11);
     for (LLVMValueRef f = LLVMGetFirstFunction(cx->module); f; f = LLVMGetNextFunction(f))
@@ -36,7 +36,7 @@ void msl_loosen(Cg *cg) {
                 const char *name = msl_callee(i);
                 bool store = LLVMIsAStoreInst(i) != NULL;
                 if (msl_starts(name, "llvm.masked.") || msl_starts(name, "llvm.mem"))
-                    loosen_call(cg, i);
+                    drop_of_call(cg, i);
                 else if ((store || LLVMIsALoadInst(i)) && LLVMGetAlignment(i) > KNOWN &&
                          !LLVMGetMetadata(i, past) && !is_own(LLVMGetOperand(i, store)))
                     LLVMSetAlignment(i, KNOWN);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// order.c: the order of long straight pieces of vector code, where values wait for their next use.
+// schedule.c: the order of long straight vector code, where values wait for their next use.
 //   purpose   rows of threads side by side share what they load: in a 5x5 blur the row that is the
 //             second for one is the first for the next. In the order of the source, which LLVM's
 //             schedulers keep, all such values wait in registers, that is on the stack (AVX2: 55
@@ -8,7 +8,7 @@
 //   requires  the last optimisation has run; preserves everything: a piece ends where something
 //             may be written
 // Only pieces that need more registers than there are change, and only if they need fewer then.
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/lower/lower.h"
 #include "compiler/passes/map.h"
 
 enum { LEAST_PIECE = 64, MAX_PIECE = 4000, MAX_READY = 64 };
@@ -172,7 +172,7 @@ static void order_piece(Cg *cg, LLVMValueRef first, int n) {
     base_arena_free(&p.arena);
 }
 
-void msl_order_pieces(Cg *cg) {
+void msl_schedule(Cg *cg) {
     if (cg->request->tier == TIER_BASELINE || !(cg->cx.avx512 || cg->cx.avx2)) return;
     for (LLVMValueRef f = LLVMGetFirstFunction(cg->cx.module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// word_masks.c: masks as words, on CPUs whose blends and masked accesses ask the signs of a vector.
+// promote_masks.c: masks as words, on CPUs whose blends and masked accesses ask for signs.
 //   purpose   AVX2 has no mask registers. LLVM keeps a mask that lives across blocks as bytes: each
 //             blend of floats unpacks them first, each comparison packs them, and a test for any
 //             lane is one more round. As words of 0 or -1 they are what comparisons make and blends
@@ -9,7 +9,7 @@
 // extended where they join them.
 #include <stdlib.h>
 #include "base/hash_table.h"
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/lower/lower.h"
 
 typedef LLVMValueRef Value;
 
@@ -42,14 +42,14 @@ static bool becomes_word(Value i) {
     }
 }
 
-static Word *find(const Words *w, Value mask) {
+static Word *find_word(const Words *w, Value mask) {
     uint64_t hash = hash_bytes(&mask, sizeof mask);
     for (HashNode *n = hash_chain(&w->table, hash); n; n = n->next)
         if (((Word *)(void *)n)->mask == mask) return (Word *)(void *)n;
     return NULL;
 }
 
-static void add(Words *w, Value mask, Value word) {
+static void add_word(Words *w, Value mask, Value word) {
     Word *e = &w->all[w->n++];
     *e = (Word){.node.hash = hash_bytes(&mask, sizeof mask), .mask = mask, .word = word};
     if (!hash_add(&w->table, &e->node)) msl_fail(w->cx, "out of memory");
@@ -71,7 +71,7 @@ static Value make_word(Words *w, Value i);
 static Value word_of(Words *w, Value mask, Value user) {
     LLVMBuilderRef b = w->cx->builder;
     LLVMTypeRef t = words(w, mask);
-    Word *known = find(w, mask);
+    Word *known = find_word(w, mask);
     if (known) return known->word;
     if (LLVMIsPoison(mask)) return LLVMGetPoison(t);
     if (LLVMIsUndef(mask)) return LLVMGetUndef(t);
@@ -86,7 +86,7 @@ static Value word_of(Words *w, Value mask, Value user) {
         place_behind(w, mask);
         word = LLVMBuildSExt(b, mask, t, "");
     }
-    add(w, mask, word);
+    add_word(w, mask, word);
     return word;
 }
 
@@ -210,11 +210,11 @@ static size_t count_masks(Value f) {
 static void convert(Words *w, Value *old, size_t n, size_t phis) {
     for (size_t k = 0; k < phis; k++) {
         LLVMPositionBuilderBefore(w->cx->builder, old[k]);
-        add(w, old[k], LLVMBuildPhi(w->cx->builder, words(w, old[k]), ""));
+        add_word(w, old[k], LLVMBuildPhi(w->cx->builder, words(w, old[k]), ""));
     }
     for (size_t k = phis; k < n; k++) word_of(w, old[k], NULL);
-    for (size_t k = 0; k < phis; k++) fill_phi(w, old[k], find(w, old[k])->word);
-    for (size_t k = 0; k < n; k++) replace_uses(w, find(w, old[k]));
+    for (size_t k = 0; k < phis; k++) fill_phi(w, old[k], find_word(w, old[k])->word);
+    for (size_t k = 0; k < n; k++) replace_uses(w, find_word(w, old[k]));
     for (size_t k = 0; k < n; k++)
         LLVMReplaceAllUsesWith(old[k], LLVMGetPoison(LLVMTypeOf(old[k])));
     for (size_t k = 0; k < n; k++) LLVMInstructionEraseFromParent(old[k]);
@@ -222,7 +222,7 @@ static void convert(Words *w, Value *old, size_t n, size_t phis) {
 
 static void leave(HashNode *node) { (void)node; }
 
-void msl_widen_masks(Cg *cg) {
+void msl_promote_masks(Cg *cg) {
     if (!cg->cx.avx2 || cg->cx.avx512 || cg->request->tier == TIER_BASELINE) return;
     for (Value f = LLVMGetFirstFunction(cg->cx.module); f; f = LLVMGetNextFunction(f)) {
         size_t all = count_masks(f);

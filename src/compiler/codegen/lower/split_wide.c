@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// narrow.c: operations on many registers become one for each.
+// split_wide.c: operations on many registers become one for each.
 //   purpose   vectors of the program in the order of memory (passes/emit_packed.c) are eight
 //             registers, and in the end shuffles of two of them make numbers of lanes. LLVM would
 //             do all of the first operation, then all of the second: what is between them waits on
-//             the stack. Cut up, order.c can bring together what follows from each other.
+//             the stack. Cut up, schedule.c can bring together what follows from each other.
 //   requires  the last optimisation has run; preserves everything
 // Only what nobody sees but such shuffles, so that nothing is put together again.
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/lower/lower.h"
 #include <llvm-c/DebugInfo.h>
 
 enum { MOST = 512, PIECES = 32 };
@@ -113,7 +113,7 @@ static LLVMValueRef make_piece(Cg *cg, LLVMValueRef i, unsigned k, unsigned each
     return r;
 }
 
-static void narrow(Cg *cg, LLVMValueRef i, unsigned each) {
+static void split_into_pieces(Cg *cg, LLVMValueRef i, unsigned each) {
     MslContext *cx = &cg->cx;
     LLVMValueRef piece[PIECES] = {0};
     LLVMSetCurrentDebugLocation2(cx->builder, LLVMInstructionGetDebugLoc(i));
@@ -142,13 +142,13 @@ static void narrow(Cg *cg, LLVMValueRef i, unsigned each) {
     LLVMInstructionEraseFromParent(i);
 }
 
-void msl_narrow(Cg *cg) {
+void msl_split_wide(Cg *cg) {
     if (cg->request->tier == TIER_BASELINE || !(cg->cx.avx512 || cg->cx.avx2)) return;
     for (LLVMValueRef f = LLVMGetFirstFunction(cg->cx.module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
             for (LLVMValueRef i = LLVMGetLastInstruction(b), before; i; i = before) {
                 before = LLVMGetPreviousInstruction(i);
                 unsigned each = piece_of(cg, i);
-                if (each) narrow(cg, i, each);
+                if (each) split_into_pieces(cg, i, each);
             }
 }

@@ -1,34 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// bfloats.c: vectors of floats are rounded to bfloats by whole numbers.
+// bfloat_rounding.c: vectors of floats are rounded to bfloats by whole numbers.
 //   purpose   without AVX512-BF16 LLVM calls a function for each lane (__truncsfbf2), and keeps
 //             the others in memory meanwhile: training in bfloat took twice the time of float
 //   requires  the last optimisation has run; preserves everything else
 // The bits are those of codegen/support/support.c: nearest even, NaNs stay NaNs and become quiet.
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/lower/lower.h"
 
 static bool is_vector_of(LLVMTypeRef type, LLVMTypeKind kind) {
     return LLVMGetTypeKind(type) == LLVMVectorTypeKind &&
            LLVMGetTypeKind(LLVMGetElementType(type)) == kind;
 }
 
-static LLVMValueRef splat(LLVMTypeRef vector, unsigned value) {
-    LLVMValueRef e[64], one = LLVMConstInt(LLVMGetElementType(vector), value, 0);
-    unsigned n = LLVMGetVectorSize(vector);
-    for (unsigned k = 0; k < n; k++) e[k] = one;
-    return LLVMConstVector(e, n);
-}
-
 static LLVMValueRef rounded(Cg *cg, LLVMValueRef f, LLVMTypeRef to) {
     LLVMBuilderRef b = cg->cx.builder;
     unsigned n = LLVMGetVectorSize(to);
     LLVMTypeRef words = LLVMVectorType(msl_int(&cg->cx, 32), n);
-    LLVMValueRef sixteen = splat(words, 16), u = LLVMBuildBitCast(b, f, words, ""),
+    LLVMValueRef sixteen = msl_constant_splat(words, 16), u = LLVMBuildBitCast(b, f, words, ""),
                  high = LLVMBuildLShr(b, u, sixteen, ""),
-                 odd = LLVMBuildAnd(b, high, splat(words, 1), ""),
-                 more = LLVMBuildAdd(b, odd, splat(words, 0x7fff), ""),
+                 odd = LLVMBuildAnd(b, high, msl_constant_splat(words, 1), ""),
+                 more = LLVMBuildAdd(b, odd, msl_constant_splat(words, 0x7fff), ""),
                  near = LLVMBuildLShr(b, LLVMBuildAdd(b, u, more, ""), sixteen, ""),
                  nan = LLVMBuildFCmp(b, LLVMRealUNO, f, f, ""),
-                 quiet = LLVMBuildOr(b, high, splat(words, 0x40), ""),
+                 quiet = LLVMBuildOr(b, high, msl_constant_splat(words, 0x40), ""),
                  all = LLVMBuildSelect(b, nan, quiet, near, "");
     LLVMTypeRef shorts = LLVMVectorType(msl_int(&cg->cx, 16), n);
     return LLVMBuildBitCast(b, LLVMBuildTrunc(b, all, shorts, ""), to, "");
@@ -54,7 +47,7 @@ static LLVMValueRef in_floats(Cg *cg, LLVMValueRef i) {
     return rounded(cg, LLVMBuildBinOp(b, op, x, y, ""), to);
 }
 
-void msl_round_bfloats(Cg *cg) {
+void msl_lower_bfloat_rounding(Cg *cg) {
     if (cg->cx.aarch64 || cg->cx.bf16) return;
     for (LLVMValueRef f = LLVMGetFirstFunction(cg->cx.module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))

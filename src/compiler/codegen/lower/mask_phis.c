@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// carry.c: masks that go from block to block, on AArch64.
+// mask_phis.c: masks that go from block to block, on AArch64.
 //   purpose   NEON has no registers for masks. Inside a block LLVM keeps them as vectors of the
 //             size of what was compared; between blocks it takes them apart into a register for
 //             each lane. Here they go as vectors of bytes: two registers for a SIMD-group.
 //   requires  the last optimisation has run; preserves everything else
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/lower/lower.h"
 #include <stdlib.h>
 
 typedef struct Phis {
@@ -84,7 +84,7 @@ static void add_phi(Cg *cg, Phis *phis, LLVMValueRef phi) {
     phis->bytes[phis->n++] = LLVMBuildPhi(cx->builder, bytes_type(cx, LLVMTypeOf(phi)), "");
 }
 
-static void carry(Cg *cg, LLVMValueRef f, Phis *phis) {
+static void lower_phis(Cg *cg, LLVMValueRef f, Phis *phis) {
     phis->n = 0;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i && LLVMIsAPHINode(i); i = next) {
@@ -113,11 +113,11 @@ static void carry(Cg *cg, LLVMValueRef f, Phis *phis) {
         }
 }
 
-void msl_carry_masks(Cg *cg) {
+void msl_lower_mask_phis(Cg *cg) {
     if (!cg->cx.aarch64) return;
     Phis phis = {0};
     for (LLVMValueRef f = LLVMGetFirstFunction(cg->cx.module); f; f = LLVMGetNextFunction(f))
-        carry(cg, f, &phis);
+        lower_phis(cg, f, &phis);
     free(phis.of);
     free(phis.bytes);
 }

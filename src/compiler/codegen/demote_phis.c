@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// slots.c: what a loop with barriers carries has one place in memory.
+// demote_phis.c: what a loop with barriers carries has one place in memory.
 //   purpose   a sum that goes around a loop with two barriers is two values for coro-split, the one
 //             that comes in and the one that goes out, each saved in its place of the frame: the
 //             part of the loop that does not use it (loading the next tile) copies it from one to
@@ -172,7 +172,7 @@ static void keep(Slots *s, LLVMValueRef phi) {
     }
 }
 
-void msl_keep_in_slots(Cg *cg, LLVMValueRef f) {
+void msl_demote_phis(Cg *cg, LLVMValueRef f) {
     Slots s = {.cg = cg, .f = f, .n = LLVMCountBasicBlocks(f)};
     s.blocks = calloc(s.n, sizeof *s.blocks);
     s.work = calloc(s.n + 1, sizeof *s.work);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ahead.c: what the next round of a loop will read is asked for in this one.
+// prefetch.c: what the next round of a loop will read is asked for in this one.
 //   purpose   a kernel that works tile by tile reads device memory, waits at a barrier, computes,
 //             waits again. Its lanes read many rows at once, more than a processor follows by
 //             itself, and nothing that it could do meanwhile is left before the barrier. Each load
@@ -287,7 +287,7 @@ static bool is_plain_load(LLVMValueRef i) {
     return !LLVMGetVolatile(i) && LLVMGetOrdering(i) == LLVMAtomicOrderingNotAtomic;
 }
 
-static void look_ahead(Round *r) {
+static void prefetch_next_round(Round *r) {
     Asked *all = alloc(r, MAX_LOADS, sizeof *all);
     int n = 0;
     for (int b = 0; b < r->n; b++)
@@ -312,7 +312,7 @@ static bool has_barrier(LLVMBasicBlockRef b) {
     return false;
 }
 
-void msl_look_ahead(Cg *cg, LLVMValueRef f) {
+void msl_prefetch(Cg *cg, LLVMValueRef f) {
     Round r = {.cg = cg, .n = (int)LLVMCountBasicBlocks(f)};
     if (r.n > MAX_BLOCKS) return;
     r.blocks = alloc(&r, (size_t)r.n, sizeof *r.blocks);
@@ -327,7 +327,7 @@ void msl_look_ahead(Cg *cg, LLVMValueRef f) {
     }
     for (int k = 0; k < n; k++) {
         if (!waits[k] || !mark_smallest(&r, k)) continue;
-        look_ahead(&r);
+        prefetch_next_round(&r);
         for (int b = 0; b < n; b++) waits[b] &= !r.in[b];
     }
     base_arena_free(&r.arena);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// chains.c: keeps code generation linear on very long blocks.
+// memory_chains.c: keeps code generation linear on very long blocks.
 //   purpose   LLVM 22's X86 combiner looks, for every load, at all loads that hang on the same
 //             memory chain: seconds for a block with a few hundred gathers. A fence for the
 //             compiler (no instruction) starts a new chain, and bounds the scheduler's memory
 //             dependences too.
 //   requires  the last optimisation has run; preserves everything else
 // Only blocks far beyond usual size are touched: the fences also keep loads from moving.
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/lower/lower.h"
 
 enum { LONG_BLOCK = 400, CHAIN = 32 }; // machine loads and stores
 
@@ -20,7 +20,7 @@ static unsigned accesses(const Cg *cg, LLVMValueRef i) {
     return (unsigned)(LLVMABISizeOfType(cg->cx.layout, type) + 63) / 64;
 }
 
-void msl_break_chains(Cg *cg) {
+void msl_break_memory_chains(Cg *cg) {
     MslContext *cx = &cg->cx;
     for (LLVMValueRef f = LLVMGetFirstFunction(cx->module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stream.c: results too large for the caches are stored past them.
+// nontemporal.c: results too large for the caches are stored past them.
 //   purpose   a full vector store of a streaming kernel becomes: if (the grid is large and the
 //             address starts a cache line) store non-temporally, else store as before. A plain
 //             store first reads the line it replaces; vector add of 16M floats: 1.5x (2 threads,
@@ -31,7 +31,7 @@ static bool is_fixed(LLVMValueRef p) {
 }
 
 // Bytes that a thread loads and stores, if the thread function streams; else 0.
-uint32_t msl_stream_bytes(Cg *cg) {
+uint32_t msl_nontemporal_bytes(Cg *cg) {
     uint64_t stored = 0, loaded = 0, bytes = 0;
     unsigned n_stores = 0, n = 0;
     if (cg->uses.barrier || cg->uses.simd || cg->uses.log || cg->fn->n_slots > 64 ||
@@ -90,7 +90,7 @@ static void choose_at_run_time(Cg *cg, LLVMValueRef store, LLVMValueRef large) {
     LLVMBuildBr(b, rest);
 }
 
-void msl_stream_stores(Cg *cg, LLVMValueRef f) {
+void msl_store_nontemporal(Cg *cg, LLVMValueRef f) {
     LLVMValueRef stores[8 * MAX_STORES], large = LLVMGetParam(f, LLVMCountParams(f) - 1);
     unsigned n = 0;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// scatter.c: scatters and gathers that the CPU has no instruction for become calls of one function.
+// gather_scatter.c: those that the CPU has no instruction for become calls of one function.
 //   purpose   LLVM writes such a scatter (halves and bytes; without AVX-512 all) as a test, a
 //             branch and a store for each lane. A product of matrices of halves has four hundred:
 //             ten thousand blocks, a megabyte of code, and five times the time to compile it.
@@ -7,7 +7,7 @@
 //   requires  the last optimisation has run; preserves everything else
 // Kernels with a few of them keep the lanes in line, where they are to be fast: a call saves what
 // is in the vector registers. Gathers are shared in code that is to be short alone.
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/lower/lower.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -119,12 +119,12 @@ static unsigned visit(Cg *cg, LLVMValueRef f, bool gathers, void (*each)(Cg *, L
     return n;
 }
 
-void msl_share_scatters(Cg *cg) {
+void msl_lower_gather_scatter(Cg *cg) {
     unsigned all = 0, shared = 0;
     LLVMValueRef first = LLVMGetFirstFunction(cg->cx.module), f;
     for (f = first; f; f = LLVMGetNextFunction(f)) all += visit(cg, f, false, NULL);
     for (f = first; f; f = LLVMGetNextFunction(f)) {
-        bool terse = msl_is_to_be_short(cg, f);
+        bool terse = msl_is_short(cg, f);
         if (all > A_FEW || terse) shared += visit(cg, f, terse, replace);
     }
     if (shared) msl_set_target_attributes(cg);

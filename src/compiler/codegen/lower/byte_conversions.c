@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// bytes.c: bytes and halfwords of a word become floats without being gathered into vectors of
-// bytes.
+// byte_conversions.c: bytes and halfwords of a word become floats without being gathered into
+// vectors of bytes.
 //   purpose   quantised weights: float(char(w >> 8)). LLVM selects block by block: where the byte
 //             is cut out in one block and converted in another (there is a branch for full masks
 //             between them) it packs the bytes of all lanes together, and spreads them again.
 //             Shifts in the words say the same: (w << 16) >> 24.
 //   requires  the last optimisation has run; preserves everything else
 // Numbers of 16 bits and less are exact in a float, by whatever way they come there.
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/lower/lower.h"
 
 // `v` as words, shifted right by a constant, as far as it is: the word and the distance.
 static LLVMValueRef unshifted(LLVMValueRef v, unsigned *shift) {
@@ -20,13 +20,6 @@ static LLVMValueRef unshifted(LLVMValueRef v, unsigned *shift) {
         if (LLVMGetAggregateElement(by, k) != one) return v;
     *shift = (unsigned)LLVMConstIntGetZExtValue(one);
     return LLVMGetOperand(v, 0);
-}
-
-static LLVMValueRef splat(LLVMTypeRef vector, unsigned value) {
-    LLVMValueRef e[64], one = LLVMConstInt(LLVMGetElementType(vector), value, 0);
-    unsigned n = LLVMGetVectorSize(vector);
-    for (unsigned k = 0; k < n; k++) e[k] = one;
-    return LLVMConstVector(e, n);
 }
 
 // The words that a vector of bytes or halfwords was cut out of; NULL: it was not.
@@ -48,15 +41,15 @@ static void convert_words(Cg *cg, LLVMValueRef i, LLVMValueRef word) {
     if (shift > 32 - bits) return; // zeros from above: not a byte of the word
     up = 32 - bits - shift;
     LLVMPositionBuilderBefore(b, i);
-    if (up) word = LLVMBuildShl(b, word, splat(type, up), "");
+    if (up) word = LLVMBuildShl(b, word, msl_constant_splat(type, up), "");
     word = LLVMGetInstructionOpcode(i) == LLVMSIToFP
-               ? LLVMBuildAShr(b, word, splat(type, 32 - bits), "")
-               : LLVMBuildLShr(b, word, splat(type, 32 - bits), "");
+               ? LLVMBuildAShr(b, word, msl_constant_splat(type, 32 - bits), "")
+               : LLVMBuildLShr(b, word, msl_constant_splat(type, 32 - bits), "");
     LLVMReplaceAllUsesWith(i, LLVMBuildSIToFP(b, word, LLVMTypeOf(i), ""));
     LLVMInstructionEraseFromParent(i);
 }
 
-void msl_convert_bytes(Cg *cg) {
+void msl_lower_byte_conversions(Cg *cg) {
     LLVMTypeRef single = LLVMFloatTypeInContext(cg->cx.llvm);
     for (LLVMValueRef f = LLVMGetFirstFunction(cg->cx.module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
