@@ -66,6 +66,45 @@ static const Variant variants[] = {
     {"optimised", {32, 1}, {64, 8}},
 };
 
+typedef struct Work {
+    MTLCommandQueue *queue;
+    MTLComputePipelineState *pipeline;
+    MTLBuffer *a, *b, *c;
+    uint32_t n;
+    const Variant *variant;
+} Work;
+
+static double run_once(const void *context) {
+    const Work *w = context;
+    const Variant *v = w->variant;
+    MTLCommandBuffer *commands = mtl_command_queue_command_buffer(w->queue);
+    MTLComputeCommandEncoder *encoder = mtl_command_buffer_compute_command_encoder(commands);
+    mtl_compute_command_encoder_set_compute_pipeline_state(encoder, w->pipeline);
+    mtl_compute_command_encoder_set_buffer(encoder, w->a, 0, 0);
+    mtl_compute_command_encoder_set_buffer(encoder, w->b, 0, 1);
+    mtl_compute_command_encoder_set_buffer(encoder, w->c, 0, 2);
+    mtl_compute_command_encoder_set_bytes(encoder, &w->n, sizeof w->n, 3);
+    mtl_compute_command_encoder_dispatch_threadgroups(
+        encoder, mtl_size_make(w->n / v->block[0], w->n / v->block[1], 1),
+        mtl_size_make(v->group[0], v->group[1], 1));
+    mtl_compute_command_encoder_end_encoding(encoder);
+    double ms = complete(commands);
+    mtl_release(commands);
+    return ms;
+}
+
+// The largest error of 64 x 64 entries spread over the matrix, against sums in double.
+static double largest_error(const float *a, const float *b, const float *c, uint32_t n) {
+    double worst = 0;
+    for (uint32_t row = 0; row < n; row += n / 64)
+        for (uint32_t col = 1; col < n; col += n / 64) {
+            double sum = 0;
+            for (uint32_t k = 0; k < n; k++) sum += (double)a[row * n + k] * (double)b[k * n + col];
+            worst = fmax(worst, fabs(sum - (double)c[row * n + col]));
+        }
+    return worst;
+}
+
 // cblas_sgemm without its header: OpenBLAS is used if it is there.
 typedef void Sgemm(int order, int ta, int tb, int m, int n, int k, float alpha, const float *a,
                    int lda, const float *b, int ldb, float beta, float *c, int ldc);
@@ -79,11 +118,29 @@ static Sgemm *find_openblas(void) {
     return symbol.function;
 }
 
+typedef struct Product {
+    Sgemm *sgemm;
+    const float *a, *b;
+    float *c;
+    int n;
+} Product;
+
+static double run_sgemm(const void *context) {
+    const Product *p = context;
+    int n = p->n;
+    double start = now_ms();
+    p->sgemm(101, 111, 111, n, n, n, 1, p->a, n, p->b, n, 0, p->c, n);
+    return now_ms() - start;
+}
+
+static void print_row(const char *name, Timing t, double flops) {
+    printf("  %-10s %8.2f ms %8.2f ms %8.1f GFLOP/s", name, t.first_ms, t.steady_ms,
+           flops / t.steady_ms * 1e-6);
+}
+
 int main(void) {
-    enum { runs = 5 };
     const uint32_t n = 512;
     const size_t bytes = (size_t)n * n * sizeof(float);
-    MTLError *error = NULL;
     MTLDevice *device = default_device();
     MTLLibrary *library = library_of(device, source);
     MTLCommandQueue *queue = mtl_device_new_command_queue(device);
@@ -98,54 +155,21 @@ int main(void) {
     bool ok = true;
 
     printf("matrix multiply %u x %u\n", n, n);
+    printf("  %-10s %11s %11s %16s\n", "kernel", "first run", "steady", "steady");
     for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
         const Variant *variant = &variants[v];
-        MTLFunction *function = mtl_library_new_function(library, variant->name);
-        require(function, NULL, variant->name);
-        MTLComputePipelineState *pipeline =
-            mtl_device_new_compute_pipeline_state(device, function, &error);
-        require(pipeline, error, "pipeline");
-        double times[runs];
-        for (int r = 0; r < runs; r++) {
-            MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
-            MTLComputeCommandEncoder *encoder =
-                mtl_command_buffer_compute_command_encoder(commands);
-            mtl_compute_command_encoder_set_compute_pipeline_state(encoder, pipeline);
-            mtl_compute_command_encoder_set_buffer(encoder, a, 0, 0);
-            mtl_compute_command_encoder_set_buffer(encoder, b, 0, 1);
-            mtl_compute_command_encoder_set_buffer(encoder, c, 0, 2);
-            mtl_compute_command_encoder_set_bytes(encoder, &n, sizeof n, 3);
-            mtl_compute_command_encoder_dispatch_threadgroups(
-                encoder, mtl_size_make(n / variant->block[0], n / variant->block[1], 1),
-                mtl_size_make(variant->group[0], variant->group[1], 1));
-            mtl_compute_command_encoder_end_encoding(encoder);
-            times[r] = complete(commands);
-            mtl_release(commands);
-        }
-        double worst = 0; // of 64 x 64 entries spread over the matrix, in double
-        for (uint32_t row = 0; row < n; row += n / 64)
-            for (uint32_t col = 1; col < n; col += n / 64) {
-                double sum = 0;
-                for (uint32_t k = 0; k < n; k++)
-                    sum += (double)av[row * n + k] * (double)bv[k * n + col];
-                worst = fmax(worst, fabs(sum - (double)cv[row * n + col]));
-            }
-        double ms = median(times, runs);
-        printf("  %-10s %8.2f ms %8.1f GFLOP/s   largest error %.2g\n", variant->name, ms,
-               flops / ms * 1e-6, worst);
+        MTLComputePipelineState *pipeline = compute_pipeline(device, library, variant->name);
+        Timing t = time_runs(run_once, &(Work){queue, pipeline, a, b, c, n, variant});
+        double worst = largest_error(av, bv, cv, n);
+        print_row(variant->name, t, flops);
+        printf("   largest error %.2g\n", worst);
         ok = ok && worst < 1e-3;
-        mtl_release(pipeline), mtl_release(function);
+        mtl_release(pipeline);
     }
     Sgemm *sgemm = find_openblas();
     if (sgemm) {
-        double times[runs];
-        for (int r = 0; r < runs; r++) {
-            double t0 = now_ms();
-            sgemm(101, 111, 111, (int)n, (int)n, (int)n, 1, av, (int)n, bv, (int)n, 0, cv, (int)n);
-            times[r] = now_ms() - t0;
-        }
-        double ms = median(times, runs);
-        printf("  %-10s %8.2f ms %8.1f GFLOP/s\n", "OpenBLAS", ms, flops / ms * 1e-6);
+        print_row("OpenBLAS", time_runs(run_sgemm, &(Product){sgemm, av, bv, cv, (int)n}), flops);
+        putchar('\n');
     }
     mtl_release(a), mtl_release(b), mtl_release(c), mtl_release(queue), mtl_release(library),
         mtl_release(device);

@@ -38,7 +38,30 @@ static const char *source =
     "    }\n"
     "}\n";
 
-enum { n = 1 << 22, group = 256, n_groups = n / group, runs = 15 };
+enum { n = 1 << 22, group = 256, n_groups = n / group };
+
+typedef struct Work {
+    MTLCommandQueue *queue;
+    MTLComputePipelineState *pipeline;
+    MTLBuffer *in, *out;
+} Work;
+
+static double run_once(const void *context) {
+    const Work *w = context;
+    memset(mtl_buffer_contents(w->out), 0, n_groups * sizeof(float));
+    MTLCommandBuffer *commands = mtl_command_queue_command_buffer(w->queue);
+    MTLComputeCommandEncoder *encoder = mtl_command_buffer_compute_command_encoder(commands);
+    mtl_compute_command_encoder_set_compute_pipeline_state(encoder, w->pipeline);
+    mtl_compute_command_encoder_set_buffer(encoder, w->in, 0, 0);
+    mtl_compute_command_encoder_set_buffer(encoder, w->out, 0, 1);
+    mtl_compute_command_encoder_set_threadgroup_memory_length(encoder, group * sizeof(float), 0);
+    mtl_compute_command_encoder_dispatch_threadgroups(encoder, mtl_size_make(n_groups, 1, 1),
+                                                      mtl_size_make(group, 1, 1));
+    mtl_compute_command_encoder_end_encoding(encoder);
+    double ms = complete(commands);
+    mtl_release(commands);
+    return ms;
+}
 
 int main(void) {
     MTLDevice *device = default_device();
@@ -57,28 +80,12 @@ int main(void) {
     const char *names[] = {"tree", "simd"};
     for (int k = 0; k < 2; k++) {
         MTLComputePipelineState *pipeline = compute_pipeline(device, library, names[k]);
-        double times[runs];
-        for (int r = 0; r < runs; r++) {
-            memset(sums, 0, n_groups * sizeof(float));
-            MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
-            MTLComputeCommandEncoder *encoder =
-                mtl_command_buffer_compute_command_encoder(commands);
-            mtl_compute_command_encoder_set_compute_pipeline_state(encoder, pipeline);
-            mtl_compute_command_encoder_set_buffer(encoder, in, 0, 0);
-            mtl_compute_command_encoder_set_buffer(encoder, out, 0, 1);
-            mtl_compute_command_encoder_set_threadgroup_memory_length(encoder,
-                                                                      group * sizeof(float), 0);
-            mtl_compute_command_encoder_dispatch_threadgroups(
-                encoder, mtl_size_make(n_groups, 1, 1), mtl_size_make(group, 1, 1));
-            mtl_compute_command_encoder_end_encoding(encoder);
-            times[r] = complete(commands);
-            mtl_release(commands);
-        }
+        Timing t = time_runs(run_once, &(Work){queue, pipeline, in, out});
         double sum = 0;
         for (int g = 0; g < n_groups; g++) sum += sums[g];
-        double ms = median(times, runs);
-        printf("%s: the sum of %d floats is %.3f (in double: %.3f), %.3f ms, %.1f GB/s\n", names[k],
-               n, sum, expected, ms, 4.0 * n / ms * 1e-6);
+        printf("%s: the sum of %d floats is %.3f (in double: %.3f)\n", names[k], n, sum, expected);
+        printf("  first run %.3f ms; steady %.3f ms, %.1f GB/s\n", t.first_ms, t.steady_ms,
+               4.0 * n / t.steady_ms * 1e-6);
         ok = ok && fabs(sum - expected) < 0.05;
         mtl_release(pipeline);
     }

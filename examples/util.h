@@ -54,6 +54,24 @@ static inline double complete(MTLCommandBuffer *commands) {
                   mtl_command_buffer_gpu_start_time(commands));
 }
 
+// What some work costs: the first run, with code that was compiled in a hurry, and the steady state.
+// While the first runs go on, Ingot compiles the kernel for the shape of this dispatch in the
+// background; so runs repeat for half a second before they count.
+typedef struct Timing {
+    double first_ms, steady_ms;
+} Timing;
+
+static inline Timing time_runs(double (*run)(const void *), const void *context) {
+    enum { runs = 15 };
+    const double warm_up_ms = 500;
+    Timing t = {.first_ms = run(context)};
+    double times[runs], start = now_ms();
+    while (now_ms() - start < warm_up_ms) run(context);
+    for (int r = 0; r < runs; r++) times[r] = run(context);
+    t.steady_ms = median(times, runs);
+    return t;
+}
+
 static inline float random_float(unsigned *state) { // in [-0.5, 0.5)
     *state = *state * 1664525u + 1013904223u;
     return (float)(*state >> 8) / 16777216.0f - 0.5f;

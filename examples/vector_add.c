@@ -12,8 +12,35 @@ static const char *source = "#include <metal_stdlib>\n"
                             "    c[i] = a[i] + b[i];\n"
                             "}\n";
 
+enum { n = 1 << 24 };
+
+typedef struct Work {
+    MTLCommandQueue *queue;
+    MTLComputePipelineState *pipeline;
+    MTLBuffer *buffers[3];
+} Work;
+
+// Encodes and runs the kernel once; the milliseconds it took on the device.
+static double run_once(const void *context) {
+    const Work *w = context;
+    MTLCommandBuffer *commands = mtl_command_queue_command_buffer(w->queue);
+    MTLComputeCommandEncoder *encoder = mtl_command_buffer_compute_command_encoder(commands);
+    mtl_compute_command_encoder_set_compute_pipeline_state(encoder, w->pipeline);
+    for (size_t k = 0; k < 3; k++)
+        mtl_compute_command_encoder_set_buffer(encoder, w->buffers[k], 0, k);
+    mtl_compute_command_encoder_dispatch_threads(encoder, mtl_size_make(n, 1, 1),
+                                                 mtl_size_make(256, 1, 1));
+    mtl_compute_command_encoder_end_encoding(encoder);
+    mtl_command_buffer_commit(commands);
+    mtl_command_buffer_wait_until_completed(commands);
+    require_completed(commands);
+    double ms = 1e3 * (mtl_command_buffer_gpu_end_time(commands) -
+                       mtl_command_buffer_gpu_start_time(commands));
+    mtl_release(commands);
+    return ms;
+}
+
 int main(void) {
-    enum { n = 1 << 24, runs = 9 };
     MTLError *error = NULL;
     MTLDevice *device = mtl_create_system_default_device();
     require(device, NULL, "device");
@@ -38,29 +65,13 @@ int main(void) {
         b[i] = (float)(2 * (i % 1000));
     }
 
-    double times[runs];
-    for (int r = 0; r < runs; r++) {
-        MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
-        MTLComputeCommandEncoder *encoder = mtl_command_buffer_compute_command_encoder(commands);
-        mtl_compute_command_encoder_set_compute_pipeline_state(encoder, pipeline);
-        for (size_t k = 0; k < 3; k++)
-            mtl_compute_command_encoder_set_buffer(encoder, buffers[k], 0, k);
-        mtl_compute_command_encoder_dispatch_threads(encoder, mtl_size_make(n, 1, 1),
-                                                     mtl_size_make(256, 1, 1));
-        mtl_compute_command_encoder_end_encoding(encoder);
-        mtl_command_buffer_commit(commands);
-        mtl_command_buffer_wait_until_completed(commands);
-        require_completed(commands);
-        times[r] = 1e3 * (mtl_command_buffer_gpu_end_time(commands) -
-                          mtl_command_buffer_gpu_start_time(commands));
-        mtl_release(commands);
-    }
+    Timing t = time_runs(run_once, &(Work){queue, pipeline, {buffers[0], buffers[1], buffers[2]}});
 
     int wrong = 0;
     for (int i = 0; i < n; i++) wrong += c[i] != a[i] + b[i];
-    double ms = median(times, runs);
-    printf("vector add of %d floats: %.2f ms, %.1f GB/s, %d wrong\n", n, ms,
-           3.0 * 4 * n / ms * 1e-6, wrong);
+    printf("vector add of %d floats, %d wrong\n", n, wrong);
+    printf("  first run %.2f ms; steady %.2f ms, %.1f GB/s\n", t.first_ms, t.steady_ms,
+           3.0 * 4 * n / t.steady_ms * 1e-6);
     printf("c[0] = %g, c[1] = %g, c[%d] = %g\n", c[0], c[1], n - 1, c[n - 1]);
 
     for (int k = 0; k < 3; k++) mtl_release(buffers[k]);
