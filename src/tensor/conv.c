@@ -1,15 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv.c: convolutions: what is asked for, checked, and their gradients. The three products of
-// conv.h are each other's gradients: with y = forward(x, w), x' = back(y', w) and
+// conv.c: convolutions: what is asked for, checked, which algorithm computes it, and gradients. The
+// three passes of conv.h are each other's gradients: with y = forward(x, w), x' = back(y', w) and
 // w' = weights(x, y'), and the same again for the gradients of those two. So second derivatives
 // need nothing more.
 #include "tensor/conv.h"
 #include <stdlib.h>
 
-typedef enum Kind { FORWARD, BACK, WEIGHTS } Kind;
 static const char *const names[] = {"ig_conv2d", "ig_conv_transpose2d", "ig_conv2d_weights"};
 
-static IgTensor *record(Kind kind, const IgConv *v, IgTensor *a, IgTensor *b, IgTensor *bias,
+// In the order of their cost: the first that fits is the fastest measured. The last fits always.
+static const IgConvAlgorithm *const algorithms[] = {
+    &ig_conv_depthwise, &ig_conv_direct,        &ig_conv_gemm,         &ig_conv_im2col,
+    &ig_conv_winograd,  &ig_conv_winograd_rows, &ig_conv_implicit_gemm};
+
+static const IgConvAlgorithm *choose(const IgConv *v, IgConvPass pass, IgTensor *a) {
+    const IgConvAlgorithm *const *at = algorithms;
+    while (!(*at)->fits(v, pass, a)) at++;
+    return *at;
+}
+
+static IgTensor *record(IgConvPass pass, const IgConv *v, IgTensor *a, IgTensor *b, IgTensor *bias,
                         MTLError **error);
 
 // a, b: x, w (forward); y, w (back); x, y (weights).
@@ -17,18 +27,18 @@ static bool rule(IgGradNode *node, IgTensor *g, IgTensor **out, MTLError **error
     const IgConv *v = node->extra;
     IgTensor *a = ig_saved(node, 0), *b = ig_saved(node, 1);
     bool first = node->inputs[0], second = node->inputs[1];
-    switch ((Kind)node->op) {
-    case FORWARD:
-        if (first) out[0] = record(BACK, v, g, b, NULL, error);
-        if (second) out[1] = record(WEIGHTS, v, a, g, NULL, error);
+    switch ((IgConvPass)node->op) {
+    case IG_CONV_FORWARD:
+        if (first) out[0] = record(IG_CONV_BACK, v, g, b, NULL, error);
+        if (second) out[1] = record(IG_CONV_WEIGHTS, v, a, g, NULL, error);
         break;
-    case BACK:
-        if (first) out[0] = record(FORWARD, v, g, b, NULL, error);
-        if (second) out[1] = record(WEIGHTS, v, g, a, NULL, error);
+    case IG_CONV_BACK:
+        if (first) out[0] = record(IG_CONV_FORWARD, v, g, b, NULL, error);
+        if (second) out[1] = record(IG_CONV_WEIGHTS, v, g, a, NULL, error);
         break;
-    case WEIGHTS:
-        if (first) out[0] = record(BACK, v, b, g, NULL, error);
-        if (second) out[1] = record(FORWARD, v, a, g, NULL, error);
+    case IG_CONV_WEIGHTS:
+        if (first) out[0] = record(IG_CONV_BACK, v, b, g, NULL, error);
+        if (second) out[1] = record(IG_CONV_FORWARD, v, a, g, NULL, error);
         break;
     }
     if ((first && !out[0]) || (second && !out[1])) return false;
@@ -37,20 +47,18 @@ static bool rule(IgGradNode *node, IgTensor *g, IgTensor **out, MTLError **error
     return out[2] != NULL;
 }
 
-static IgTensor *record(Kind kind, const IgConv *v, IgTensor *a, IgTensor *b, IgTensor *bias,
+static IgTensor *record(IgConvPass pass, const IgConv *v, IgTensor *a, IgTensor *b, IgTensor *bias,
                         MTLError **error) {
     if (!a || !b) return NULL;
     IgScope *scope = ig_scope_begin();
     ig_no_grad_begin();
-    IgTensor *result = kind == FORWARD ? ig_conv_forward(v, a, b, bias, error)
-                       : kind == BACK  ? ig_conv_back(v, a, b, bias, error)
-                                       : ig_conv_weights(v, a, b, error);
+    IgTensor *result = choose(v, pass, a)->run(v, pass, a, b, bias, error);
     ig_no_grad_end();
     result = ig_scope_return(scope, result);
     IgTensor *in[3] = {a, b, bias};
     int n = bias ? 3 : 2;
     if (!result || !ig_grad_enabled_for(n, in)) return result;
-    IgGradNode *node = ig_node_new(names[kind], rule, n, in, error);
+    IgGradNode *node = ig_node_new(names[pass], rule, n, in, error);
     IgConv *copy = node ? malloc(sizeof *copy) : NULL;
     if (node) node->extra = copy;
     if (node && !copy) ig_fail_no_memory(error);
@@ -60,7 +68,7 @@ static IgTensor *record(Kind kind, const IgConv *v, IgTensor *a, IgTensor *b, Ig
         node = NULL;
     } else {
         *copy = *v;
-        node->op = (int)kind;
+        node->op = (int)pass;
     }
     return ig_node_attach(result, node, false, error);
 }
@@ -166,7 +174,8 @@ static IgTensor *convolve(const char *call, IgTensor *x, IgTensor *w, IgTensor *
     x = ig_cast(x, type, error);
     w = ig_cast(w, type, error);
     if (bias) bias = ig_cast(bias, type, error);
-    IgTensor *y = x && w ? record(transposed ? BACK : FORWARD, &v, x, w, bias, error) : NULL;
+    IgTensor *y =
+        x && w ? record(transposed ? IG_CONV_BACK : IG_CONV_FORWARD, &v, x, w, bias, error) : NULL;
     return ig_scope_return(scope, y);
 }
 

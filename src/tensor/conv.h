@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv.h: the three products that convolutions and their gradients are made of
-// (conv_implicit_gemm.c).
+// conv.h: convolutions as three products, which are each other's gradients, and the algorithms that
+// compute them.
 #ifndef INGOT_TENSOR_CONV_H
 #define INGOT_TENSOR_CONV_H
 #include "tensor/tensor_int.h"
@@ -14,22 +14,30 @@ typedef struct IgConv {
 
 enum { IG_CONV_THIN = 4 }; // channels of a group, on both sides: too few for products
 
-// All inside a scope and without gradients; floating tensors of one type.
-IgTensor *ig_conv_forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bias,
-                          MTLError **error);
-// y and w to x: each element of y is spread over where it came from.
-IgTensor *ig_conv_back(const IgConv *v, IgTensor *y, IgTensor *w, IgTensor *bias, MTLError **error);
-// x and y to w.
-IgTensor *ig_conv_weights(const IgConv *v, IgTensor *x, IgTensor *y, MTLError **error);
-// Forward or back where groups are thin, without a layout (conv_direct.c).
-bool ig_conv_is_direct(const IgConv *v, bool back);
-IgTensor *ig_conv_direct(const IgConv *v, bool back, IgTensor *source, IgTensor *w, IgTensor *bias,
-                         MTLError **error);
-// The gradient of the weights of one channel a group: (parts, taps, groups, 1, 1), each part the
-// sum of so many images.
-bool ig_conv_has_direct_weights(const IgConv *v, const IgTensor *x);
-IgTensor *ig_conv_direct_weights(const IgConv *v, IgTensor *x, IgTensor *y, int64_t images,
-                                 MTLError **error);
+// Of x, w and y the third is computed from the other two.
+typedef enum IgConvPass {
+    IG_CONV_FORWARD, // x and w to y
+    IG_CONV_BACK,    // y and w to x: each element of y is spread over where it came from
+    IG_CONV_WEIGHTS, // x and y to w
+} IgConvPass;
+
+// A way to compute some of the passes. a and b are the two tensors of the pass, in the order above,
+// floating and of one type; a bias goes with forward and back. All inside a scope and without
+// gradients.
+typedef IgTensor *IgConvRun(const IgConv *v, IgConvPass pass, IgTensor *a, IgTensor *b,
+                            IgTensor *bias, MTLError **error);
+typedef struct IgConvAlgorithm {
+    const char *name;
+    bool (*fits)(const IgConv *v, IgConvPass pass, IgTensor *a); // on the device of a, too
+    IgConvRun *run;
+} IgConvAlgorithm;
+extern const IgConvAlgorithm ig_conv_depthwise, ig_conv_direct, ig_conv_gemm, ig_conv_im2col,
+    ig_conv_winograd, ig_conv_winograd_rows, ig_conv_implicit_gemm;
+
+// How many images go into one sum of the gradient of the weights: enough sums to keep a machine
+// busy.
+int64_t ig_conv_images_of_part(const IgConv *v, int64_t n_tiles);
+
 // How a picture is laid out: a plane per slot, whose elements lie `mult` apart in the picture.
 typedef struct IgConvLayout {
     int64_t slots;
@@ -42,20 +50,4 @@ IgTensor *ig_conv_lay_out(const IgConvLayout *p, IgTensor *x, int64_t images, in
                           MTLError **error);
 // weight (groups o, c, taps) in another order: 0 is a tap, 1 a group, 2 of o, 3 of c.
 IgTensor *ig_conv_order_weights(const IgConv *v, IgTensor *w, const int order[4], MTLError **error);
-// Forward or back of 3 x 3 taps with fewer multiplications (conv_winograd.c).
-bool ig_conv_is_winograd(const IgConv *v, bool back, const IgTensor *x);
-IgTensor *ig_conv_winograd(const IgConv *v, bool back, IgTensor *source, IgTensor *w,
-                           IgTensor *bias, MTLError **error);
-// Forward, of few channels and long rows of taps, with fewer multiplications
-// (conv_winograd_rows.c).
-bool ig_conv_is_winograd_rows(const IgConv *v, const IgTensor *x);
-IgTensor *ig_conv_winograd_rows(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bias,
-                                MTLError **error);
-// The three on a GPU, by a matrix of patches (conv_im2col.c).
-bool ig_conv_is_im2col(const IgConv *v, const IgTensor *x);
-IgTensor *ig_conv_im2col_forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bias,
-                                 MTLError **error);
-IgTensor *ig_conv_im2col_back(const IgConv *v, IgTensor *y, IgTensor *w, IgTensor *bias,
-                              MTLError **error);
-IgTensor *ig_conv_im2col_weights(const IgConv *v, IgTensor *x, IgTensor *y, MTLError **error);
 #endif

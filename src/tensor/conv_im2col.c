@@ -18,7 +18,8 @@ static int64_t positions(const IgConv *v) { return v->out[0] * v->out[1]; }
 // Rows of the matrix are lines of 16 bytes.
 static int64_t row_pitch(const IgConv *v) { return (positions(v) + 7) / 8 * 8; }
 
-bool ig_conv_is_im2col(const IgConv *v, const IgTensor *x) {
+static bool fits(const IgConv *v, IgConvPass pass, IgTensor *x) {
+    (void)pass;
     int64_t bytes =
         v->n * v->groups * v->c * taps(v) * row_pitch(v) * (int64_t)ig_type_size(ig_type(x));
     bool thin = v->c <= IG_CONV_THIN && v->o <= IG_CONV_THIN;
@@ -54,8 +55,8 @@ static IgTensor *as_lines(const IgConv *v, IgTensor *y, MTLError **error) {
     return y ? ig_reshape(y, 4, (int64_t[]){v->n, v->groups, v->o, positions(v)}, error) : NULL;
 }
 
-IgTensor *ig_conv_im2col_forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bias,
-                                 MTLError **error) {
+static IgTensor *forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bias,
+                         MTLError **error) {
     IgTensor *matrix = as_matrix(v, w, error), *source = patches(v, x, error);
     IgTensor *y = matrix && source ? ig_matmul(matrix, source, error) : NULL;
     if (y && bias)
@@ -64,8 +65,7 @@ IgTensor *ig_conv_im2col_forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTe
     return y ? ig_reshape(y, 4, shape, error) : NULL;
 }
 
-IgTensor *ig_conv_im2col_back(const IgConv *v, IgTensor *y, IgTensor *w, IgTensor *bias,
-                              MTLError **error) {
+static IgTensor *back(const IgConv *v, IgTensor *y, IgTensor *w, IgTensor *bias, MTLError **error) {
     IgTensor *matrix = as_matrix(v, w, error), *lines = as_lines(v, y, error);
     IgTensor *turned = matrix ? ig_transpose(matrix, 1, 2, error) : NULL;
     IgTensor *spread = turned && lines ? ig_matmul_wide(turned, lines, error) : NULL;
@@ -84,7 +84,7 @@ IgTensor *ig_conv_im2col_back(const IgConv *v, IgTensor *y, IgTensor *w, IgTenso
 }
 
 // Positions are cut into parts where there are few tiles.
-IgTensor *ig_conv_im2col_weights(const IgConv *v, IgTensor *x, IgTensor *y, MTLError **error) {
+static IgTensor *weights(const IgConv *v, IgTensor *x, IgTensor *y, MTLError **error) {
     int64_t k = v->c * taps(v), n = v->n * v->groups, parts = 1, l = positions(v);
     while (n * parts * ((v->o + 63) / 64) * ((k + 63) / 64) < UNITS && l / parts % 8 == 0 &&
            l / parts >= 512)
@@ -103,3 +103,12 @@ IgTensor *ig_conv_im2col_weights(const IgConv *v, IgTensor *x, IgTensor *y, MTLE
     int64_t shape[] = {v->groups * v->o, v->c, v->kernel[0], v->kernel[1]};
     return w ? ig_reshape(w, 4, shape, error) : NULL;
 }
+
+static IgTensor *run(const IgConv *v, IgConvPass pass, IgTensor *a, IgTensor *b, IgTensor *bias,
+                     MTLError **error) {
+    return pass == IG_CONV_FORWARD ? forward(v, a, b, bias, error)
+           : pass == IG_CONV_BACK  ? back(v, a, b, bias, error)
+                                   : weights(v, a, b, error);
+}
+
+const IgConvAlgorithm ig_conv_im2col = {"im2col", fits, run};

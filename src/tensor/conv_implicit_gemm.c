@@ -311,33 +311,8 @@ static IgTensor *product(const IgConv *v, const Plan *p, bool back, IgTensor *so
                    ig_type(source), error);
 }
 
-// One tap, no border, no stride: a product of matrices, with all that ig_matmul does. w is (o, c)
-// or, for the way back, (c, o).
-static bool is_product(const IgConv *v) {
-    bool plain = v->groups == 1 && v->c > THIN && v->o > THIN;
-    for (int a = 0; a < 2; a++)
-        plain &= v->kernel[a] == 1 && v->stride[a] == 1 && v->padding[a] == 0;
-    return plain;
-}
-
-static IgTensor *plain_product(const IgConv *v, bool back, IgTensor *source, IgTensor *w,
-                               IgTensor *bias, MTLError **error) {
-    int64_t m = back ? v->c : v->o, k = back ? v->o : v->c, positions = v->out[0] * v->out[1];
-    IgTensor *matrix = ig_reshape(w, 2, (int64_t[]){v->o, v->c}, error);
-    if (back && matrix) matrix = ig_transpose(matrix, 0, 1, error);
-    IgTensor *lines = ig_reshape(source, 3, (int64_t[]){v->n, k, positions}, error);
-    IgTensor *y = matrix && lines ? ig_matmul(matrix, lines, error) : NULL;
-    if (y && bias) y = ig_add(y, ig_reshape(bias, 2, (int64_t[]){m, 1}, error), error);
-    return y ? ig_reshape(y, 4, (int64_t[]){v->n, m, v->in[0], v->in[1]}, error) : NULL;
-}
-
-IgTensor *ig_conv_forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bias,
-                          MTLError **error) {
-    if (ig_conv_is_direct(v, false)) return ig_conv_direct(v, false, x, w, bias, error);
-    if (is_product(v)) return plain_product(v, false, x, w, bias, error);
-    if (ig_conv_is_im2col(v, x)) return ig_conv_im2col_forward(v, x, w, bias, error);
-    if (ig_conv_is_winograd(v, false, x)) return ig_conv_winograd(v, false, x, w, bias, error);
-    if (ig_conv_is_winograd_rows(v, x)) return ig_conv_winograd_rows(v, x, w, bias, error);
+static IgTensor *forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bias,
+                         MTLError **error) {
     Plan p;
     IgTensor *y = NULL;
     if (plan_forward(&p, v, false, error))
@@ -349,12 +324,7 @@ IgTensor *ig_conv_forward(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *b
     return y;
 }
 
-IgTensor *ig_conv_back(const IgConv *v, IgTensor *y, IgTensor *w, IgTensor *bias,
-                       MTLError **error) {
-    if (ig_conv_is_direct(v, true)) return ig_conv_direct(v, true, y, w, bias, error);
-    if (is_product(v)) return plain_product(v, true, y, w, bias, error);
-    if (ig_conv_is_im2col(v, y)) return ig_conv_im2col_back(v, y, w, bias, error);
-    if (ig_conv_is_winograd(v, true, y)) return ig_conv_winograd(v, true, y, w, bias, error);
+static IgTensor *back(const IgConv *v, IgTensor *y, IgTensor *w, IgTensor *bias, MTLError **error) {
     Plan p;
     IgTensor *x = NULL;
     if (plan_back(&p, v, error))
@@ -366,17 +336,10 @@ IgTensor *ig_conv_back(const IgConv *v, IgTensor *y, IgTensor *w, IgTensor *bias
     return x;
 }
 
-// How many images go into one sum: enough sums to keep a machine busy.
-static int64_t images_of_part(const IgConv *v, int64_t n_tiles) {
+int64_t ig_conv_images_of_part(const IgConv *v, int64_t n_tiles) {
     int64_t parts = 16 / (n_tiles ? n_tiles : 1);
     parts = parts < 1 ? 1 : parts > v->n ? v->n : parts;
     return parts ? (v->n + parts - 1) / parts : 1;
-}
-
-static IgTensor *window_weights(const IgConv *v, IgTensor *x, IgTensor *y, MTLError **error) {
-    int64_t each = images_of_part(v, v->groups);
-    IgTensor *sums = ig_conv_direct_weights(v, x, y, each ? each : 1, error);
-    return sums && ig_dim(sums, 0) > 1 ? ig_sum(sums, 0, true, error) : sums;
 }
 
 static IgTensor *weights_product(const IgConv *v, const Plan *p, IgTensor *x, IgTensor *y,
@@ -391,7 +354,7 @@ static IgTensor *weights_product(const IgConv *v, const Plan *p, IgTensor *x, Ig
             k = v->c * (p->merged ? p->layout.slots : 1);
     bool thin = v->o <= THIN && k <= THIN;
     int64_t n_tiles = tiles(v->o, TILE_M) * tiles(k, TILE_N) * v->groups * p->taps;
-    int64_t each = images_of_part(v, n_tiles), parts = each ? tiles(v->n, each) : 1;
+    int64_t each = ig_conv_images_of_part(v, n_tiles), parts = each ? tiles(v->n, each) : 1;
     if (parts < 1) parts = 1;
     IgWork kind = {.kernel = {ig_text_conv_weights_metal, thin ? "direct_weights" : "weights",
                               ig_type_metal(ig_type(x)), for_weights},
@@ -417,13 +380,10 @@ static IgTensor *weights_product(const IgConv *v, const Plan *p, IgTensor *x, Ig
     return parts > 1 ? ig_sum(sums, 0, true, error) : sums;
 }
 
-IgTensor *ig_conv_weights(const IgConv *v, IgTensor *x, IgTensor *y, MTLError **error) {
-    if (ig_conv_is_im2col(v, x)) return ig_conv_im2col_weights(v, x, y, error);
+static IgTensor *weights(const IgConv *v, IgTensor *x, IgTensor *y, MTLError **error) {
     Plan p;
     IgTensor *w = NULL;
-    if (plan_forward(&p, v, is_merged(v), error))
-        w = ig_conv_has_direct_weights(v, x) ? window_weights(v, x, y, error)
-                                             : weights_product(v, &p, x, y, error);
+    if (plan_forward(&p, v, is_merged(v), error)) w = weights_product(v, &p, x, y, error);
     int64_t n_taps = v->kernel[0] * v->kernel[1];
     if (p.merged) { // (groups, o, taps, c)
         w = ig_reshape(w, 4, (int64_t[]){v->groups, v->o, n_taps, v->c}, error);
@@ -436,3 +396,17 @@ IgTensor *ig_conv_weights(const IgConv *v, IgTensor *x, IgTensor *y, MTLError **
     w = ig_reshape(w, 4, (int64_t[]){v->groups * v->o, v->c, v->kernel[0], v->kernel[1]}, error);
     return w ? ig_cast(w, ig_type(x), error) : NULL;
 }
+
+static bool fits(const IgConv *v, IgConvPass pass, IgTensor *a) {
+    (void)v, (void)pass, (void)a;
+    return true;
+}
+
+static IgTensor *run(const IgConv *v, IgConvPass pass, IgTensor *a, IgTensor *b, IgTensor *bias,
+                     MTLError **error) {
+    return pass == IG_CONV_FORWARD ? forward(v, a, b, bias, error)
+           : pass == IG_CONV_BACK  ? back(v, a, b, bias, error)
+                                   : weights(v, a, b, error);
+}
+
+const IgConvAlgorithm ig_conv_implicit_gemm = {"implicit GEMM", fits, run};

@@ -48,10 +48,11 @@ static bool can_count(const IgConv *v) {
            v->out[0] * v->out[1] <= most / (v->n * v->groups * v->o);
 }
 
-bool ig_conv_is_winograd(const IgConv *v, bool back, const IgTensor *x) {
+static bool fits(const IgConv *v, IgConvPass pass, IgTensor *x) {
     int64_t stride = v->stride[0], most = stride == 1 ? 2 : MAX_PADDING;
-    bool is = !ig_device((IgTensor *)x)->gpu && ig_type(x) == IgFloat32 && v->c >= MIN_CHANNELS &&
-              v->o >= MIN_CHANNELS && v->n > 0 && (stride == 1 || (stride == 2 && !back)) &&
+    bool is = pass != IG_CONV_WEIGHTS && !ig_device(x)->gpu && ig_type(x) == IgFloat32 &&
+              v->c >= MIN_CHANNELS && v->o >= MIN_CHANNELS && v->n > 0 &&
+              (stride == 1 || (stride == 2 && pass == IG_CONV_FORWARD)) &&
               (stride == 1 || squares_of(&f2x2_stride2, v->n, v->out) >= MIN_SQUARES) &&
               can_count(v);
     for (int a = 0; a < 2; a++)
@@ -73,8 +74,9 @@ static IgTensor *filter_of(const IgConv *v, bool back, const Form *s, IgTensor *
                    IgFloat32, error);
 }
 
-IgTensor *ig_conv_winograd(const IgConv *v, bool back, IgTensor *source, IgTensor *w,
-                           IgTensor *bias, MTLError **error) {
+static IgTensor *run(const IgConv *v, IgConvPass pass, IgTensor *source, IgTensor *w,
+                     IgTensor *bias, MTLError **error) {
+    bool back = pass == IG_CONV_BACK;
     const int64_t *from = back ? v->out : v->in, *to = back ? v->in : v->out;
     const Form *s = form_of(v, back);
     int64_t m = back ? v->c : v->o, k = back ? v->o : v->c, workers = ig_device(source)->n_workers;
@@ -111,3 +113,5 @@ IgTensor *ig_conv_winograd(const IgConv *v, bool back, IgTensor *source, IgTenso
     IgShape shape = {4, {v->n, v->groups * m, to[0], to[1]}};
     return ig_work("ig_conv2d", &work, 3, in, &shape, IgFloat32, error);
 }
+
+const IgConvAlgorithm ig_conv_winograd = {"winograd", fits, run};

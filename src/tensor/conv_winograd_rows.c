@@ -37,10 +37,10 @@ static bool is_long(const IgConv *v) {
            8 * wide_of(v) + 64 <= HELD + v->padding[1];
 }
 
-bool ig_conv_is_winograd_rows(const IgConv *v, const IgTensor *x) {
-    return !ig_device((IgTensor *)x)->gpu && ig_type(x) == IgFloat32 && macros_of(v) &&
-           v->stride[1] == 2 && v->dilation[0] == 1 && v->dilation[1] == 1 && v->o >= MIN_ROWS &&
-           v->c <= MAX_CHANNELS && 2 * v->c * v->kernel[0] >= MIN_SUM &&
+static bool fits(const IgConv *v, IgConvPass pass, IgTensor *x) {
+    return pass == IG_CONV_FORWARD && !ig_device(x)->gpu && ig_type(x) == IgFloat32 &&
+           macros_of(v) && v->stride[1] == 2 && v->dilation[0] == 1 && v->dilation[1] == 1 &&
+           v->o >= MIN_ROWS && v->c <= MAX_CHANNELS && 2 * v->c * v->kernel[0] >= MIN_SUM &&
            (is_long(v) || is_short(v));
 }
 
@@ -68,8 +68,9 @@ static IgTensor *short_rows(const IgConv *v, IgTensor *const in[3], bool has_bia
     return ig_work("ig_conv2d", &work, 3, in, &shape, IgFloat32, error);
 }
 
-IgTensor *ig_conv_winograd_rows(const IgConv *v, IgTensor *x, IgTensor *w, IgTensor *bias,
-                                MTLError **error) {
+static IgTensor *run(const IgConv *v, IgConvPass pass, IgTensor *x, IgTensor *w, IgTensor *bias,
+                     MTLError **error) {
+    (void)pass;
     const char *macros = macros_of(v);
     int64_t images = v->n * v->groups, wide = wide_of(v), values = v->kernel[1] + 6;
     int64_t tall = (v->out[0] - 1) * v->stride[0] + v->kernel[0];
@@ -106,3 +107,5 @@ IgTensor *ig_conv_winograd_rows(const IgConv *v, IgTensor *x, IgTensor *w, IgTen
     IgShape shape = {4, {v->n, v->groups * v->o, v->out[0], v->out[1]}};
     return ig_work("ig_conv2d", &rows, 3, in, &shape, IgFloat32, error);
 }
+
+const IgConvAlgorithm ig_conv_winograd_rows = {"winograd rows", fits, run};
