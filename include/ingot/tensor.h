@@ -18,9 +18,9 @@
 //             reports its first error.
 //   Laziness  Operations are recorded; kernels run when a value is needed (ig_read, ig_eval). A
 //             chain of element-wise operations is one kernel, also behind a matmul.
-//   Values    never change: an operation makes a new tensor, and what "in place" calls do is to
-//             give a tensor a new value. Views (reshape, slice, ...) share memory with what they
-//             show.
+//   Values    An operation makes a new tensor. Views (reshape, slice, ...) share memory with what
+//             they show: what is changed in place in one of them is seen in all. Operations that
+//             were recorded before keep the values that they read.
 //   Numbers   Half and bfloat are computed in float and rounded after every operation, and no
 //             operation is contracted or reordered: a result does not depend on what was fused.
 //   Threads   Any thread may use any tensor.
@@ -201,11 +201,26 @@ MTL_API bool ig_is_contiguous(const IgTensor *tensor);
 MTL_API bool ig_read(IgTensor *tensor, void *out, size_t n_bytes, MTLError **error);
 // The single element of a tensor that has one.
 MTL_API bool ig_item(IgTensor *tensor, double *out, MTLError **error);
-// Gives the tensor new values.
+// Gives the tensor new values, as ig_assign.
 MTL_API bool ig_write(IgTensor *tensor, const void *data, size_t n_bytes, MTLError **error);
-// Gives the tensor the values of another one of its shape, brought to its type, without waiting. A
-// leaf stays a leaf and gradients do not follow; other tensors that show the old values keep them.
+// Gives the tensor, and all that share its memory, the values of another one of its shape, brought
+// to its type, without waiting. Gradients do not follow: a leaf stays a leaf, a result what it was.
 MTL_API bool ig_assign(IgTensor *tensor, IgTensor *value, MTLError **error);
+// What an operation in place does: the tensor, and all that share its memory, become the result,
+// which was made for this and is used for nothing else. History follows; a leaf that requires a
+// gradient cannot be changed so except within ig_no_grad_begin, nor can a view of one, nor an
+// expanded tensor. ig_backward fails where it needs a value that was changed so. Between begin and
+// end the thread computes the result: the value that it reads of the tensor is exempt from that.
+MTL_API bool ig_in_place(IgTensor *tensor, IgTensor *result, MTLError **error);
+MTL_API void ig_in_place_begin(const IgTensor *tensor);
+MTL_API void ig_in_place_end(void);
+// The number of changes in place of the memory that it shows.
+MTL_API uint64_t ig_version(const IgTensor *tensor);
+MTL_API bool ig_shares_memory(const IgTensor *a, const IgTensor *b);
+// A copy with memory of its own, as far as anybody sees: it is made when one of both changes.
+MTL_API IgTensor *ig_clone(IgTensor *tensor, MTLError **error);
+// A leaf leaves its memory and shares that of another tensor from now on, with its shape and type.
+MTL_API bool ig_share(IgTensor *tensor, IgTensor *with, MTLError **error);
 // The memory itself: values are complete, element 0 is at *data; strides as ig_strides. Valid while
 // the tensor lives and has not been given another value.
 MTL_API bool ig_map(IgTensor *tensor, void **data, MTLError **error);
@@ -591,12 +606,17 @@ MTL_API int ig_unstack(IgTensor *x, int axis, int max, IgTensor **pieces, MTLErr
 MTL_API bool ig_set_requires_grad(IgTensor *tensor, bool requires_grad, MTLError **error);
 MTL_API bool ig_requires_grad(const IgTensor *tensor); // a leaf, or made from one
 MTL_API bool ig_is_leaf(const IgTensor *tensor);       // not made from one
-// The gradient of a leaf; an error if it has none yet.
+// The gradient of a leaf, which is changed by what changes the result in place, and by ig_backward;
+// an error if it has none yet.
 MTL_API IgTensor *ig_grad(const IgTensor *tensor, MTLError **error);
 MTL_API bool ig_has_grad(const IgTensor *tensor);
+// Whether it is what ig_grad gave, or ig_set_grad was given, for the gradient that is there now.
+MTL_API bool ig_is_grad(const IgTensor *tensor, const IgTensor *grad);
 MTL_API bool ig_set_grad(IgTensor *tensor, IgTensor *grad, MTLError **error); // NULL: none
 MTL_API void ig_zero_grad(IgTensor *tensor);                                  // drops it
-MTL_API IgTensor *ig_detach(IgTensor *tensor, MTLError **error); // the same values, no history
+// The same memory, without history; `quietly`: without being noticed by ig_backward, too.
+MTL_API IgTensor *ig_detach(IgTensor *tensor, MTLError **error);
+MTL_API IgTensor *ig_detach_quietly(IgTensor *tensor, MTLError **error);
 // Between them the thread's operations remember nothing. Pairs nest.
 MTL_API void ig_no_grad_begin(void);
 MTL_API void ig_no_grad_end(void);

@@ -9,8 +9,7 @@
     print(loss.item(), w.grad.shape)     # now it is
 
 Operations are recorded and run when a value is needed; a chain of element-wise ones is one kernel.
-Values never change: what looks like a change in place gives the tensor a new value, and views of
-the old one keep it. ingot.nn has networks and losses, ingot.optim optimisers and learning rates,
+Views share memory, and see what is changed in place. ingot.nn has networks and losses, ingot.optim optimisers and learning rates,
 ingot.fused fused operations by name, ingot.linalg linear algebra, ingot.fft Fourier
 transforms, ingot.data batches, ingot.distributed several processes.
 """

@@ -308,7 +308,7 @@ def _unpickle(data: bytes, shape: tuple[int, ...], stored: str, dtype: str, requ
 
 
 def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
-    result = type(self)(self.detach(), requires_grad=self.requires_grad and self.is_leaf)
+    result = type(self)(self.detach().clone(), requires_grad=self.requires_grad and self.is_leaf)
     result.__dict__.update(getattr(self, "__dict__", {})) if hasattr(result, "__dict__") else None
     memo[id(self)] = result
     return result
@@ -327,9 +327,64 @@ def zero_(self: Tensor) -> Tensor:
     return self.fill_(0)
 
 
-def view(self: Tensor, *shape: int) -> Tensor:
-    """reshape()."""
-    return self.reshape(*shape)
+def view(self: Tensor, *shape: Any) -> Tensor:
+    """The same memory in another shape; reshape() makes a copy where that is not possible."""
+    shown = self.reshape(*shape)
+    if not shown._shares(self):
+        raise _tensor.ShapeError(f"view(): elements of shape {self.shape} with strides {self.strides} cannot be "
+                                 f"shown as {shown.shape} where they are; use reshape()")
+    return shown
+
+
+def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
+    """Gives the elements normally distributed numbers."""
+    return self.copy_(_tensor.randn(self.shape, device=self.device) * std + mean)
+
+
+def uniform_(self: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
+    """Gives the elements numbers that are uniform from a to b."""
+    return self.copy_(_tensor.uniform(self.shape, a, b, device=self.device))
+
+
+def bernoulli_(self: Tensor, p: float = 0.5) -> Tensor:
+    """Gives the elements 1 with probability p, else 0."""
+    return self.copy_(_tensor.rand(self.shape, device=self.device) < p)
+
+
+def _scaled(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    def scaled(self: Tensor, other: Any, *, alpha: float = 1) -> Tensor:
+        return function(self, other if alpha == 1 else other * alpha)
+    return scaled
+
+
+def addcmul(x: Tensor, tensor1: Any, tensor2: Any, *, value: float = 1) -> Tensor:
+    """x + value * tensor1 * tensor2."""
+    return x + value * (tensor1 * tensor2)
+
+
+def addcdiv(x: Tensor, tensor1: Any, tensor2: Any, *, value: float = 1) -> Tensor:
+    """x + value * tensor1 / tensor2."""
+    return x + value * (tensor1 / tensor2)
+
+
+def lerp(x: Tensor, end: Any, weight: Any) -> Tensor:
+    """x + weight * (end - x)."""
+    return x + weight * (end - x)
+
+
+_CHANGES = ("abs neg sign floor ceil round trunc square reciprocal sqrt rsqrt exp exp2 expm1 log log2 log10 log1p "
+            "sin cos tan asin acos atan sinh cosh tanh erf sigmoid relu silu leaky_relu elu clamp clip mul div pow "
+            "remainder floor_divide minimum maximum masked_fill scatter scatter_add index_add index_copy tril triu "
+            "bitwise_and bitwise_or bitwise_xor bitwise_not logical_and logical_or logical_xor logical_not eq ne lt "
+            "le gt ge").split()
+
+
+def _changing(name: str, function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    def changed(self: Tensor, *arguments: Any, **named: Any) -> Tensor:
+        return self._in_place(function, arguments, named)
+    changed.__name__ = changed.__qualname__ = name + "_"
+    changed.__doc__ = f"{name}() in place: the tensor, and all that share its memory, have the result."
+    return changed
 
 
 def _bool(self: Tensor) -> Tensor:
@@ -349,10 +404,17 @@ def _add_methods() -> None:
            "movedim": movedim, "take": take, "nonzero": nonzero, "allclose": allclose, "dot": dot,
            "isclose": isclose, "bmm": bmm, "repeat": _repeat, "quantile": quantile,
            "unique": unique, "clip": Tensor.clamp, "unbind": Tensor.unstack,
+           "normal_": normal_, "uniform_": uniform_, "bernoulli_": bernoulli_, "addcmul": addcmul,
+           "addcdiv": addcdiv, "lerp": lerp,
            "dims": property(lambda self: self.shape, doc="The lengths of the axes.")}
     for name, item in own.items():
         if not hasattr(Tensor, name) or name.startswith("__"):
             setattr(Tensor, name, item)
+    for name in _CHANGES:
+        setattr(Tensor, name + "_", _changing(name, getattr(Tensor, name)))
+    for name, item in (("add", _scaled(_tensor.add)), ("sub", _scaled(_tensor.sub)),
+                       ("addcmul", addcmul), ("addcdiv", addcdiv), ("lerp", lerp)):
+        setattr(Tensor, name + "_", _changing(name, item))
 
 
 _add_methods()

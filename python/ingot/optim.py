@@ -108,8 +108,14 @@ class Optimizer:
         return loss
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Drops the gradients."""
-        self._native.zero_grad()
+        """Drops the gradients; set_to_none=False: makes them 0."""
+        if set_to_none:
+            self._native.zero_grad()
+            return
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    parameter.grad.detach().zero_()
 
     @property
     def lr(self) -> float:

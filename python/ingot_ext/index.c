@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // index.c: x[...] and x[...] = ..., as in NumPy. Integers, slices, None and ... make views (a
 // negative step copies). Arrays of integers and masks are read to the host, checked, joined to one
-// list of places along the flattened axes they index, and gathered. Assignment makes a new value:
-// the places of the chosen elements are found by indexing a tensor of places with the same key.
+// list of places along the flattened axes they index, and gathered. Assignment to a view writes
+// there; else it makes a new value: the places of the chosen elements are found by indexing a
+// tensor of places with the same key.
 #include <stdlib.h>
 #include "object.h"
 
@@ -21,6 +22,7 @@ typedef struct Selection {
     Array arrays[IG_MAX_RANK + 1];
     int n_arrays;
     int n_blocks; // groups of neighbouring array items in the key
+    bool copied;  // it is no view of the tensor
 } Selection;
 
 // error: by address, since it is set while the arguments are computed.
@@ -58,6 +60,7 @@ static bool apply_slice(Selection *s, PyObject *slice) {
     if (count == 0) return show(s, ig_slice(s->view, axis, 0, 0, 1, &error), &error);
     if (step > 0) return show(s, ig_slice(s->view, axis, start, stop, step, &error), &error);
     Py_ssize_t first = start + (count - 1) * step;
+    s->copied = true;
     return show(s, ig_slice(s->view, axis, first, start + 1, count > 1 ? -step : 1, &error),
                 &error) &&
            show(s, ig_flip(s->view, axis, &error), &error);
@@ -371,10 +374,12 @@ static bool apply(Selection *s, PyObject **items, int n) {
         if (part && !in_block) s->n_blocks++;
         in_block = part;
     }
-    return s->n_arrays == 0 || gather(s);
+    if (s->n_arrays == 0) return true;
+    s->copied = true;
+    return gather(s);
 }
 
-static IgTensor *get(State *state, IgTensor *x, PyObject *key) {
+static IgTensor *get(State *state, IgTensor *x, PyObject *key, bool *copied) {
     PyObject *items[MAX_ITEMS];
     int n = 1;
     Selection s = {.state = state, .view = ig_retain(x)};
@@ -387,6 +392,7 @@ static IgTensor *get(State *state, IgTensor *x, PyObject *key) {
     }
     bool ok = apply(&s, items, n);
     for (int i = 0; i < s.n_arrays; i++) free(s.arrays[i].values);
+    if (copied) *copied = s.copied;
     if (ok) return s.view;
     ig_release(s.view);
     return NULL;
@@ -395,7 +401,7 @@ static IgTensor *get(State *state, IgTensor *x, PyObject *key) {
 PyObject *tensor_subscript(PyObject *o, PyObject *key) {
     Tensor *self = (Tensor *)o;
     drain_shared();
-    IgTensor *result = get(self->state, self->t, key);
+    IgTensor *result = get(self->state, self->t, key, NULL);
     if (result == self->t) { // x[:]: a tensor of its own, with the same history
         MTLError *error = NULL;
         IgTensor *view = ig_reshape(self->t, ig_rank(self->t), ig_shape(self->t), &error);
@@ -432,7 +438,7 @@ static IgTensor *replaced(State *state, IgTensor *x, PyObject *key, PyObject *va
     if (!v) return NULL;
     numbers = ig_arange(ig_device(x), IgInt64, 0, 1, n, &error);
     shaped = ig_reshape(numbers, ig_rank(x), ig_shape(x), &error);
-    chosen = shaped ? get(state, shaped, key) : NULL;
+    chosen = shaped ? get(state, shaped, key, NULL) : NULL;
     if (!chosen) goto end;
     if (ig_numel(chosen) == 0) {
         wide = ig_expand(v, ig_rank(chosen), ig_shape(chosen), &error); // only to see that it could
@@ -457,6 +463,50 @@ end:
     return result;
 }
 
+// Whether a key is of slices, integers, None and ... alone: what it shows is a view.
+static bool is_plain(PyObject *key) {
+    Py_ssize_t n = PyTuple_Check(key) ? PyTuple_Size(key) : 1;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *item = PyTuple_Check(key) ? PyTuple_GetItem(key, i) : key;
+        if (!PySlice_Check(item) && item != Py_None && item != Py_Ellipsis &&
+            !(PyLong_Check(item) && !PyBool_Check(item)))
+            return false;
+    }
+    return true;
+}
+
+// The values, in the shape and type of what they are for. Axes of length 1 in front are allowed.
+static IgTensor *for_shape(State *state, IgTensor *like, PyObject *value, MTLError **error) {
+    IgTensor *v = to_tensor(state, value, (int)ig_type(like), ig_device(like));
+    while (v && ig_rank(v) > ig_rank(like) && ig_shape(v)[0] == 1) {
+        IgTensor *less = ig_squeeze(v, 0, error);
+        ig_release(v);
+        v = less;
+    }
+    IgTensor *wide = ig_expand(v, ig_rank(like), ig_shape(like), error);
+    IgTensor *copy = ig_clone(wide, error);
+    ig_release(v);
+    ig_release(wide);
+    return copy;
+}
+
+// 0 or -1; *done: the key shows a view, and its elements are others now.
+static int write_view(State *state, IgTensor *x, PyObject *key, PyObject *value, bool *done) {
+    MTLError *error = NULL;
+    bool copied = false;
+    if (!(*done = is_plain(key))) return 0;
+    IgTensor *view = get(state, x, key, &copied);
+    if (!view) return -1;
+    IgTensor *v = NULL;
+    bool ok = true;
+    *done = !copied;
+    if (*done) ok = (v = for_shape(state, view, value, &error)) && ig_in_place(view, v, &error);
+    if (!ok && !PyErr_Occurred()) raise_error(state, error);
+    ig_release(v);
+    ig_release(view);
+    return ok ? 0 : -1;
+}
+
 int tensor_ass_subscript(PyObject *o, PyObject *key, PyObject *value) {
     Tensor *self = (Tensor *)o;
     bool done;
@@ -465,6 +515,8 @@ int tensor_ass_subscript(PyObject *o, PyObject *key, PyObject *value) {
         return -1;
     }
     drain_shared();
+    int outcome = write_view(self->state, self->t, key, value, &done);
+    if (done) return outcome;
     IgTensor *x = ig_retain(self->t), *result = fill_masked(self->state, x, key, value, &done);
     if (!done) result = replaced(self->state, x, key, value);
     int failed = result ? give_value(self->state, self, result, "assignment") : -1;

@@ -50,6 +50,7 @@ typedef struct Tensor {
     PyObject_HEAD State *state;
     IgTensor *t; // one reference is ours
     PyObject *weakrefs;
+    PyObject *grad; // what .grad gave last, or was set to; NULL: nothing
 } Tensor;
 
 typedef struct Device {
@@ -193,7 +194,8 @@ extern PyType_Slot operator_slots[];
 PyObject *tensor_richcompare(PyObject *a, PyObject *b, int op);
 PyObject *tensor_subscript(PyObject *self, PyObject *key);
 int tensor_ass_subscript(PyObject *self, PyObject *key, PyObject *value);
-// Gives a tensor a new value of its shape; history follows where there is one. 0 or -1.
+// Gives a tensor, and all who share its memory, a new value of its shape, which nobody else has;
+// history follows where there is one. 0 or -1.
 int give_value(State *state, Tensor *self, IgTensor *value, const char *call);
 
 // ---- Memory shared with others (array.c) ----

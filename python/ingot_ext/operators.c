@@ -2,8 +2,7 @@
 // operators.c: + - * / and the rest. A Python number is weak: it takes the type of the tensor
 // beside it, except that a float makes a floating tensor of an integer one and an int an int64 one
 // of a bool one; what does not fit is an OverflowError. Anything else becomes a tensor first. In
-// place, a tensor is given a new value: whoever holds the same object sees it, views of the old
-// value do not.
+// place, all who share the tensor's memory see the new value (ig_in_place).
 #include <math.h>
 #include "object.h"
 
@@ -183,39 +182,18 @@ int give_value(State *state, Tensor *self, IgTensor *value, const char *call) {
                      "%s: the result has another shape than the tensor it is for", call);
         return -1;
     }
-    if (is_float(ig_type(value)) && !is_float(ig_type(self->t))) {
-        PyErr_Format(state->errors[IgErrorType], "%s: a result of %s for a tensor of %s", call,
-                     ig_type_name(ig_type(value)), ig_type_name(ig_type(self->t)));
-        return -1;
-    }
-    bool leaf = ig_requires_grad(self->t) && ig_is_leaf(self->t);
-    if (leaf && ig_grad_enabled()) {
-        PyErr_Format(state->errors[IgErrorGradient],
-                     "%s: a leaf that requires a gradient is changed in place; do it within "
-                     "no_grad()",
-                     call);
-        return -1;
-    }
-    if (leaf || !ig_requires_grad(value)) {
-        if (ig_assign(self->t, value, &error)) return 0;
-        raise_error(state, error);
-        return -1;
-    }
-    IgTensor *own = ig_cast(value, ig_type(self->t), &error), *old = self->t;
-    if (!own) {
-        raise_error(state, error);
-        return -1;
-    }
-    self->t = own;
-    ig_release(old);
-    return 0;
+    if (ig_in_place(self->t, value, &error)) return 0;
+    raise_error(state, error);
+    return -1;
 }
 
 static PyObject *in_place(PyObject *a, PyObject *b, const Binary *op, const char *call) {
     State *state;
     bool other;
     if (!as_tensor(a)) Py_RETURN_NOTIMPLEMENTED;
+    ig_in_place_begin(unwrap(a));
     IgTensor *result = compute(a, b, op, &state, &other);
+    ig_in_place_end();
     if (other) Py_RETURN_NOTIMPLEMENTED;
     if (!result) return NULL;
     int failed = give_value(state, (Tensor *)a, result, call);

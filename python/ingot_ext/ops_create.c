@@ -24,6 +24,12 @@ TENSOR_OP_AS(AS_FUNCTION, empty, "A tensor whose values do not matter: zeros, he
              SHAPE("shape"), DTYPE, DEVICE) {
     return ig_zeros(a[2].device, type_or(state, &a[1]), a[0].n, a[0].shape, error);
 }
+// One element everywhere, in memory of its own.
+static IgTensor *everywhere(IgTensor *one, int rank, const int64_t *shape, MTLError **error) {
+    IgTensor *wide = ig_expand(one, rank, shape, error), *t = ig_clone(wide, error);
+    ig_release(wide);
+    return t;
+}
 TENSOR_OP_AS(AS_FUNCTION, full,
              "One value everywhere. Without dtype: bool and int64 for Python's bool and int.",
              {.name = "shape", .kind = A_SHAPE}, ANY("fill_value"), DTYPE, DEVICE) {
@@ -34,7 +40,7 @@ TENSOR_OP_AS(AS_FUNCTION, full,
     }
     int type = a[2].n < 0 ? -1 : (int)a[2].type;
     IgTensor *one = to_tensor(state, a[1].py, type, a[3].device);
-    IgTensor *t = ig_expand(one, a[0].n, a[0].shape, error);
+    IgTensor *t = one ? everywhere(one, a[0].n, a[0].shape, error) : NULL;
     ig_release(one);
     return t;
 }
@@ -48,7 +54,7 @@ IgTensor *filled(State *state, IgTensor *like, IgType type, const Arg *number, M
     if (type != IgInt64 || !PyLong_Check(number->py))
         return ig_full(ig_device(like), type, ig_rank(like), ig_shape(like), number->f, error);
     IgTensor *one = to_tensor(state, number->py, IgInt64, ig_device(like)); // not by way of double
-    IgTensor *t = ig_expand(one, ig_rank(like), ig_shape(like), error);
+    IgTensor *t = everywhere(one, ig_rank(like), ig_shape(like), error);
     ig_release(one);
     return t;
 }
@@ -182,7 +188,9 @@ OBJECT_OP(AS_FUNCTION, tensor, "Tensor",
     IgDevice *device = a[2].py && a[2].py != Py_None ? a[2].device : NULL;
     IgTensor *t = to_tensor(state, a[0].py, a[1].n < 0 ? -1 : (int)a[1].type, device);
     if (!t) return NULL;
-    IgTensor *own = ig_detach(t, &error);
+    ig_no_grad_begin();
+    IgTensor *own = ig_clone(t, &error); // without history
+    ig_no_grad_end();
     ig_release(t);
     if (own && a[3].b && !ig_set_requires_grad(own, true, &error)) {
         ig_release(own);

@@ -281,12 +281,11 @@ CAST_OP(bfloat16, IgBFloat16)
 CAST_OP(long, IgInt64)
 CAST_OP(int, IgInt32)
 
-TENSOR_OP_AS(AS_METHOD, detach, "The same values without history.", X) {
+TENSOR_OP_AS(AS_METHOD, detach, "The same memory without history.", X) {
     return ig_detach(a[0].t, error);
 }
-TENSOR_OP_AS(AS_METHOD, clone, "A tensor of its own with the same values and history.", X) {
-    (void)state; // memory never changes: it need not be copied
-    return ig_reshape(a[0].t, ig_rank(a[0].t), ig_shape(a[0].t), error);
+TENSOR_OP(clone, "A tensor with memory of its own, the same values and history.", X) {
+    return ig_clone(a[0].t, error);
 }
 OBJECT_OP(AS_METHOD, item, "float | int | bool", "The single element as a Python number.", X) {
     return to_number(state, a[0].t);
@@ -328,14 +327,15 @@ OBJECT_OP(AS_METHOD, copy_, "Tensor",
           TENSOR("source")) {
     MTLError *error = NULL;
     IgTensor *wide = ig_expand(a[1].t, ig_rank(a[0].t), ig_shape(a[0].t), &error);
-    IgTensor *cast = ig_cast(wide, ig_type(a[0].t), &error);
+    IgTensor *cast = ig_cast(wide, ig_type(a[0].t), &error), *copy = ig_clone(cast, &error);
     int failed = -1;
-    if (cast)
-        failed = give_value(state, (Tensor *)a[0].py, cast, "copy_");
+    if (copy)
+        failed = give_value(state, (Tensor *)a[0].py, copy, "copy_");
     else
         raise_error(state, error);
     ig_release(wide);
     ig_release(cast);
+    ig_release(copy);
     return failed ? NULL : Py_NewRef(a[0].py);
 }
 OBJECT_OP(AS_METHOD, fill_, "Tensor", "Gives all elements one value.", X, NUMBER("value")) {
@@ -348,6 +348,25 @@ OBJECT_OP(AS_METHOD, fill_, "Tensor", "Gives all elements one value.", X, NUMBER
         raise_error(state, error);
     ig_release(t);
     return failed ? NULL : Py_NewRef(a[0].py);
+}
+OBJECT_OP(AS_METHOD, _in_place, "Tensor",
+          "Gives the tensor the result of function(tensor, *arguments, **named).", X,
+          ANY("function"), ANY("arguments"), ANY("named")) {
+    PyObject *rest = PySequence_Tuple(a[2].py), *first = rest ? PyTuple_Pack(1, a[0].py) : NULL;
+    PyObject *all = first ? PySequence_Concat(first, rest) : NULL, *result = NULL;
+    ig_in_place_begin(a[0].t);
+    if (all) result = PyObject_Call(a[1].py, all, a[3].py);
+    ig_in_place_end();
+    Py_XDECREF(rest), Py_XDECREF(first), Py_XDECREF(all);
+    Tensor *value = result ? as_tensor(result) : NULL;
+    if (result && !value)
+        PyErr_Format(PyExc_TypeError, "%s for a change in place", short_type(result));
+    int failed = value ? give_value(state, (Tensor *)a[0].py, value->t, "in place") : -1;
+    Py_XDECREF(result);
+    return failed ? NULL : Py_NewRef(a[0].py);
+}
+OBJECT_OP(AS_METHOD, _shares, "bool", "Whether both show the same memory.", X, TENSOR("other")) {
+    return PyBool_FromLong(ig_shares_memory(a[0].t, a[1].t));
 }
 OBJECT_OP(AS_FUNCTION | AS_METHOD, check_finite, "Tensor",
           "The tensor; NotFiniteError, which names the first place, if an element is infinite or "
@@ -427,6 +446,8 @@ const Op *const ops_shape[] = {&op_reshape,
                                &op_synchronize,
                                &op_copy_,
                                &op_fill_,
+                               &op__in_place,
+                               &op__shares,
                                &op_check_finite,
                                &op_matmul,
                                &op__einsum,

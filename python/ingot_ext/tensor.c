@@ -142,6 +142,7 @@ static void tensor_dealloc(PyObject *o) {
     Tensor *self = (Tensor *)o;
     PyObject_GC_UnTrack(o);
     if (self->weakrefs) PyObject_ClearWeakRefs(o);
+    Py_CLEAR(self->grad);
     IgTensor *t = self->t;
     self->t = NULL;
     ig_release(t);
@@ -150,6 +151,12 @@ static void tensor_dealloc(PyObject *o) {
 
 static int tensor_traverse(PyObject *o, visitproc visit, void *arg) {
     Py_VISIT(Py_TYPE(o));
+    Py_VISIT(((Tensor *)o)->grad);
+    return 0;
+}
+
+static int tensor_clear(PyObject *o) {
+    Py_CLEAR(((Tensor *)o)->grad);
     return 0;
 }
 
@@ -250,15 +257,19 @@ GETTER(dtype, from_dtype(state, ig_type(t)))
 GETTER(device, from_device(state, ig_device(t)))
 GETTER(is_leaf, PyBool_FromLong(ig_is_leaf(t)))
 GETTER(requires_grad, PyBool_FromLong(ig_requires_grad(t)))
+GETTER(version, PyLong_FromUnsignedLongLong(ig_version(t)))
 GETTER(array_priority, PyLong_FromLong(1000))
 
 static PyObject *get_grad(PyObject *o, void *closure) {
     Tensor *self = (Tensor *)o;
     MTLError *error = NULL;
     (void)closure;
+    if (self->grad && ig_is_grad(self->t, unwrap(self->grad))) return Py_NewRef(self->grad);
+    Py_CLEAR(self->grad);
     if (!ig_has_grad(self->t)) return Py_NewRef(Py_None);
     IgTensor *grad = ig_grad(self->t, &error);
-    return wrap(self->state, grad, error);
+    self->grad = wrap(self->state, grad, error);
+    return Py_XNewRef(self->grad);
 }
 
 static int failed(State *state, bool ok, MTLError *error) {
@@ -272,12 +283,15 @@ static int set_grad(PyObject *o, PyObject *value, void *closure) {
     MTLError *error = NULL;
     (void)closure;
     if (!value || value == Py_None) {
+        Py_CLEAR(self->grad);
         ig_zero_grad(self->t);
         return 0;
     }
     IgTensor *grad = to_tensor(self->state, value, (int)ig_type(self->t), ig_device(self->t));
     if (!grad) return -1;
     bool ok = ig_set_grad(self->t, grad, &error);
+    if (ok) Py_CLEAR(self->grad);
+    if (ok && as_tensor(value) && unwrap(value) == grad) self->grad = Py_NewRef(value);
     ig_release(grad);
     return failed(self->state, ok, error);
 }
@@ -315,7 +329,7 @@ static PyObject *get_data(PyObject *o, void *closure) {
     Tensor *self = (Tensor *)o;
     MTLError *error = NULL;
     (void)closure;
-    IgTensor *t = ig_detach(self->t, &error);
+    IgTensor *t = ig_detach_quietly(self->t, &error);
     return wrap(self->state, t, error);
 }
 
@@ -327,9 +341,12 @@ static int set_data(PyObject *o, PyObject *value, void *closure) {
         PyErr_SetString(PyExc_AttributeError, "data cannot be deleted");
         return -1;
     }
-    IgTensor *t = to_tensor(self->state, value, (int)ig_type(self->t), ig_device(self->t));
+    // A tensor as it is; other numbers become one of the type and place of this.
+    bool own = as_tensor(value) != NULL;
+    IgTensor *t = to_tensor(self->state, value, own ? -1 : (int)ig_type(self->t),
+                            own ? NULL : ig_device(self->t));
     if (!t) return -1;
-    bool ok = ig_assign(self->t, t, &error);
+    bool ok = ig_share(self->t, t, &error);
     ig_release(t);
     return failed(self->state, ok, error);
 }
@@ -353,7 +370,11 @@ static PyGetSetDef properties[] = {
     {"grad", get_grad, set_grad,
      "Tensor | None: The gradient that backward() has collected for a leaf.", NULL},
     {"data", get_data, set_data,
-     "Tensor: The same values without history. To set it gives new values to the tensor.", NULL},
+     "Tensor: The same memory without history, and without notice to backward(). To set it makes "
+     "the tensor share the memory of another one.",
+     NULL},
+    {"_version", get_version, NULL, "int, read-only: How often its memory was changed in place.",
+     NULL},
     {"__array_priority__", get_array_priority, NULL,
      "int, read-only: NumPy leaves operators to the tensor.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
@@ -368,10 +389,11 @@ static PyMemberDef members[] = {
 static const PyType_Slot fixed_slots[] = {
     {Py_tp_doc, "Tensor(data, dtype=None, device=None, requires_grad=False)\n--\n\n"
                 "Numbers in memory, with a shape and an element type. Operations make new tensors, "
-                "and run when a value is needed."},
+                "and run when a value is needed; of a tensor it is another one over its memory."},
     {Py_tp_new, SLOT(tensor_new)},
     {Py_tp_dealloc, SLOT(tensor_dealloc)},
     {Py_tp_traverse, SLOT(tensor_traverse)},
+    {Py_tp_clear, SLOT(tensor_clear)},
     {Py_tp_repr, SLOT(tensor_repr)},
     {Py_tp_hash, SLOT(tensor_hash)},
     {Py_tp_iter, SLOT(tensor_iter)},

@@ -10,7 +10,7 @@
 // records work, so nobody waits for kernels.
 #include <stdlib.h>
 #include <string.h>
-#include "tensor/tensor_int.h"
+#include "tensor/alias.h"
 
 static pthread_mutex_t gradients = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t n_passes;
@@ -44,7 +44,7 @@ static IgGradNode *node_alloc(const char *name, IgDevice *device, int n_inputs, 
     return node;
 }
 
-static IgGradNode *node_retain(IgGradNode *node) {
+IgGradNode *ig_node_retain(IgGradNode *node) {
     if (node) atomic_fetch_add_explicit(&node->refs, 1, memory_order_relaxed);
     return node;
 }
@@ -54,7 +54,7 @@ IgGradNode *ig_node_new(const char *name, IgGradRule *rule, int n, IgTensor *con
     IgGradNode *node = node_alloc(name, ig_device(inputs[0]), n, error);
     if (!node) return NULL;
     node->rule = rule;
-    for (int i = 0; i < n; i++) node->inputs[i] = node_retain(inputs[i]->node);
+    for (int i = 0; i < n; i++) node->inputs[i] = ig_node_retain(inputs[i]->node);
     return node;
 }
 
@@ -95,18 +95,28 @@ void ig_node_release(IgGradNode *node) {
 
 // A tensor that belongs to nobody's scope and keeps its value when the original is written.
 static IgTensor *own_view(IgTensor *t, IgGradNode *node, MTLError **error) {
-    IgTensor *own =
-        ig_tensor_new(t->view.data, &t->view.shape, t->view.strides, t->view.offset, error);
-    if (!own) return NULL;
-    ig_keep(own);
-    own->node = node_retain(node);
-    return own;
+    return ig_keep(ig_snapshot(t, node, error));
+}
+
+static _Thread_local const IgData *changing; // by the operation in place that is under way
+
+void ig_in_place_begin(const IgTensor *t) { changing = t ? t->view.data : NULL; }
+void ig_in_place_end(void) { changing = NULL; }
+
+bool ig_unchanged(const char *name, const IgTensor *saved, MTLError **error) {
+    if (!saved || saved->unchecked || !saved->view.data->overtaken) return true;
+    return ig_fail(error, IgErrorGradient,
+                   "a tensor of shape %s that the gradient of %s needs has been changed in place "
+                   "since (it was at version %llu): change a copy, or change it after backward",
+                   ig_shape_text(ig_rank(saved), ig_shape(saved)), name,
+                   (unsigned long long)saved->view.data->version);
 }
 
 static IgTensor *save(IgTensor *t, IgGradNode *node, MTLError **error) {
     IgTensor *own = own_view(t, node, error);
     if (!own) return NULL;
     IgDevice *device = ig_device(t);
+    own->unchecked = own->view.data == changing;
     ig_lock(device);
     own->view.data->wanted = true;
     ig_unlock(device);
@@ -140,10 +150,7 @@ IgTensor *ig_saved(IgGradNode *node, int i) { return node->saved[i]; }
 IgTensor *ig_saved_result(IgGradNode *node, MTLError **error) {
     IgTensor *saved = node->saved[IG_MAX_SAVED];
     if (!ig_grad_enabled()) return saved;
-    IgTensor *part = ig_tensor_new(saved->view.data, &saved->view.shape, saved->view.strides,
-                                   saved->view.offset, error);
-    if (part) part->node = node_retain(node);
-    return part;
+    return ig_snapshot(saved, node, error);
 }
 
 bool ig_rule_same(IgGradNode *node, IgTensor *g, IgTensor **out, MTLError **error) {
@@ -207,11 +214,22 @@ IgTensor *ig_grad(const IgTensor *t, MTLError **error) {
                                 : "ig_backward has not reached it");
         return NULL;
     }
-    IgTensor *result =
-        ig_tensor_new(g->view.data, &g->view.shape, g->view.strides, g->view.offset, error);
-    if (result) result->node = node_retain(g->node);
+    IgTensor *result = ig_snapshot(g, g->node, error);
+    if (result) {
+        ig_alias_join(result, g);
+        result->base = ig_retain(g->base ? g->base : g);
+    }
     ig_release(g);
     return result;
+}
+
+bool ig_is_grad(const IgTensor *t, const IgTensor *g) {
+    if (!t || !g || !t->node) return false;
+    pthread_mutex_lock(&gradients);
+    const IgTensor *own = t->node->grad;
+    bool same = own && (g == own || g->base == own || (own->base && own->base == g));
+    pthread_mutex_unlock(&gradients);
+    return same;
 }
 
 static bool fits(const char *call, const IgGradNode *node, const IgTensor *g, MTLError **error) {
@@ -232,8 +250,9 @@ bool ig_set_grad(IgTensor *t, IgTensor *g, MTLError **error) {
     if (!t->node || t->node->rule)
         return ig_fail(error, IgErrorGradient, "ig_set_grad: the tensor is no leaf");
     if (g && !fits("ig_set_grad", t->node, g, error)) return false;
-    IgTensor *own = g ? own_view(g, NULL, error) : NULL;
+    IgTensor *own = g ? ig_keep(ig_detach(g, error)) : NULL;
     if (g && !own) return false;
+    if (own) own->base = ig_retain(g->base ? g->base : g);
     pthread_mutex_lock(&gradients);
     IgTensor *old = t->node->grad;
     t->node->grad = own;
@@ -244,11 +263,6 @@ bool ig_set_grad(IgTensor *t, IgTensor *g, MTLError **error) {
 
 void ig_zero_grad(IgTensor *t) {
     if (ig_requires_grad(t) && ig_is_leaf(t)) ig_set_grad(t, NULL, NULL);
-}
-
-IgTensor *ig_detach(IgTensor *t, MTLError **error) {
-    if (!t) return NULL;
-    return ig_tensor_new(t->view.data, &t->view.shape, t->view.strides, t->view.offset, error);
 }
 
 // ---- The way back ----
@@ -336,6 +350,8 @@ static bool run_node(IgGradNode *node, MTLError **error) {
     bool ok = scope != NULL;
     if (node->n_inputs > 4) ok = (out = calloc((size_t)node->n_inputs, sizeof *out)) && ok;
     if (!ok) ig_fail_no_memory(error);
+    for (int i = 0; ok && i <= IG_MAX_SAVED; i++)
+        ok = ig_unchanged(node->name, node->saved[i], error);
     ok = ok && node->rule(node, node->pending, out, error);
     for (int i = 0; ok && i < node->n_inputs; i++) {
         if (!node->inputs[i] || !out[i]) continue;
@@ -392,7 +408,7 @@ static void finish(Pass *p, bool ok) {
         node->pending = NULL;
     }
     // From the outputs on: a node may end with the last one made from it.
-    for (size_t i = 0; ok && !p->retain && i < p->n; i++) node_retain(p->order[i]);
+    for (size_t i = 0; ok && !p->retain && i < p->n; i++) ig_node_retain(p->order[i]);
     for (size_t i = p->n; ok && !p->retain && i-- > 0;) {
         IgGradNode *node = p->order[i];
         if (node->rule) {
@@ -415,9 +431,16 @@ static bool collect(Pass *p, MTLError **error) {
     for (size_t i = 0; ok && i < p->n; i++) {
         IgGradNode *leaf = p->order[i];
         if (leaf->rule || !leaf->pending) continue;
+        // Who has it sees it grow, unless it is part of a graph.
+        if (leaf->grad && leaf->grad->aliased && !p->create) {
+            ok = ig_give(leaf->grad, leaf->pending, error);
+            continue;
+        }
         ig_release(leaf->grad);
         leaf->grad = leaf->pending;
         leaf->pending = NULL;
+        leaf->grad->quiet = true; // its data may be that of other gradients
+        ig_loosen(leaf->grad);
     }
     ig_scope_end(scope);
     return ok;
@@ -465,11 +488,10 @@ bool ig_grad_of(int n_outputs, IgTensor *const *outputs, IgTensor *const *seeds,
     for (int i = 0; ok && i < n_inputs; i++) {
         IgGradNode *node = inputs[i]->node;
         IgTensor *g = node->pending;
-        grads[i] =
-            g ? ig_tensor_new(g->view.data, &g->view.shape, g->view.strides, g->view.offset, error)
-              : ig_zeros(node->device, node->type, node->shape.rank, node->shape.n, error);
+        grads[i] = g ? ig_snapshot(g, g->node, error)
+                     : ig_zeros(node->device, node->type, node->shape.rank, node->shape.n, error);
         ok = grads[i] != NULL;
-        if (ok && g) grads[i]->node = node_retain(g->node);
+        if (ok && g) ig_loosen(grads[i]);
     }
     finish(&p, ok);
     pthread_mutex_unlock(&gradients);

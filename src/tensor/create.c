@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // create.c: tensors from nothing: from the host's memory, constants, ranges.
 #include <string.h>
-#include "tensor/tensor_int.h"
+#include "tensor/alias.h"
 
 static bool ready(const char *call, const IgDevice *device, IgType type, MTLError **error) {
     if (!device) return ig_fail(error, IgErrorDevice, "%s: no device", call);
@@ -62,8 +62,11 @@ bool ig_write(IgTensor *t, const void *bytes, size_t n_bytes, MTLError **error) 
     IgData *data = host_data(device, t->view.data->type, ig_numel(t), error);
     if (!data) return false;
     fill_data(data, bytes, all);
-    ig_tensor_rebind(t, data);
-    return true;
+    IgTensor *value = ig_tensor_new(data, &t->view.shape, NULL, 0, error);
+    bool ok = ig_give(t, value, error);
+    ig_drop(value);
+    ig_data_release(data);
+    return ok;
 }
 
 // Data of one element. Where it would have to be copied to the device, memory that has it already.
@@ -121,6 +124,7 @@ IgTensor *ig_full(IgDevice *device, IgType type, int rank, const int64_t *n, dou
     // One element that every index shows: nothing to write until somebody wants a copy.
     static const int64_t nowhere[IG_MAX_RANK];
     IgTensor *t = ig_tensor_new(data, &shape, nowhere, 0, error);
+    if (t) t->loose = ig_shape_numel(&shape) != 1;
     ig_data_release(data);
     return t;
 }

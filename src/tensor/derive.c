@@ -4,7 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "tensor/alias.h"
 #include "tensor/elementwise.h"
+#include "tensor/region.h"
 
 // ---- Statistics ----
 
@@ -245,6 +247,30 @@ IgTensor *ig_one_hot(IgTensor *ids, int64_t n, IgType type, MTLError **error) {
 
 // ---- Repetition and order ----
 
+// extra: the diagonal in the input, if that lies in order.
+static bool rule_diagonal(IgGradNode *node, IgTensor *g, IgTensor **out, MTLError **error) {
+    const IgGradNode *x = node->inputs[0];
+    const int64_t n = ig_shape_numel(&x->shape);
+    IgTensor *zeros = ig_zeros(x->device, x->type, 1, &n, error);
+    IgTensor *line = ig_region_write(ig_contiguous(zeros, error), node->extra, g, error);
+    out[0] = ig_reshape(line, x->shape.rank, x->shape.n, error);
+    return out[0] != NULL;
+}
+
+// The view of a diagonal of n elements: two axes become one, the last.
+static IgView diagonal(const IgView *x, int64_t offset, int axis0, int axis1, int64_t n) {
+    IgView v = {.data = x->data, .offset = x->offset};
+    for (int i = 0; i < x->shape.rank; i++) {
+        if (i == axis0 || i == axis1) continue;
+        v.shape.n[v.shape.rank] = x->shape.n[i];
+        v.strides[v.shape.rank++] = x->strides[i];
+    }
+    v.shape.n[v.shape.rank] = n;
+    v.strides[v.shape.rank++] = x->strides[axis0] + x->strides[axis1];
+    if (n) v.offset += offset >= 0 ? offset * x->strides[axis1] : -offset * x->strides[axis0];
+    return v;
+}
+
 IgTensor *ig_diagonal(IgTensor *x, int64_t offset, int axis0, int axis1, MTLError **error) {
     if (!x || !ig_axis("ig_diagonal", ig_rank(x), axis0, 0, &axis0, error) ||
         !ig_axis("ig_diagonal", ig_rank(x), axis1, 0, &axis1, error))
@@ -253,26 +279,27 @@ IgTensor *ig_diagonal(IgTensor *x, int64_t offset, int axis0, int axis1, MTLErro
         ig_fail(error, IgErrorIndex, "ig_diagonal: axis %d twice", axis0);
         return NULL;
     }
-    // (.., n, m) as (.., n m), every m + 1 st of it.
-    IgScope *scope = ig_scope_begin();
-    int axes[IG_MAX_RANK], k = 0, rank = ig_rank(x);
-    for (int i = 0; i < rank; i++)
-        if (i != axis0 && i != axis1) axes[k++] = i;
-    axes[k] = axis0;
-    axes[k + 1] = axis1;
-    IgTensor *last = ig_permute(x, axes, error);
-    int64_t rows = ig_dim(last, -2), columns = ig_dim(last, -1);
-    int64_t first = offset >= 0 ? within(offset) : -within(offset) * columns;
-    int64_t n = offset >= 0 ? columns - within(offset) : rows + within(offset);
-    int64_t other = offset >= 0 ? rows : columns;
-    n = n < other ? n : other;
-    IgShape shape = last ? last->view.shape : (IgShape){0};
-    shape.n[rank - 2] = rows * columns;
-    IgTensor *flat = ig_reshape(last, rank - 1, shape.n, error);
-    IgTensor *result =
-        n > 0 ? ig_slice(flat, -1, first, first + (n - 1) * (columns + 1) + 1, columns + 1, error)
-              : ig_slice(flat, -1, 0, 0, 1, error);
-    return ig_scope_return(scope, result);
+    if (!ig_settle(x, error)) return NULL;
+    offset = within(offset);
+    int64_t rows = ig_dim(x, axis0) + (offset < 0 ? offset : 0),
+            columns = ig_dim(x, axis1) - (offset > 0 ? offset : 0),
+            n = rows < columns ? rows : columns;
+    n = n > 0 ? n : 0;
+    IgView view = diagonal(&x->view, offset, axis0, axis1, n), packed = x->view;
+    IgTensor *t = ig_view("ig_diagonal", x, &view, rule_diagonal, error);
+    if (!t || !t->node) return t;
+    ig_packed_strides(&packed.shape, packed.strides);
+    packed.data = NULL;
+    packed.offset = 0;
+    IgView *extra = malloc(sizeof *extra);
+    if (extra) {
+        *extra = diagonal(&packed, offset, axis0, axis1, n);
+        t->node->extra = extra;
+        return t;
+    }
+    ig_fail_no_memory(error);
+    ig_drop(t);
+    return NULL;
 }
 
 static bool rule_flip(IgGradNode *node, IgTensor *g, IgTensor **out, MTLError **error) {
@@ -375,24 +402,4 @@ IgTensor *ig_gelu_erf(IgTensor *x, MTLError **error) {
     IgTensor *e = ig_erf(ig_mul_scalar(x, 0.70710678118654752, error), error);
     IgTensor *half = ig_mul_scalar(x, 0.5, error);
     return ig_scope_return(scope, ig_mul(half, ig_add_scalar(e, 1, error), error));
-}
-
-// ---- New values ----
-
-bool ig_assign(IgTensor *t, IgTensor *value, MTLError **error) {
-    if (!t || !value || !ig_same_device("ig_assign", t, value, error)) return false;
-    if (!ig_shape_equal(&t->view.shape, &value->view.shape))
-        return ig_fail(error, IgErrorShape, "ig_assign: values of shape %s for shape %s",
-                       ig_shape_text(ig_rank(value), ig_shape(value)),
-                       ig_shape_text(ig_rank(t), ig_shape(t)));
-    IgScope *scope = ig_scope_begin();
-    if (!scope) return ig_fail_no_memory(error);
-    ig_no_grad_begin();
-    IgTensor *own = ig_cast(value, ig_type(t), error);
-    if (own && !ig_whole(&own->view))
-        own = ig_elementwise(IG_OP_cast, &own, NULL, ig_type(t), error);
-    ig_no_grad_end();
-    if (own) ig_tensor_rebind(t, ig_data_retain(own->view.data));
-    ig_scope_end(scope);
-    return own != NULL;
 }

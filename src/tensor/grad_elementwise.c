@@ -28,6 +28,8 @@ static const unsigned char rule_needs[IG_N_OPS] = {
 };
 static unsigned needs(IgOp op, const IgGradNode *node) {
     if (op == IG_OP_mul) return (node->inputs[0] ? Y : 0u) | (node->inputs[1] ? X : 0u);
+    if (op == IG_OP_div) return Y | (node->inputs[1] ? X : 0u);
+    if (op == IG_OP_remainder && !node->inputs[1]) return 0;
     return rule_needs[op];
 }
 

@@ -392,7 +392,7 @@ static Call *gpu_call(IgTensor *x, const Ask *a, MTLError **error) {
 
 static IgTensor *ask(IgGroup *g, IgTensor *x, Ask a, MTLError **error) {
     const bool gpus = on_gpus(g, x);
-    if (!gpus && g->size == 1) return ig_detach(x, error); // the caller's own, as results are
+    if (!gpus && g->size == 1) return ig_clone(x, error); // the caller's own, as results are
     Call *c = carry(g, gpus ? gpu_call(x, &a, error) : host_call(g, x, &a, error), error);
     if (!c) return NULL;
     IgScope *scope = ig_scope_begin();

@@ -5,7 +5,7 @@
 // inputs, the others are what each sees.
 #include <math.h>
 #include "ingot/tensor_nn.h"
-#include "tensor/tensor_int.h"
+#include "tensor/alias.h"
 
 static bool fill_random(const char *call, IgTensor *t, bool normal, double a, double b,
                         uint64_t seed, MTLError **error) {
@@ -29,7 +29,7 @@ static bool fill_random(const char *call, IgTensor *t, bool normal, double a, do
         }
     }
     bool ok = v && ig_eval(v, error);
-    if (ok) ig_tensor_rebind(t, ig_data_retain(v->view.data));
+    ok = ok && ig_give(t, v, error);
     ig_no_grad_end();
     ig_scope_end(scope);
     return ok;

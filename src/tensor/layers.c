@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include "tensor/alias.h"
 #include "tensor/module.h"
 
 typedef struct Numbers {
@@ -173,9 +174,7 @@ IgModule *ig_rms_norm_new(IgDevice *device, IgType type, int rank, const int64_t
 static bool count_batch(IgModule *m, MTLError **error) {
     IgTensor *count = ig_module_own(m, "num_batches_tracked");
     IgTensor *more = ig_add_scalar(count, 1, error);
-    if (!more) return false;
-    ig_tensor_rebind(count, ig_data_retain(more->view.data));
-    return true;
+    return ig_give(count, more, error);
 }
 
 static IgTensor *forward_batch_norm(void *context, IgModule *m, IgTensor *x, MTLError **error) {

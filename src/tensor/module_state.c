@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/text.h"
+#include "tensor/alias.h"
 #include "tensor/elementwise.h"
 #include "tensor/module.h"
 
@@ -17,7 +18,9 @@ typedef struct Save {
 
 static bool save_one(void *context, const char *name, IgModulePart *part) {
     Save *s = context;
-    IgTensor *t = ig_detach(part->tensor, s->error);
+    ig_no_grad_begin();
+    IgTensor *t = ig_clone(part->tensor, s->error);
+    ig_no_grad_end();
     bool ok = t && ig_dict_set(s->dict, name, t, s->error);
     ig_drop(t);
     return ok;
@@ -47,7 +50,7 @@ typedef struct Load {
 
 // All of its data, in the type of the parameter.
 static IgTensor *whole(IgTensor *from, IgType type, MTLError **error) {
-    IgTensor *plain = ig_detach(from, error);
+    IgTensor *plain = ig_clone(from, error);
     IgTensor *t = plain ? ig_cast(plain, type, error) : NULL;
     if (t && !ig_whole(&t->view)) t = ig_elementwise(IG_OP_cast, &t, NULL, type, error);
     return t && ig_eval(t, error) ? t : NULL;
@@ -79,8 +82,7 @@ static bool put_in_dict(void *context, const char *name, IgModulePart *part) {
     (void)name;
     Load *l = context;
     IgTensor *v = l->values[l->n++];
-    if (v) ig_tensor_rebind(part->tensor, ig_data_retain(v->view.data));
-    return true;
+    return !v || ig_give(part->tensor, v, l->error);
 }
 
 static bool count(void *context, const char *name, IgModulePart *part) {

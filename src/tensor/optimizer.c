@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "ingot/tensor_nn.h"
+#include "tensor/alias.h"
 #include "tensor/matmul.h"
-#include "tensor/tensor_int.h"
 
 enum { FIRST, SECOND, MASTER, N_SLOTS };
 static const char *const slot_names[N_SLOTS] = {"first", "second", "master"};
@@ -183,10 +183,9 @@ static IgTensor *step_rmsprop(const IgOptimizerOptions *o, IgTensor *p, IgTensor
     return ig_add(p, ig_mul_scalar(move, -o->rate, error), error);
 }
 
-// A tensor of the step, its next value, and who of the step itself holds the old one.
+// A tensor of the step and its next value.
 typedef struct Next {
     IgTensor *tensor, *value;
-    unsigned holders;
 } Next;
 
 // Whether the gradient, a product, is not worth storing: most programs drop it before the next one
@@ -218,7 +217,7 @@ static bool make_updates(IgDevice *device, IgTensor *g, const Next *next, int n,
     for (int i = 0; i < n; i++) {
         IgData *data = next[i].value->view.data;
         data->wanted = true;
-        data->holders = next[i].holders;
+        data->holders = ig_alias_count(next[i].tensor);
         if (device->unified && !data->memory && ig_whole(&next[i].tensor->view))
             data->replaces = next[i].tensor->view.data;
     }
@@ -229,10 +228,14 @@ static bool make_updates(IgDevice *device, IgTensor *g, const Next *next, int n,
         IgData *data = next[i].value->view.data;
         bool took_over = data->replaces && data->memory; // there is no way back
         data->replaces = NULL;
-        if (ok || took_over) gone[i] = ig_tensor_swap(next[i].tensor, ig_data_retain(data));
+        if ((ok || took_over) && ig_whole(&next[i].tensor->view))
+            gone[i] = ig_tensor_swap(next[i].tensor, ig_data_retain(data), NULL);
     }
     ig_unlock(device);
-    for (int i = 0; i < n; i++) ig_data_release(gone[i]);
+    for (int i = 0; i < n; i++) {
+        if (ok && !gone[i]) ok = ig_give(next[i].tensor, next[i].value, error);
+        ig_data_release(gone[i]);
+    }
     return ok;
 }
 
@@ -255,11 +258,10 @@ static bool step_parameter(const IgOptimizer *o, Parameter *p, MTLError **error)
         value = value ? ig_cast(value, type, error) : NULL;
     }
     if (!value) return false;
-    // Of a parameter without a master `old` is a second tensor.
-    Next next[N_SLOTS + 1] = {{p->tensor, value, p->state[MASTER] ? 1 : 2}};
+    Next next[N_SLOTS + 1] = {{p->tensor, value}};
     int n = 1;
     for (int s = 0; s < N_SLOTS; s++)
-        if (p->state[s]) next[n++] = (Next){p->state[s], state[s], 1};
+        if (p->state[s]) next[n++] = (Next){p->state[s], state[s]};
     return make_updates(ig_device(p->tensor), raw, next, n, error);
 }
 
@@ -388,7 +390,7 @@ bool ig_optimizer_set_state(IgOptimizer *o, int i, IgTensor *value, MTLError **e
     IgTensor *plain = ig_detach(value, error);
     IgTensor *whole = plain && ig_whole(&plain->view) ? plain : ig_mul_scalar(plain, 1, error);
     bool ok = scope && whole && ig_eval(whole, error);
-    if (ok) ig_tensor_rebind(t, ig_data_retain(whole->view.data));
+    ok = ok && ig_assign(t, whole, error);
     ig_scope_end(scope);
     return ok;
 }

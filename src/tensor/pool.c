@@ -167,11 +167,13 @@ bool ig_pool_own(IgDevice *device, IgData *data, MTLError **error) {
     IgBuffer *shared = data->memory;
     if (!shared->n_shares) return true;
     size_t n_bytes = (size_t)data->n * ig_type_size(data->type);
+    if (!ig_pool_show(device, shared, data->written, error)) return false;
     IgBuffer *own = ig_pool_take(device, n_bytes, true, error);
     if (!own) return false;
     memcpy(mtl_buffer_contents(own->buffer), mtl_buffer_contents(shared->buffer), n_bytes);
     ig_pool_wrote(device, own, n_bytes);
     data->memory = own;
+    data->written = 0;
     ig_pool_give(device, shared);
     return true;
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "tensor/alias.h"
 #include "tensor/fuse.h"
 #include "tensor/spare.h"
 #include "tensor/tensor_int.h"
@@ -176,6 +177,8 @@ static IgTensor *tensor_alloc(void) {
     t->scope = NULL;
     t->node = NULL;
     t->next = NULL;
+    t->base = NULL;
+    t->aliased = t->loose = t->quiet = t->untracked = t->unchecked = false;
     return t;
 }
 
@@ -230,11 +233,14 @@ void ig_release(IgTensor *tensor) {
     // Released once too often: it is in the line already.
     if (!tensor || atomic_load_explicit(&tensor->refs, memory_order_relaxed) == 0) return;
     if (atomic_fetch_sub_explicit(&tensor->refs, 1, memory_order_acq_rel) != 1) return;
+    ig_alias_leave(tensor);
     IgData *data = tensor->view.data;
     IgGradNode *node = tensor->node;
+    IgTensor *base = tensor->base;
     tensor_free(tensor);
     ig_node_release(node);
     ig_data_release(data);
+    ig_release(base);
 }
 
 void ig_drop(IgTensor *tensor) {
@@ -325,25 +331,6 @@ IgTensor *ig_tensor_of_expr(IgDevice *device, IgType type, IgExpr *expr, MTLErro
     return t;
 }
 
-IgData *ig_tensor_swap(IgTensor *t, IgData *data) {
-    IgData *old = t->view.data;
-    t->view.data = data;
-    t->view.offset = 0;
-    ig_packed_strides(&t->view.shape, t->view.strides);
-    return old;
-}
-
-void ig_tensor_rebind(IgTensor *t, IgData *data) {
-    IgDevice *device = data->device;
-    ig_lock(device);
-    IgData *old = ig_tensor_swap(t, data);
-    IgGradNode *node = t->node && t->node->rule ? t->node : NULL;
-    if (node) t->node = NULL; // it is a result no longer
-    ig_unlock(device);
-    ig_node_release(node);
-    ig_data_release(old);
-}
-
 // ---- What a tensor is ----
 
 IgDevice *ig_device(const IgTensor *t) { return t && t->view.data ? t->view.data->device : NULL; }
@@ -366,7 +353,7 @@ bool ig_view_contiguous(const IgView *view) {
     return true;
 }
 
-bool ig_is_contiguous(const IgTensor *t) { return t && ig_view_contiguous(&t->view); }
+bool ig_is_contiguous(const IgTensor *t) { return t && (t->loose || ig_view_contiguous(&t->view)); }
 
 bool ig_whole(const IgView *view) {
     return view->offset == 0 && ig_shape_numel(&view->shape) == view->data->n &&

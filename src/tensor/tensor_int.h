@@ -3,7 +3,8 @@
 //
 // A tensor is a view (shape, strides, offset) of data. Data is a row of elements in memory, or, as
 // long as nobody needed it, the operation that makes it (expr), which reads views again. Views are
-// never lazy, data is; data never changes once it is made.
+// never lazy, data is; data never changes once it is made: a change in place gives new data to all
+// tensors that share memory (alias.c).
 //
 // Locks: device->lock guards everything below that says so; it is taken by public functions and
 // never while calling one.
@@ -131,6 +132,8 @@ struct IgData {
     bool inlined;     // was computed on the way once, without being stored
     bool wanted;      // a gradient will ask for it: stored when it is first computed
     int64_t below;    // not 0: its elements are known to be indices, all below this
+    uint64_t version; // how many changes in place led to it
+    bool overtaken;   // by one more
     // What it replaces, whose memory it takes over if nobody knows that one but the kernel that
     // makes this and so many tensors: only while device->lock is held.
     IgData *replaces;
@@ -166,6 +169,14 @@ struct IgTensor {
     IgScope *scope;          // that will release it; NULL: the caller does
     struct IgGradNode *node; // its place in a graph of gradients, or NULL
     struct IgTensor *next;   // behind it in the line of released ones; view.data is NULL there
+    // The ring of tensors that share its memory; under the lock of alias.c.
+    struct IgTensor *before, *after;
+    struct IgTensor *base; // what it is a view of, retained; NULL: of nothing
+    bool aliased;          // stands in a ring
+    bool loose;            // in memory of its own its elements would lie in order; these do not
+    bool quiet;            // what is changed through it is no new version
+    bool untracked;        // a view that was made while gradients were off
+    bool unchecked;        // saved by the change in place that overtakes it
 };
 // An error if it has been released: for as long as that can be told.
 bool ig_alive(const char *call, const IgTensor *tensor, MTLError **error);
@@ -179,10 +190,8 @@ IgExpr *ig_expr_new(int n_inputs, const IgView *inputs, const IgShape *shape, MT
 // The same, that `run` makes with a copy of `extra`, of so many bytes.
 IgExpr *ig_expr_with(IgRunFn *run, const void *extra, size_t n_bytes, int n_inputs,
                      const IgView *inputs, const IgShape *shape, MTLError **error);
-// Gives the tensor other data, of which it then shows all; takes the reference.
-void ig_tensor_rebind(IgTensor *tensor, IgData *data);
-// The same with device->lock held, for a leaf: the old data, for the caller to release.
-IgData *ig_tensor_swap(IgTensor *tensor, IgData *data);
+// The tensor as it is now, with this node: later changes in place do not reach it.
+IgTensor *ig_snapshot(const IgTensor *tensor, struct IgGradNode *node, MTLError **error);
 bool ig_whole(const IgView *view); // shows all elements of its data in their order
 bool ig_view_contiguous(const IgView *view);
 bool ig_same_device(const char *call, const IgTensor *a, const IgTensor *b, MTLError **error);
@@ -230,7 +239,10 @@ struct IgGradNode {
 bool ig_grad_enabled_for(int n, IgTensor *const *inputs);
 IgGradNode *ig_node_new(const char *name, IgGradRule *rule, int n, IgTensor *const *inputs,
                         MTLError **error);
+IgGradNode *ig_node_retain(IgGradNode *node); // NULL stays NULL
 void ig_node_release(IgGradNode *node);
+// An error if a tensor that was saved for a gradient has been changed in place since.
+bool ig_unchanged(const char *name, const IgTensor *saved, MTLError **error);
 // Remembers input i. False and the error if there is no memory.
 bool ig_node_save(IgGradNode *node, int i, IgTensor *input, MTLError **error);
 // Joins them and takes both over; NULL if one is NULL.

@@ -286,6 +286,8 @@ static bool rule(IgGradNode *node, IgTensor *g, IgTensor **out, MTLError **error
                              .scalars = s->scalars};
     MTLError *why = NULL;
     if (!what.output) return false;
+    for (int i = 0; i < s->n_inputs; i++)
+        if (!ig_unchanged(s->kernel->name, s->inputs[i], error)) return false;
     bool ok = s->kernel->backward(s->kernel->context, &what, out, &why);
     for (int i = 0; ok && i < s->n_inputs; i++) {
         IgShape together;
@@ -319,7 +321,7 @@ static IgTensor *record(IgUserKernel *k, const IgKernelCall *call, IgTensor *res
     if (s) s->kernel = ig_kernel_retain(k);
     for (int i = 0; ok && i < call->n_inputs; i++) {
         IgTensor *t = call->inputs[i];
-        s->inputs[i] = ig_keep(ig_view("ig_kernel_call", t, &t->view, ig_rule_same, error));
+        s->inputs[i] = ig_keep(ig_snapshot(t, t->node, error));
         s->n_inputs += s->inputs[i] != NULL;
         ok = s->inputs[i] != NULL;
     }

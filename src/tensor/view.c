@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // view.c: other ways to look at the same data, without a copy.
 #include <string.h>
+#include "tensor/alias.h"
 #include "tensor/elementwise.h"
 #include "tensor/move.h"
 
 IgTensor *ig_view(const char *name, IgTensor *of, const IgView *view, IgGradRule *rule,
                   MTLError **error) {
     IgTensor *t = ig_tensor_new(view->data, &view->shape, view->strides, view->offset, error);
-    if (!t || !rule || !ig_grad_enabled_for(1, &of)) return t;
+    if (!t) return NULL;
+    t->loose = of->loose;
+    t->untracked = !ig_grad_enabled();
+    t->base = ig_retain(of->base ? of->base : of);
+    ig_alias_join(t, of);
+    if (!rule || !ig_grad_enabled_for(1, &of)) return t;
     return ig_node_attach(t, ig_node_new(name, rule, 1, &of, error), false, error);
 }
 
@@ -100,13 +106,13 @@ static bool restride(const IgView *view, const IgShape *to, int64_t *strides) {
 }
 
 IgTensor *ig_contiguous(IgTensor *t, MTLError **error) {
-    if (!t) return NULL;
+    if (!t || !ig_settle(t, error)) return NULL;
     if (ig_is_contiguous(t)) return ig_view("ig_contiguous", t, &t->view, ig_rule_same, error);
     return ig_elementwise(IG_OP_cast, &t, NULL, ig_type(t), error);
 }
 
 IgTensor *ig_reshape(IgTensor *t, int rank, const int64_t *n, MTLError **error) {
-    if (!t) return NULL;
+    if (!t || !ig_settle(t, error)) return NULL;
     IgView view = t->view;
     if (!complete_shape(t, rank, n, &view.shape, error)) return NULL;
     if (restride(&t->view, &view.shape, view.strides))
@@ -139,7 +145,7 @@ IgTensor *ig_flatten(IgTensor *t, int first, int last, MTLError **error) {
 }
 
 IgTensor *ig_permute(IgTensor *t, const int *axes, MTLError **error) {
-    if (!t) return NULL;
+    if (!t || !ig_settle(t, error)) return NULL;
     int rank = ig_rank(t);
     IgView view = t->view;
     int64_t back[IG_MAX_RANK] = {0};
@@ -177,7 +183,8 @@ static int64_t clip(int64_t v, int64_t n) {
 
 IgTensor *ig_slice(IgTensor *t, int axis, int64_t start, int64_t stop, int64_t step,
                    MTLError **error) {
-    if (!t || !ig_axis("ig_slice", ig_rank(t), axis, 0, &axis, error)) return NULL;
+    if (!t || !ig_axis("ig_slice", ig_rank(t), axis, 0, &axis, error) || !ig_settle(t, error))
+        return NULL;
     if (step < 1) {
         ig_fail(error, IgErrorArgument, "ig_slice: the step must be 1 or more, not %lld",
                 (long long)step);
@@ -202,7 +209,8 @@ static void drop_axis(IgView *v, int axis) {
 }
 
 IgTensor *ig_select(IgTensor *t, int axis, int64_t index, MTLError **error) {
-    if (!t || !ig_axis("ig_select", ig_rank(t), axis, 0, &axis, error)) return NULL;
+    if (!t || !ig_axis("ig_select", ig_rank(t), axis, 0, &axis, error) || !ig_settle(t, error))
+        return NULL;
     IgView v = t->view;
     int64_t n = v.shape.n[axis], i = index < 0 ? index + n : index;
     if (i < 0 || i >= n) {
@@ -217,7 +225,8 @@ IgTensor *ig_select(IgTensor *t, int axis, int64_t index, MTLError **error) {
 
 IgTensor *ig_expand(IgTensor *t, int rank, const int64_t *n, MTLError **error) {
     IgView view = {0};
-    if (!t || !ig_shape_check("ig_expand", rank, n, &view.shape, error)) return NULL;
+    if (!t || !ig_shape_check("ig_expand", rank, n, &view.shape, error) || !ig_settle(t, error))
+        return NULL;
     const IgView *v = &t->view;
     int added = rank - v->shape.rank;
     view.data = v->data;
@@ -235,7 +244,7 @@ IgTensor *ig_expand(IgTensor *t, int rank, const int64_t *n, MTLError **error) {
 }
 
 IgTensor *ig_squeeze(IgTensor *t, int axis, MTLError **error) {
-    if (!t) return NULL;
+    if (!t || !ig_settle(t, error)) return NULL;
     IgView v = t->view;
     if (axis != IG_ALL) {
         if (!ig_axis("ig_squeeze", v.shape.rank, axis, 0, &axis, error)) return NULL;
@@ -253,7 +262,8 @@ IgTensor *ig_squeeze(IgTensor *t, int axis, MTLError **error) {
 }
 
 IgTensor *ig_unsqueeze(IgTensor *t, int axis, MTLError **error) {
-    if (!t || !ig_axis("ig_unsqueeze", ig_rank(t), axis, 1, &axis, error)) return NULL;
+    if (!t || !ig_axis("ig_unsqueeze", ig_rank(t), axis, 1, &axis, error) || !ig_settle(t, error))
+        return NULL;
     IgView view = t->view;
     int64_t n[IG_MAX_RANK + 1], strides[IG_MAX_RANK + 1];
     int rank = ig_rank(t) + 1;

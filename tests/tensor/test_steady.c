@@ -199,13 +199,13 @@ static void test_step_in_the_product(void **state) {
 }
 
 // The step of an optimiser writes values and state where the old ones were, unless somebody else
-// has those: a tensor, or an expression that was recorded and not made.
+// has those: a copy, or an expression that was recorded and not made.
 static void test_step_in_place(void **state) {
     (void)state;
     enum { N = 1000, STEPS = 3 };
     static float out[3][N], old[3][N], kept[N];
     for (int kind = IgSGD; kind <= IgRMSprop; kind++) {
-        for (int who = 0; who < 3; who++) { // nobody, a tensor, an expression
+        for (int who = 0; who < 3; who++) { // nobody, a copy, an expression
             IgTensor *w = weight(1, (int64_t[]){N}, 2);
             IgTensor *g = ig_uniform(device, IgFloat32, 1, (int64_t[]){N}, -1, 1, 3, NULL);
             IgOptimizerOptions options = ig_optimizer_defaults((IgOptimizerKind)kind);
@@ -218,7 +218,7 @@ static void test_step_in_place(void **state) {
                 assert_true(ig_map(w, &before, NULL));
                 memcpy(old[who], before, sizeof old[who]);
                 ig_no_grad_begin();
-                IgTensor *other = who == 1   ? ig_detach(w, NULL)
+                IgTensor *other = who == 1   ? ig_clone(w, NULL)
                                   : who == 2 ? ig_mul_scalar(w, 2, NULL)
                                              : NULL;
                 ig_no_grad_end();

@@ -1,0 +1,353 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that mean the same with PyTorch. Each is run with `T` and says what it must give: by hand
+for ingot, and the same for PyTorch where that is installed, so that the expectations are right."""
+
+import numpy as np
+import pytest
+
+import ingot
+
+try:
+    import torch
+except ImportError:
+    torch = None
+LIBRARIES = [pytest.param(ingot, id="ingot"),
+             pytest.param(torch, id="torch", marks=pytest.mark.skipif(torch is None, reason="no torch"))]
+both = pytest.mark.parametrize("T", LIBRARIES)
+Failure = (RuntimeError, ValueError, IndexError, TypeError, ingot.Error)
+
+
+def leaf(T, values):
+    return T.tensor(values, requires_grad=True)
+
+
+def near(got, want, tolerance=1e-5):
+    np.testing.assert_allclose(np.array(got.tolist() if hasattr(got, "tolist") else got), want,
+                               rtol=tolerance, atol=tolerance)
+
+
+# ---- Gradients are objects ----
+
+@both
+def test_the_loop_of_tutorials(T):
+    """Gradient descent by hand on (w - 3)^2: the error is multiplied by 0.6 in each step."""
+    w = leaf(T, [0.0])
+    for _ in range(40):
+        loss = ((w - 3.0) ** 2).sum()
+        loss.backward()
+        with T.no_grad():
+            w -= 0.2 * w.grad
+        w.grad.zero_()
+    near(w, [3 - 3 * 0.6 ** 40], 1e-6)
+    assert loss.item() < 1e-12
+
+
+@both
+def test_grad_is_one_object(T):
+    w = leaf(T, [1.0, 2.0])
+    (w * w).sum().backward()
+    g = w.grad
+    assert g is w.grad and g.tolist() == [2, 4]
+    g /= 2
+    assert w.grad.tolist() == [1, 2]
+    (w * w).sum().backward()
+    assert g is w.grad and g.tolist() == [3, 6], "collected where it was"
+    w.grad[0] = 7.0
+    w.grad.data[1] = 8.0
+    assert g.tolist() == [7, 8]
+    own = T.tensor([5.0, 5.0])
+    w.grad = own
+    assert w.grad is own
+    own.fill_(6.0)
+    assert w.grad.tolist() == [6, 6]
+    w.grad = None
+    assert w.grad is None and g.tolist() == [7, 8]
+
+
+@both
+def test_grad_of_a_sum_can_be_changed(T):
+    """What is one number in memory at first is a tensor like others."""
+    w = leaf(T, [[1.0, 2.0], [3.0, 4.0]])
+    w.sum().backward()
+    w.grad[0] = 5.0
+    w.grad *= 2
+    assert w.grad.tolist() == [[10, 10], [2, 2]]
+    a, b = leaf(T, [1.0]), leaf(T, [1.0])
+    (a + b).sum().backward()
+    a.grad.zero_()
+    assert b.grad.tolist() == [1]
+
+
+@both
+def test_steps_see_what_was_done_to_gradients(T):
+    w = leaf(T, [1.0])
+    optimizer = T.optim.SGD([w], lr=1.0)
+    (3 * w).sum().backward()
+    w.grad /= 6
+    optimizer.step()
+    assert w.tolist() == [0.5]
+    optimizer.zero_grad(set_to_none=False)
+    assert w.grad.tolist() == [0]
+    optimizer.zero_grad()
+    assert w.grad is None
+
+
+# ---- data, state_dict ----
+
+@both
+def test_data_is_the_tensor(T):
+    w = leaf(T, [1.0, 2.0, 3.0])
+    w.data.copy_(T.tensor([4.0, 5.0, 6.0]))
+    assert w.tolist() == [4, 5, 6] and w.requires_grad and w.is_leaf
+    w.data[0] = 9.0
+    w.data.mul_(2)
+    assert w.tolist() == [18, 10, 12]
+    w.data.zero_()
+    assert w.tolist() == [0, 0, 0]
+    values = T.tensor([7.0, 7.0, 7.0])
+    w.data = values
+    values[1] = 8.0
+    assert w.tolist() == [7, 8, 7] and w.requires_grad
+
+
+@both
+def test_detached_shares_memory(T):
+    w = leaf(T, [1.0, 2.0])
+    d = w.detach()
+    d.fill_(3.0)
+    assert w.tolist() == [3, 3]
+    with T.no_grad():
+        w += 1
+    assert d.tolist() == [4, 4]
+
+
+@both
+def test_state_dict_is_the_model(T):
+    model = T.nn.Linear(2, 1)
+    state = model.state_dict()
+    state["weight"].copy_(T.tensor([[1.0, 2.0]]))
+    state["bias"].fill_(0.5)
+    near(model(T.tensor([[10.0, 1.0]])), [[12.5]])
+    with T.no_grad():
+        model.weight.zero_()
+    assert state["weight"].tolist() == [[0, 0]]
+
+
+@both
+def test_copies_are_copies(T):
+    import copy
+    x = T.tensor([1.0, 2.0])
+    copies = [x.clone(), T.tensor(x.tolist()), copy.deepcopy(x), x + 0, T.zeros(2).copy_(x)]
+    x.fill_(5.0)
+    assert [c.tolist() for c in copies] == [[1, 2]] * 5
+    copies[0].zero_()
+    assert x.tolist() == [5, 5]
+    y = T.tensor([1.0, 2.0])
+    x.copy_(y)
+    x += 1
+    y += 5
+    assert x.tolist() == [2, 3] and y.tolist() == [6, 7]
+
+
+@both
+def test_parameters_share_what_they_are_made_of(T):
+    x = T.tensor([1.0, 2.0])
+    p = T.nn.Parameter(x)
+    x[0] = 9.0
+    assert p.tolist() == [9, 2]
+
+
+# ---- Views ----
+
+VIEWS = {
+    "row": (lambda x: x[1], [[0, 1, 2], [9, 9, 9]]),
+    "column": (lambda x: x[:, 1], [[0, 9, 2], [3, 9, 5]]),
+    "steps": (lambda x: x[:, ::2], [[9, 1, 9], [9, 4, 9]]),
+    "corner": (lambda x: x[1:, 2:], [[0, 1, 2], [3, 4, 9]]),
+    "transposed": (lambda x: x.T[0], [[9, 1, 2], [9, 4, 5]]),
+    "line": (lambda x: x.view(-1)[2:4], [[0, 1, 9], [9, 4, 5]]),
+    "reshaped": (lambda x: x.reshape(3, 2)[1], [[0, 1, 9], [9, 4, 5]]),
+    "new axis": (lambda x: x[None, :, 0], [[9, 1, 2], [9, 4, 5]]),
+    "unsqueezed": (lambda x: x.unsqueeze(0).squeeze(0)[0, 0], [[9, 1, 2], [3, 4, 5]]),
+    "chunk": (lambda x: x.chunk(3, 1)[1], [[0, 9, 2], [3, 9, 5]]),
+    "diagonal": (lambda x: x.diagonal(), [[9, 1, 2], [3, 9, 5]]),
+    "diagonal of a transposed": (lambda x: x.T.diagonal(), [[9, 1, 2], [3, 9, 5]]),
+    "flattened": (lambda x: x.flatten()[5], [[0, 1, 2], [3, 4, 9]]),
+    "permuted": (lambda x: x.permute(1, 0)[2], [[0, 1, 9], [3, 4, 9]]),
+}
+
+
+@both
+@pytest.mark.parametrize("name", VIEWS)
+def test_writes_through_views(T, name):
+    view, want = VIEWS[name]
+    for write in (lambda v: v.fill_(9), lambda v: v.copy_(T.tensor(9.0)), lambda v: v.__setitem__(..., 9)):
+        for x in (T.arange(6).float().reshape(2, 3), T.arange(6).reshape(2, 3)):
+            write(view(x))
+            assert x.tolist() == want
+    x = T.zeros(2, 3)  # one number in memory
+    x += T.arange(6).float().reshape(2, 3) * 0
+    view(x).fill_(9)
+    assert x.tolist() == (np.array(want) * (np.array(want) == 9)).tolist()
+    x = T.zeros(2, 3)
+    view(x).fill_(9)
+    assert x.tolist() == (np.array(want) * (np.array(want) == 9)).tolist()
+
+
+@both
+def test_views_see_writes(T):
+    x = T.arange(6).float().reshape(2, 3)
+    row, turned, later = x[0], x.T, x * 2
+    x[0][1] = 7.0
+    x += 1
+    assert row.tolist() == [1, 8, 3] and turned.tolist() == [[1, 4], [8, 5], [3, 6]]
+    assert later.tolist() == [[0, 2, 4], [6, 8, 10]], "what was computed stays"
+    row[:2] = T.tensor([[5.0, 6.0]])  # axes of length 1 in front
+    assert x.tolist() == [[5, 6, 3], [4, 5, 6]]
+    for i, r in enumerate(x):
+        r.fill_(i)
+    assert x.tolist() == [[0, 0, 0], [1, 1, 1]]
+    x[:, 0], x[:, 2] = x[:, 1].clone(), 4
+    assert x.tolist() == [[0, 0, 4], [1, 1, 4]]
+    x[1:] = x[:1]
+    assert x.tolist() == [[0, 0, 4]] * 2
+    del x
+    row.fill_(3)
+    assert turned.tolist() == [[3, 0], [3, 0], [3, 4]]
+
+
+@both
+def test_versions(T):
+    x = T.zeros(3)
+    y = x[1:]
+    before = x._version
+    y += 1
+    x[0] = 2
+    assert x._version == y._version == before + 2
+    x.data.fill_(1)
+    assert x._version == before + 2
+
+
+@both
+def test_expanded_tensors_cannot_be_written(T):
+    x = T.zeros(3, 1)
+    y = x.expand(3, 4)
+    with pytest.raises(Failure, match="single memory location|one in memory"):
+        y += 1
+    y = x.expand(3, 4).clone()
+    y[0, 0] = 1
+    assert y.sum().item() == 1 and x.sum().item() == 0
+
+
+@both
+def test_view_wants_a_view(T):
+    with pytest.raises(Failure):
+        T.zeros(2, 3).T.view(6)
+    assert T.zeros(2, 3).T.reshape(6).shape == (6,)
+
+
+# ---- Changes in place and gradients ----
+
+@both
+def test_leaves_are_not_changed(T):
+    w = leaf(T, [1.0, 2.0])
+    with pytest.raises(Failure, match="leaf|view"):
+        w += 1
+    with pytest.raises(Failure, match="leaf|view"):
+        w[0] = 1.0
+    with pytest.raises(Failure, match="leaf|view"):
+        w[0].fill_(1.0)
+    with pytest.raises(Failure, match="leaf|view"):
+        w.zero_()
+    with T.no_grad():
+        w[0] = 5.0
+        w.zero_()
+    assert w.is_leaf and w.requires_grad and w.tolist() == [0, 0]
+
+
+@both
+def test_overtaken_values(T):
+    """What backward needs has been changed: exp needs its result, x * x its operands, sums nothing."""
+    w = leaf(T, [1.0, 2.0])
+    y = w.exp()
+    y += 1
+    with pytest.raises(Failure, match="in ?place"):
+        y.sum().backward()
+    x = w * 1
+    y = (x * x).sum()
+    x[0] = 3.0
+    with pytest.raises(Failure, match="in ?place"):
+        y.backward()
+    y = (w * w).sum()
+    with T.no_grad():
+        w += 1
+    with pytest.raises(Failure, match="in ?place"):
+        y.backward()
+    w.grad = None
+    x = w * 2
+    y = x.sum()
+    x.fill_(0)
+    y.backward()
+    assert w.grad.tolist() == [2, 2]
+    y = (w * w).sum()
+    w.data.mul_(1)  # not noticed
+    y.backward()
+
+
+@both
+def test_history_follows(T):
+    w = leaf(T, [1.0, 2.0])
+    y = w * 3
+    y[0] = w[1] * 5  # y = (5 w1, 3 w1)
+    y.sum().backward()
+    assert w.grad.tolist() == [0, 8]
+    w.grad = None
+    y = w * 2
+    part = y[1:]
+    part *= 10  # y = (2 w0, 20 w1)
+    (y.sum() + part.sum()).backward()
+    assert w.grad.tolist() == [2, 40]
+    w.grad = None
+    x = T.zeros(2, 2)
+    row = x[1]
+    row += w  # a tensor without gradients becomes a result
+    assert x.requires_grad
+    (x * T.tensor([[1.0, 2.0], [3.0, 4.0]])).sum().backward()
+    assert w.grad.tolist() == [3, 4]
+    w.grad = None
+    y = w * 2
+    y.zero_()
+    y.sum().backward()
+    assert w.grad.tolist() == [0, 0]
+    w.grad = None
+    a = T.tensor([3.0, 4.0])
+    a *= w  # its old value is kept for the gradient of w
+    a.sum().backward()
+    assert w.grad.tolist() == [3, 4]
+    w.grad = None
+    y = w.clone()
+    y.T[0] = w[0] * w[1]
+    y.sum().backward()
+    assert w.grad.tolist() == [2, 2]
+
+
+@both
+def test_second_derivative_through_a_write(T):
+    w = leaf(T, [2.0, 3.0])
+    y = w ** 3
+    y[0] = w[1] ** 2
+    first, = (T.grad if T is ingot else T.autograd.grad)([y.sum()], [w], create_graph=True)
+    assert first.tolist() == [0, 33]  # 2 w1 + 3 w1^2
+    first.sum().backward()
+    assert w.grad.tolist() == [0, 20]  # 2 + 6 w1
+
+
+@both
+def test_rows_filled_in_a_loop(T):
+    w = leaf(T, [2.0])
+    x = T.zeros(5, 1)
+    for i in range(5):
+        x[i] = w ** i
+    assert x.flatten().tolist() == [1, 2, 4, 8, 16]
+    x.sum().backward()
+    near(w.grad, [49])  # 1 + 4 + 12 + 32
