@@ -54,9 +54,9 @@ static inline double complete(MTLCommandBuffer *commands) {
                   mtl_command_buffer_gpu_start_time(commands));
 }
 
-// What some work costs: the first run, with code that was compiled in a hurry, and the steady state.
-// While the first runs go on, Ingot compiles the kernel for the shape of this dispatch in the
-// background; so runs repeat for half a second before they count.
+// What some work costs: the first run, with code that was compiled in a hurry, and the steady
+// state. While the first runs go on, Ingot compiles the kernel for the shape of this dispatch in
+// the background; so runs repeat for half a second before they count.
 typedef struct Timing {
     double first_ms, steady_ms;
 } Timing;
