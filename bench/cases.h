@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cases.h: the benchmark cases, once, for every program that runs them (bench_ingot.c,
-// bench_opencl.c). Sizes are those of docs/internals/architecture.md, "Figures".
+// bench_opencl.c). Sizes are those of docs/figures.md.
 #ifndef INGOT_BENCH_CASES_H
 #define INGOT_BENCH_CASES_H
 #include <stddef.h>
