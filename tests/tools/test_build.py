@@ -200,6 +200,12 @@ def test_help(ingot):
         assert "usage: ingot " + command in r.stdout and r.stderr == ""
     assert "ingot run" in ingot("--help").stdout
     assert "there is no command" in ingot("frobnicate", status=2).stderr
+    assert ingot("help", "run").stdout == ingot("run", "--help").stdout
+    for typed, meant in (("rnu", "run"), ("captur", "capture"), ("reflekt", "reflect"), ("tset", "test")):
+        assert f"did you mean `ingot {meant}`?" in ingot(typed, status=2).stderr
+    for typed in ("frobnicate", "x", "a" * 1000, ""):
+        assert "did you mean" not in ingot(typed, status=2).stderr
+    assert "did you mean `ingot view`?" in ingot("help", "veiw", status=2).stderr
     ingot(status=2)
 
 

@@ -4,45 +4,126 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct {
+typedef struct Command {
     const char *name;
     int (*run)(int argc, char **argv);
     const char *what;
-} commands[] = {
-    {"info", cmd_info, "the devices of this machine and their limits"},
+} Command;
+
+// In groups, each behind a row without a function that names it.
+static const Command commands[] = {
+    {"Shaders", NULL, NULL},
     {"build", cmd_build, "compile a .metal file: its errors, its code, a .metallib, an archive"},
-    {"reflect", cmd_reflect, "the kernels of a file and what they take"},
-    {"run", cmd_run, "run a kernel on numbers you give and print what it computed"},
-    {"test", cmd_test, "compile a folder of shaders, run kernels that say what they expect"},
+    {"reflect", cmd_reflect, "the entry points of a file and their arguments"},
+    {"run", cmd_run, "run a kernel on data you give and print what it computed"},
     {"render", cmd_render, "draw with a vertex and a fragment function, into a PNG"},
-    {"play", cmd_play, "a page to try shaders on: an editor, pictures, buffers, a course"},
+    {"test", cmd_test, "compile a folder of shaders, run kernels that say what they expect"},
+    {"play", cmd_play, "a playground in the browser: an editor, pictures, buffers, a course"},
+    {"Programs for macOS", NULL, NULL},
+    {"cc", cmd_cc, "clang for C and Objective-C written for macOS"},
+    {"c++", cmd_cxx, "the same for C++, with metal-cpp for example"},
+    {"mac", cmd_mac, "run a program that loads the libraries of macOS by name"},
+    {"Debugging and profiling", NULL, NULL},
+    {"debug", cmd_debug, "gdb on a kernel, or on a program with its Metal functions"},
+    {"profile", cmd_profile, "which lines of a program's Metal functions take the time"},
+    {"trace", cmd_trace, "record a program's GPU timeline, for ui.perfetto.dev"},
+    {"capture", cmd_capture, "record every GPU command of a program with its buffers"},
+    {"replay", cmd_replay, "run a capture again: check it, time it, save its resources"},
+    {"view", cmd_view, "look at a capture in the browser: commands, buffers, textures, sources"},
+    {"diff", cmd_diff, "the first command of two captures whose results differ"},
+    {"Networks as pictures", NULL, NULL},
     {"implicit", cmd_implicit, "pictures and shapes as neural networks: train, render, compare"},
     {"compress", cmd_compress, "a picture as the weights of a small network, and back"},
-    {"denoise", cmd_denoise, "a small network that takes noise out of a picture"},
-    {"cc", cmd_cc, "clang for C and Objective-C written for macOS; `c++`: for C++"},
-    {"c++", cmd_cxx, "the same for C++, with metal-cpp for example"},
-    {"mac", cmd_mac, "run a program that looks for the libraries of macOS by name"},
-    {"trace", cmd_trace, "run any program and record what its device does, for ui.perfetto.dev"},
-    {"debug", cmd_debug, "gdb on a kernel, or on a program with its Metal functions"},
-    {"capture", cmd_capture, "run any program and keep all its device does, with contents"},
-    {"replay", cmd_replay, "run a capture again: check it, time it, save what resources hold"},
-    {"view", cmd_view, "a page to look at a capture on: commands, buffers, textures, sources"},
-    {"diff", cmd_diff, "the first command of two captures whose results differ"},
-    {"profile", cmd_profile, "which lines of a program's Metal functions take the time"},
-    {"cache", cmd_cache, "size of the compiler's cache, and clearing it"},
+    {"denoise", cmd_denoise, "remove noise from a picture with a small network"},
+    {"This machine", NULL, NULL},
+    {"info", cmd_info, "the devices of this machine and their limits"},
+    {"cache", cmd_cache, "size of the compile cache, and clearing it"},
     {"bench", cmd_bench, "quick measurements of this machine; `bench tensors`: the tensor library"},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
 static void usage(FILE *f) {
-    fputs("ingot: Metal without a Mac. Compiles Metal shaders, runs and draws with them.\n\n", f);
-    for (int i = 0; i < N_COMMANDS; i++)
-        fprintf(f, "  ingot %-8s %s\n", commands[i].name, commands[i].what);
+    fputs("ingot: Metal without a Mac. Compiles Metal shaders, runs and draws with them.\n", f);
+    for (int i = 0; i < N_COMMANDS; i++) {
+        if (commands[i].run)
+            fprintf(f, "  ingot %-8s %s\n", commands[i].name, commands[i].what);
+        else
+            fprintf(f, "\n%s\n", commands[i].name);
+    }
     fputs("\nA first try, with a file add.metal that has a kernel `add`:\n"
           "  ingot run add.metal add --grid 8 --arg 0=f32[8]=iota --arg 1=f32[8]=fill:10 "
           "--arg 2=f32[8]\n\n"
-          "`ingot COMMAND --help` says more.\n",
+          "`ingot help COMMAND` says more.\n",
           f);
+}
+
+static const Command *find_command(const char *name) {
+    for (int i = 0; i < N_COMMANDS; i++)
+        if (commands[i].run && !strcmp(name, commands[i].name)) return &commands[i];
+    return NULL;
+}
+
+// ---- Mistyped names ----
+
+enum { MAX_NAME = 16, MAX_TYPOS = 2 };
+
+static int least(int a, int b) { return a < b ? a : b; }
+
+// Letters to insert, remove, replace or swap with the next one, to make b of a (Damerau and
+// Levenshtein). Both are at most MAX_NAME long.
+static int typos(const char *a, const char *b) {
+    int cost[MAX_NAME + 1][MAX_NAME + 1];
+    int n = (int)strlen(a), m = (int)strlen(b);
+    for (int i = 0; i <= n; i++)
+        for (int j = 0; j <= m; j++) {
+            if (!i || !j) {
+                cost[i][j] = i + j;
+                continue;
+            }
+            cost[i][j] = least(cost[i - 1][j - 1] + (a[i - 1] != b[j - 1]),
+                               least(cost[i - 1][j], cost[i][j - 1]) + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                cost[i][j] = least(cost[i][j], cost[i - 2][j - 2] + 1);
+        }
+    return cost[n][m];
+}
+
+// The command that was probably meant, or NULL. A short name may not be another one altogether.
+static const char *suggestion(const char *name) {
+    const char *best = NULL;
+    int fewest = MAX_TYPOS + 1;
+    if (strlen(name) > MAX_NAME) return NULL;
+    for (int i = 0; i < N_COMMANDS; i++) {
+        if (!commands[i].run) continue;
+        int n = typos(name, commands[i].name);
+        if (n >= fewest || 2 * n > (int)strlen(commands[i].name)) continue;
+        fewest = n;
+        best = commands[i].name;
+    }
+    return best;
+}
+
+static int no_such_command(const char *name) {
+    const char *meant = suggestion(name);
+    fprintf(stderr, "ingot: there is no command '%s'", name);
+    if (meant) fprintf(stderr, "; did you mean `ingot %s`?", meant);
+    fputs(" (try `ingot --help`)\n", stderr);
+    return EXIT_USAGE;
+}
+
+static int run_command(const Command *command, int argc, char **argv) {
+    int status = command->run(argc, argv);
+    // ferror: a flush on the way may have met the full disk
+    if ((fflush(stdout) || ferror(stdout)) && !status)
+        status = complain(EXIT_INPUT, command->name, "cannot write to standard output");
+    return status;
+}
+
+// `ingot help COMMAND` is `ingot COMMAND --help`.
+static int help(const char *name) {
+    const Command *command = find_command(name);
+    if (!command) return no_such_command(name);
+    return run_command(command, 2, (char *[]){(char *)command->name, "--help", NULL});
 }
 
 int main(int argc, char **argv) {
@@ -53,7 +134,9 @@ int main(int argc, char **argv) {
         usage(stderr);
         return EXIT_USAGE;
     }
-    if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
+    bool asks = !strcmp(name, "help");
+    if (asks && argc > 2) return help(argv[2]);
+    if (asks || !strcmp(name, "--help") || !strcmp(name, "-h")) {
         usage(stdout);
         return EXIT_FINE;
     }
@@ -61,14 +144,6 @@ int main(int argc, char **argv) {
         puts("ingot " INGOT_VERSION);
         return EXIT_FINE;
     }
-    for (int i = 0; i < N_COMMANDS; i++)
-        if (!strcmp(name, commands[i].name)) {
-            int status = commands[i].run(argc - 1, argv + 1);
-            // ferror: a flush on the way may have met the full disk
-            if ((fflush(stdout) || ferror(stdout)) && !status)
-                status = complain(EXIT_INPUT, name, "cannot write to standard output");
-            return status;
-        }
-    fprintf(stderr, "ingot: there is no command '%s' (try `ingot --help`)\n", name);
-    return EXIT_USAGE;
+    const Command *command = find_command(name);
+    return command ? run_command(command, argc - 1, argv + 1) : no_such_command(name);
 }
