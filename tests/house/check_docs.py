@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds the documentation to what is there: links, anchors, paths, indexes, the length of the README, figures,
-variables of the environment.
+variables of the environment, the version.
 
     python3 tests/house/check_docs.py [ROOT]
 
@@ -149,6 +149,18 @@ class Checker:
             if not re.match(r"## .*\n\n.*; \d+ \w+ \d{4}\.\n", section):
                 self.say(page, 1, f"no machine and day below {section.splitlines()[0]}")
 
+    def version(self):
+        """The newest version of the changelog is that of CMakeLists.txt, which no other file repeats as its own."""
+        cmake = pathlib.Path(self.root, "CMakeLists.txt").read_text(encoding="utf-8")
+        version = re.search(r"^project\(ingot VERSION ([\d.]+)", cmake, re.M)[1]
+        newest = re.search(r"^## (\S+)", pathlib.Path(self.root, "CHANGELOG.md").read_text(encoding="utf-8"), re.M)
+        if not newest or newest[1] != version:
+            self.say("CHANGELOG.md", 1, f"does not begin with version {version}")
+        for file in ("pyproject.toml", *(f for f in self.files if re.fullmatch(r"python/\w+/__init__\.py", f))):
+            text = pathlib.Path(self.root, file).read_text(encoding="utf-8")
+            if re.search(r"^\s*(__version__|version)\s*=\s*[\"']", text, re.M):
+                self.say(file, 1, "has a version of its own")
+
 
 def main():
     root = sys.argv[1] if len(sys.argv) > 1 else str(pathlib.Path(__file__).resolve().parents[2])
@@ -161,6 +173,7 @@ def main():
     checker.mentions()
     checker.environment("docs/guide/environment.md")
     checker.figures("docs/figures.md")
+    checker.version()
     length = len(pathlib.Path(root, "README.md").read_text(encoding="utf-8").splitlines())
     if length > README_LINES:
         checker.say("README.md", length, f"more than {README_LINES} lines")
