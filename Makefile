@@ -4,8 +4,24 @@ B      ?= build
 PREFIX ?= /usr/local
 CMAKE  := cmake -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 
-.PHONY: all build demo test test-long test-times bench bench-peers fuzz fuzz-sources chaos programs install uninstall dist wheel dist-test format asan tsan clean bootstrap
+.PHONY: all help build demo test test-long test-times bench bench-peers fuzz fuzz-sources chaos programs install uninstall dist wheel dist-test format asan tsan clean bootstrap
 all: build
+
+help:
+	@echo 'make              build into $(B)'
+	@echo 'make demo         train a network, run the examples, draw pictures'
+	@echo 'make test         the test suite (DEVICE=cuda:0: what any device must do, on that one)'
+	@echo 'make test-long    with fuzzers and exhaustive tests in full: hours'
+	@echo 'make test-times   processor time of each test'
+	@echo 'make asan, tsan   the tests under a sanitizer'
+	@echo 'make fuzz         libFuzzer on file parsers, then differential fuzzing of the vectoriser'
+	@echo 'make fuzz-sources generated sources that crash the compiler'
+	@echo 'make chaos        the tests with injected thread stalls'
+	@echo 'make bench        benchmarks; bench-peers: beside other libraries'
+	@echo 'make programs     third-party Metal programs, unmodified'
+	@echo 'make dist         tar file, wheel, Debian packages; dist-test: tries them'
+	@echo 'make install      to PREFIX ($(PREFIX)); uninstall'
+	@echo 'make format       clang-format 22 and the house style'
 
 bootstrap:
 	@scripts/bootstrap
@@ -28,7 +44,7 @@ else
 	@scripts/test $(B)
 endif
 
-# All tests, and the hunts that `make test` takes samples of.
+# All tests, and in full the fuzzers and exhaustive tests that `make test` takes samples of.
 test-long: build
 	@scripts/test $(B) --long
 
@@ -43,21 +59,21 @@ bench-peers: build
 	@scripts/bootstrap peers
 	@scripts/bench $(B) --peers
 
-# Readers of files on any bytes (libFuzzer), ten minutes each, T="npy elf": only these; then, without T, random
-# kernels until interrupted.
+# libFuzzer on every file parser, ten minutes each, T="npy elf": only these; then, without T, differential fuzzing of
+# the vectoriser with random kernels until interrupted.
 fuzz: build
 	@scripts/fuzz $(B) --files $(T)
 	@$(if $(T),,scripts/fuzz $(B))
 
-# Sources that no person would write, until interrupted.
+# Generated sources that crash the compiler, until interrupted.
 fuzz-sources: build
 	@scripts/fuzz $(B) --sources --made
 
-# The tests that wait for other threads, with threads that stop where it hurts.
+# The tests that wait for other threads, with injected stalls.
 chaos: build
 	@LD_PRELOAD=$(abspath $(B))/tests/chaos/libchaos.so ctest --test-dir $(B) -j4 --output-on-failure -R '^(api|base|tensor|neural)\.'
 
-# Programs of others, unmodified, from the package index: docs/programs.md. P="tinygrad" runs one; ALL=1 runs all
+# Third-party programs, unmodified, from the package index: docs/programs.md. P="tinygrad" runs one; ALL=1 runs all
 # cases of tests of which a sample is run otherwise (hours).
 programs: build
 	@python3 scripts/programs/run.py $(if $(ALL),--all) $(B) $(P)

@@ -185,8 +185,8 @@ static const Option rows[] = {
     {"--check", NULL, "make machine code for every kernel and name those that fail", OPT_FLAG,
      AT(check)},
     {"--remarks", "[=json]",
-     "what keeps the kernels from being fast, at their lines: gathers, ways that\n"
-     "threads take differently, work that is done one thread after the other",
+     "what keeps the kernels from being fast, at their lines: gathers, divergent\n"
+     "branches, work that is serialised over threads",
      OPT_CALL, .take = take_remarks},
     {"--emit", "=WHAT",
      "show the code of the kernels: asm, ll (vectorised LLVM IR),\n"

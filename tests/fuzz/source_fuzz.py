@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """source_fuzz.py --mslc MSLC [--seeds A:B] [--seconds S] [--keep DIR] [--reduce FILE [OPTION ...]]
 
-Sources that no person would write, to find those that end the compiler: the tests' own Metal files, cut into their
+Searches for generated sources that crash the compiler: the tests' own Metal files, cut into their
 functions and types, put together anew, with tokens taken out, repeated, exchanged and changed. The compiler may refuse
 all of it, in words. It must not end by a signal, by LLVM's own exit, or with words about itself ("internal", broken
 code), and not work without an end; the limits of time and memory are a proper end. What does is kept, and made shorter with --reduce.

@@ -422,8 +422,8 @@ uint64_t msl_positions(const Cg *cg, LLVMValueRef call) {
 }
 
 // `for (i = lane; i < 1536; i += 32)` has a first round for every thread, which LLVM sees when it
-// knows that the lane is one of 32. Otherwise what is behind the loop has two ways to it, that
-// threads take differently.
+// knows that the lane is one of 32. Otherwise the loop is guarded by a divergent
+// branch.
 static void bound_positions(Cg *cg) {
     LLVMValueRef f = LLVMGetNamedFunction(cg->cx.module, "__ingot_position");
     unsigned range = LLVMGetEnumAttributeKindForName("range", 5);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // uninitialised.c: variables of a thread that are read before they are written (races watched for).
 //   msl_mark_variables      functions as the front end wrote them: each variable of the program is
-//                           shown to a function that nobody knows, so that it stays in memory
+//                           escapes to an opaque call, so that it stays in memory
 //   msl_note_uninitialised  all is inlined and pointers are values: beside each variable lies
 //                           another with a byte for each of its bytes, 1 until it is written.
 //                           Stores clear them, copies copy them, and before a load stands

@@ -313,7 +313,7 @@ static void remark_step(Cg *cg, const Plan *plan) {
                           ? "several SIMD-groups side by side share loads"
                       : cg->uses.simd ? "it uses SIMD-group functions"
                       : !plan->shaped ? "the threadgroup's size is not known"
-                                      : "more at a time need more registers than there are";
+                                      : "more would spill (register pressure)";
     msl_add_remark(&cg->cx, cg->source, line, 1, "step", "'%s' runs %u threads in a step: %s",
                    cg->fn->name, plan->full_width, why);
     if (plan->suspends && plan->full_width >= 1 && cg->uses.barrier)

@@ -75,7 +75,7 @@ static void say_why(const Vec *x, Value v, int depth, char *text, size_t room) {
             !in_order(x, operand(v, k)))
             cause = operand(v, k);
     if (!LLVMIsAInstruction(v) || depth > 24) {
-        snprintf(text, room, "its address follows no order between threads");
+        snprintf(text, room, "its address has no regular stride between threads");
         return;
     }
     LLVMOpcode op = LLVMGetInstructionOpcode(v);
@@ -89,7 +89,7 @@ static void say_why(const Vec *x, Value v, int depth, char *text, size_t room) {
     if (op == LLVMLoad)
         snprintf(text, room, "its index is read from memory%s", where);
     else if (op == LLVMPHI)
-        snprintf(text, room, "its index depends on ways that threads take differently%s", where);
+        snprintf(text, room, "its index depends on a divergent branch%s", where);
     else if (op == LLVMCall)
         snprintf(text, room, "its index comes from a function of the thread%s", where);
     else if (made && (op == LLVMFPToSI || op == LLVMFPToUI || !cause))
@@ -97,7 +97,7 @@ static void say_why(const Vec *x, Value v, int depth, char *text, size_t room) {
     else if (cause)
         say_why(x, cause, depth + 1, text, room);
     else
-        snprintf(text, room, "its address follows no order between threads");
+        snprintf(text, room, "its address has no regular stride between threads");
 }
 
 // ---- What is remarked ----
@@ -139,7 +139,7 @@ static void remark_call(const Vec *x, Value i) {
 
 static void remark_atomic(const Vec *x, Value i) {
     if (msl_uniform(x, operand(i, 0)) && LLVMGetInstructionOpcode(i) == LLVMAtomicRMW) return;
-    REMARK(x, i, "serial", "an atomic operation on places that differ: one thread after the other");
+    REMARK(x, i, "serial", "an atomic operation on addresses that differ: serialised over threads");
 }
 
 static void remark_branch(const Vec *x, const Blk *k) {
@@ -156,7 +156,8 @@ static void remark_branch(const Vec *x, const Blk *k) {
                x->width, why);
     } else if (!in_order(x, condition)) {
         REMARK(x, end, "branch",
-               "threads of a SIMD-group may go different ways: both are run for all of them");
+               "divergent branch: threads of a SIMD-group take both sides, which run one after the "
+               "other under masks");
     }
 }
 
