@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import _tensor
 from ._tensor import Tensor, float32, int32
@@ -15,7 +15,7 @@ __all__ = ["allclose", "array_equal", "einsum", "grad", "no_grad", "nonzero", "o
            "movedim", "meshgrid", "bmm", "repeat", "quantile", "unique",
            "isclose", "take_along_axis", "concatenate", "negative",
            "absolute", "multiply", "subtract", "divide", "true_divide", "power", "mod", "invert",
-           "bitwise_left_shift", "bitwise_right_shift", "clip",
+           "bitwise_left_shift", "bitwise_right_shift", "clip", "max", "min", "median", "Places",
            "unbind", "take", "scalar_tensor", "pool", "pool_statistics",
            "default_device", "ravel", "normal", "save", "load", "kernel", "Kernel"]
 
@@ -183,6 +183,76 @@ def bmm(x: Any, y: Any) -> Tensor:
     return _tensor.matmul(x, y)
 
 
+# ---- The largest, the smallest, the middle ----
+
+class Places(NamedTuple):
+    """Elements along an axis, and where they are."""
+    values: Tensor
+    indices: Tensor
+
+
+def _one_axis(call: str, axis: Any, keepdim: bool, other: dict[str, Any]) -> tuple[Any, bool]:
+    """An axis by either name, and whether it is kept."""
+    known = {"dim", "keepdims"}
+    if set(other) - known or ("dim" in other and axis is not None):
+        raise TypeError(f"{call}() has the arguments axis (or dim) and keepdim (or keepdims), not "
+                        f"{', '.join(sorted(other))}")
+    return other.get("dim", axis), other.get("keepdims", keepdim)
+
+
+def _extreme(call: str, values: Callable[..., Tensor], places: Callable[..., Tensor],
+             of_two: Callable[..., Tensor], what: str) -> Callable[..., Any]:
+    def extreme(x: Any, axis: Any = None, keepdim: bool = False, **other: Any) -> Any:
+        if "other" in other or isinstance(axis, Tensor):
+            return of_two(x, other.pop("other", axis))
+        out = other.pop("out", None)
+        axis, keepdim = _one_axis(call, axis, keepdim, other)
+        if not isinstance(axis, int):
+            return values(x, axis, keepdim) if out is None else values(x, axis, keepdim, out=out)
+        x = _tensor.asarray(x)
+        index = places(x, axis, True)
+        if x.requires_grad and _tensor.is_grad_enabled():  # the gradient goes there alone
+            found = _tensor.gather(x, axis, index) if x.ndim else x.clone()
+        else:
+            found = values(x, axis, True)
+        if not keepdim and x.ndim:
+            found, index = found.squeeze(axis), index.squeeze(axis)
+        return Places(found, index) if out is None else Places(out[0].copy_(found), out[1].copy_(index))
+    extreme.__name__ = extreme.__qualname__ = call
+    extreme.__doc__ = (f"The {what}: of all elements; along one axis the pair (values, indices); of two tensors element "
+                       f"by element. a{call}() gives values alone, of several axes as well.")
+    return extreme
+
+
+max = _extreme("max", _tensor.amax, _tensor.argmax, _tensor.maximum, "largest")
+min = _extreme("min", _tensor.amin, _tensor.argmin, _tensor.minimum, "smallest")
+
+
+def median(x: Any, axis: Any = None, keepdim: bool = False, **other: Any) -> Any:
+    """The middle element in order, the lower one of two; along one axis the pair (values, indices).
+    quantile(x, 0.5) is the mean of the two, as numpy.median()."""
+    axis, keepdim = _one_axis("median", axis, keepdim, other)
+    x = _tensor.asarray(x)
+    if axis is not None and not isinstance(axis, int):
+        raise TypeError(f"median(): one axis or none, not {axis!r}")
+    line = x.reshape(-1) if axis is None or not x.ndim else x
+    at = 0 if axis is None or not x.ndim else axis % x.ndim if -x.ndim <= axis < x.ndim else axis
+    if not line.shape or not 0 <= at < line.ndim or line.shape[at] == 0:
+        raise _tensor.IndexOutOfRange(f"median(): axis {axis} of shape {x.shape} has no elements, or is not there")
+    values, indices = line.sort(at)
+    middle = (slice(None),) * at + ((line.shape[at] - 1) // 2,)
+    found, where = values[middle], indices[middle]
+    if line.dtype.is_floating_point:  # what is not a number is the median of all it is among
+        bad = line.isnan()
+        found = _tensor.where(bad.any(at), float("nan"), found)
+        where = _tensor.where(bad.any(at), bad.astype("int8").argmax(at), where)
+    if axis is None:
+        return found
+    if not x.ndim:
+        return Places(found, where)
+    return Places(found.unsqueeze(at), where.unsqueeze(at)) if keepdim else Places(found, where)
+
+
 # ---- Repeating and ordering ----
 
 def repeat(x: Any, repeats: Any, axis: int | None = None) -> Tensor:
@@ -226,7 +296,7 @@ def quantile(x: Any, q: Any, axis: Any = None, keepdim: bool = False,
     "midpoint"."""
     known = {"dim": "axis", "keepdims": "keepdim", "method": "interpolation"}
     if set(other) - set(known):
-        raise TypeError(f"quantile() has no argument {min(set(other) - set(known))!r}")
+        raise TypeError(f"quantile() has no argument {sorted(set(other) - set(known))[0]!r}")
     axis = other.get("dim", axis)
     how = other.get("method", interpolation)
     if how not in _BETWEEN:
@@ -403,7 +473,7 @@ def _add_methods() -> None:
            "zero_": zero_, "view": view, "bool": _bool, "cpu": cpu, "ravel": ravel,
            "movedim": movedim, "take": take, "nonzero": nonzero, "allclose": allclose, "dot": dot,
            "isclose": isclose, "bmm": bmm, "repeat": _repeat, "quantile": quantile,
-           "unique": unique, "clip": Tensor.clamp, "unbind": Tensor.unstack,
+           "unique": unique, "max": max, "min": min, "median": median, "clip": Tensor.clamp, "unbind": Tensor.unstack,
            "normal_": normal_, "uniform_": uniform_, "bernoulli_": bernoulli_, "addcmul": addcmul,
            "addcdiv": addcdiv, "lerp": lerp,
            "dims": property(lambda self: self.shape, doc="The lengths of the axes.")}

@@ -31,7 +31,7 @@ _OTHER = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div",
 _UFUNCS: dict[str, Callable[..., Tensor]] = {
     **{name: getattr(_tensor, name) for name in _SAME},
     **{name: getattr(_tensor, own) for name, own in _OTHER.items()}}
-_REDUCED = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min",
+_REDUCED = {"add": "sum", "multiply": "prod", "maximum": "amax", "minimum": "amin",
             "logical_and": "all", "logical_or": "any"}
 _ACCUMULATED = {"add": "cumsum", "multiply": "cumprod"}
 
@@ -162,8 +162,8 @@ def _clip(a: Any, a_min: Any, a_max: Any, out: Any = None) -> Any:
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{name: _reduction(name) for name in ("sum", "mean", "prod")},
-    **{name: _extreme(name) for name in ("max", "min", "any", "all", "argmax", "argmin")},
-    "amax": _extreme("max"), "amin": _extreme("min"),
+    **{name: _extreme(name) for name in ("amax", "amin", "any", "all", "argmax", "argmin")},
+    "max": _extreme("amax"), "min": _extreme("amin"),
     "count_nonzero": lambda a, axis=None, *, keepdims=False: _tensor.count_nonzero(
         a, axis=axis, keepdim=keepdims),
     "std": _spread("std"), "var": _spread("var"),
@@ -172,7 +172,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
                                               (_methods.ravel(a), 0)))[0],
     "argsort": lambda a, axis=-1: _tensor.argsort(*((a, axis) if axis is not None else
                                                     (_methods.ravel(a), 0))),
-    "median": _extreme("median"), "repeat": _methods.repeat,
+    "median": _extreme("_median"), "repeat": _methods.repeat,
     "quantile": lambda a, q, axis=None, out=None, *, method="linear", keepdims=False: _deliver(
         _methods.quantile(a, q, axis, keepdims, method), out),
     "percentile": lambda a, q, axis=None, out=None, *, method="linear", keepdims=False: _deliver(

@@ -190,7 +190,7 @@ def _matrix_norm(x: Tensor, ord: Any) -> Tensor:
         return s.sum(axis=-1) if ord == "nuc" else s[..., 0] if ord == 2 else s[..., -1]
     if ord in (1, -1, float("inf"), -float("inf")):
         sums = x.abs().sum(axis=-2 if abs(ord) == 1 else -1)
-        return sums.max(axis=-1) if ord > 0 else sums.min(axis=-1)
+        return sums.amax(axis=-1) if ord > 0 else sums.amin(axis=-1)
     raise ValueError(f"norm(): matrices have no norm {ord!r}")
 
 
@@ -206,7 +206,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> T
             raise ValueError(f"norm(): vectors have no norm {ord!r}")
         p = 2.0 if ord is None else float(ord)
         if p == -float("inf"):
-            return x.abs().min(axis=axes[0], keepdim=keepdims)
+            return x.abs().amin(axis=axes[0], keepdim=keepdims)
         return x.norm(p, axis=axes[0], keepdim=keepdims)
     if len(axes) != 2:
         raise ValueError(f"norm(): one axis or two, not {len(axes)}")

@@ -2,6 +2,7 @@
 // convert.c: Python's numbers and lists to tensors and back. Lists need no NumPy: their elements
 // are collected as 64-bit integers as long as all are whole, and as float else, and brought to the
 // type that was asked for on the device.
+#include <math.h>
 #include <stdlib.h>
 #include "object.h"
 
@@ -118,6 +119,31 @@ static bool put_all(State *state, List *list, PyObject *o, int axis) {
     return true;
 }
 
+bool fits_type(double value, IgType type) {
+    static const double most[N_DTYPES] = {[IgInt8] = 0x1p7,
+                                          [IgInt16] = 0x1p15,
+                                          [IgInt32] = 0x1p31,
+                                          [IgInt64] = 0x1p63,
+                                          [IgUInt8] = 0x1p8};
+    if (most[type] == 0) return true;
+    if (trunc(value) < most[type] && trunc(value) >= (type == IgUInt8 ? 0 : -most[type]))
+        return true;
+    char text[32];
+    snprintf(text, sizeof text, "%.17g", value);
+    PyErr_Format(PyExc_OverflowError, "%s does not fit into %s", text, ig_type_name(type));
+    return false;
+}
+
+static bool all_fit(const List *list, IgType type) {
+    bool packed = list->level == FLOATS; // they have been put together by now
+    for (int64_t i = 0; i < list->n; i++)
+        if (!fits_type(packed ? (double)((const float *)(const void *)list->values)[i]
+                              : (double)list->values[i].i,
+                       type))
+            return false;
+    return true;
+}
+
 static IgTensor *from_list(State *state, PyObject *o, int type, IgDevice *device) {
     List list = {.level = BOOLS};
     IgTensor *t = NULL;
@@ -142,6 +168,7 @@ static IgTensor *from_list(State *state, PyObject *o, int type, IgDevice *device
                     : made == IgFloat32  ? state->default_dtype
                     : list.level == INTS ? IgInt64
                                          : IgBool;
+    if (type >= 0 && !all_fit(&list, wanted)) goto end;
     t = ig_from_data(device, made, list.rank, list.shape, list.values, &error);
     if (t && wanted != made) {
         IgTensor *cast = ig_cast(t, wanted, &error);

@@ -2,6 +2,8 @@
 // module.c: the extension module ingot._tensor: its state, and the functions and methods that the
 // rows of the ops_*.c files give. All state is the module's.
 #include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
 #include "object.h"
 
 static const Op *const *const tables[] = {ops_create, ops_elementwise, ops_reduce, ops_shape,
@@ -39,7 +41,8 @@ static int add_type(State *state, PyTypeObject **type, PyType_Spec *spec, const 
 static int init(PyObject *module) {
     State *state = PyModule_GetState(module);
     state->module = module;
-    state->generator = 0x1234567;
+    if (getentropy(&state->generator, sizeof state->generator))
+        state->generator = (uint64_t)time(NULL) ^ (uint64_t)getpid();
     if (!functions) functions = collect(AS_FUNCTION);
     if (!methods) methods = collect(AS_METHOD);
     if (!functions || !methods) return PyErr_NoMemory(), -1;

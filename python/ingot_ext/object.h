@@ -186,7 +186,8 @@ IgTensor *filled(State *state, IgTensor *like, IgType type, const Arg *number, M
 PyObject *to_list(State *state, IgTensor *t);
 PyObject *to_number(State *state, IgTensor *t); // of one element
 PyObject *element(IgType type, const void *at);
-bool is_number(PyObject *o); // int, float, bool, NumPy scalars
+bool is_number(PyObject *o);               // int, float, bool, NumPy scalars
+bool fits_type(double value, IgType type); // false: an OverflowError
 
 // ---- Operators and indexing (operators.c, index.c) ----
 

@@ -51,6 +51,7 @@ static IgTensor *like(const Arg *a, double value, MTLError **error) {
 
 // NULL with an exception, or with *error.
 IgTensor *filled(State *state, IgTensor *like, IgType type, const Arg *number, MTLError **error) {
+    if (type != IgInt64 && !fits_type(number->f, type)) return NULL;
     if (type != IgInt64 || !PyLong_Check(number->py))
         return ig_full(ig_device(like), type, ig_rank(like), ig_shape(like), number->f, error);
     IgTensor *one = to_tensor(state, number->py, IgInt64, ig_device(like)); // not by way of double

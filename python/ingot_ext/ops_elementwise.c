@@ -44,10 +44,10 @@ UNARY(isnan, "Whether it is not a number.")
 UNARY(isinf, "Whether it is infinite.")
 UNARY(isfinite, "Whether it is a finite number.")
 
-OUT_OP(gelu, "x * Phi(x), by the usual form with tanh, or \"none\" for the exact one.", X,
-       STR_OR("approximate", "tanh")) {
-    if (!*a[1].s || !strcmp(a[1].s, "tanh")) return ig_gelu(a[0].t, error);
-    if (!strcmp(a[1].s, "none")) return ig_gelu_erf(a[0].t, error);
+OUT_OP(gelu, "x * Phi(x): the exact form, or \"tanh\" for the usual approximation.", X,
+       STR_OR("approximate", "none")) {
+    if (!*a[1].s || !strcmp(a[1].s, "none")) return ig_gelu_erf(a[0].t, error);
+    if (!strcmp(a[1].s, "tanh")) return ig_gelu(a[0].t, error);
     PyErr_SetString(PyExc_ValueError, "gelu(): approximate is \"tanh\" or \"none\"");
     return NULL;
 }

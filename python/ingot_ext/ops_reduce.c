@@ -47,8 +47,12 @@ static IgTensor *reduce(IgTensor *x, const Arg *axes, bool keepdim, Reduction *f
 REDUCTION(sum, "The sum over one axis, several, or all. Integers give int64.")
 REDUCTION(mean, "The mean over one axis, several, or all. Integers give float32.")
 REDUCTION(prod, "The product over one axis, several, or all. Integers give int64.")
-REDUCTION(max, "The largest over one axis, several, or all.")
-REDUCTION(min, "The smallest over one axis, several, or all.")
+OUT_OP(amax, "The largest over one axis, several, or all: values alone.", X, AXES_NONE, KEEPDIM) {
+    return reduce(a[0].t, &a[1], a[2].b, ig_max, error);
+}
+OUT_OP(amin, "The smallest over one axis, several, or all: values alone.", X, AXES_NONE, KEEPDIM) {
+    return reduce(a[0].t, &a[1], a[2].b, ig_min, error);
+}
 REDUCTION(any, "Whether one is not 0.")
 REDUCTION(all, "Whether none is 0.")
 REDUCTION(count_nonzero, "How many are not 0.")
@@ -73,17 +77,25 @@ static IgTensor *std_of(IgTensor *x, int axis, bool keepdim, MTLError **error) {
 static IgTensor *norm_of(IgTensor *x, int axis, bool keepdim, MTLError **error) {
     return ig_norm(x, parameter, axis, keepdim, error);
 }
-#define CORRECTION {.name = "correction", .other = "ddof", .kind = A_INT, .text = "0"}
+#define CORRECTION {.name = "correction", .other = "ddof", .kind = A_INT, .text = "1", .value = 1}
+static bool correction_of(const Arg *unbiased, const Arg *correction) {
+    PyObject *o = unbiased->py;
+    parameter = o == Py_True ? 1 : o == Py_False ? 0 : (double)correction->i;
+    if (!o || o == Py_None || PyBool_Check(o)) return true;
+    PyErr_Format(PyExc_TypeError, "'unbiased' must be bool, not %s", short_type(o));
+    return false;
+}
 OUT_OP(var,
        "The variance: squared distances to the mean, summed and divided by the count less "
-       "correction (0 as in NumPy; PyTorch's default is 1).",
-       X, AXES_NONE, KEEPDIM, CORRECTION) {
-    parameter = (double)a[3].i;
-    return reduce(a[0].t, &a[1], a[2].b, var_of, error);
+       "correction: 1 as in PyTorch, also unbiased=True; 0 as in NumPy, also unbiased=False.",
+       X, AXES_NONE, ANY_OR("unbiased"), KEEPDIM, CORRECTION) {
+    if (!correction_of(&a[2], &a[4])) return NULL;
+    return reduce(a[0].t, &a[1], a[3].b, var_of, error);
 }
-OUT_OP(std, "The standard deviation: the root of var().", X, AXES_NONE, KEEPDIM, CORRECTION) {
-    parameter = (double)a[3].i;
-    return reduce(a[0].t, &a[1], a[2].b, std_of, error);
+OUT_OP(std, "The standard deviation: the root of var().", X, AXES_NONE, ANY_OR("unbiased"), KEEPDIM,
+       CORRECTION) {
+    if (!correction_of(&a[2], &a[4])) return NULL;
+    return reduce(a[0].t, &a[1], a[3].b, std_of, error);
 }
 OUT_OP(norm, "sum(abs(x) ** p) ** (1 / p); p may be 0 and infinite.", X,
        {.name = "p", .other = "ord", .kind = A_NUMBER, .text = "2.0", .value = 2}, AXES_NONE,
@@ -92,8 +104,12 @@ OUT_OP(norm, "sum(abs(x) ** p) ** (1 / p); p may be 0 and infinite.", X,
     return reduce(a[0].t, &a[2], a[3].b, norm_of, error);
 }
 
-REDUCTION(median, "The middle over one axis, several, or all: the mean of the two if there are "
-                  "two. Integers give float32. Values alone, as NumPy's.")
+OUT_OP(_median,
+       "The middle over one axis, several, or all: the mean of the two if there are two. Integers "
+       "give float32. NumPy's median.",
+       X, AXES_NONE, KEEPDIM) {
+    return reduce(a[0].t, &a[1], a[2].b, ig_median, error);
+}
 static _Thread_local IgInterpolation interpolation;
 static IgTensor *quantile_of(IgTensor *x, int axis, bool keepdim, MTLError **error) {
     IgTensor *all = ig_quantile(x, 1, &parameter, axis, keepdim, interpolation, error);
@@ -158,8 +174,8 @@ TENSOR_OP_AS(AS_FUNCTION | AS_METHOD | WAITS, argsort, "Where the elements are, 
 }
 
 const Op *const ops_reduce[] = {
-    &op_sum,     &op_mean,    &op_prod,          &op_max,       &op_min,
+    &op_sum,     &op_mean,    &op_prod,          &op_amax,      &op_amin,
     &op_any,     &op_all,     &op_count_nonzero, &op_logsumexp, &op_argmax,
     &op_argmin,  &op_var,     &op_std,           &op_norm,      &op_cumsum,
     &op_cumprod, &op_softmax, &op_log_softmax,   &op_sort,      &op_topk,
-    &op_argsort, &op_median,  &op__quantile,     &op__unique,   NULL};
+    &op_argsort, &op__median, &op__quantile,     &op__unique,   NULL};

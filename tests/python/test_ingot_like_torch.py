@@ -351,3 +351,131 @@ def test_rows_filled_in_a_loop(T):
     assert x.flatten().tolist() == [1, 2, 4, 8, 16]
     x.sum().backward()
     near(w.grad, [49])  # 1 + 4 + 12 + 32
+
+
+# ---- Functions whose results differed ----
+
+@both
+def test_extremes_along_an_axis(T):
+    x = T.tensor([[1.0, 5.0, 5.0], [7.0, 2.0, 3.0]])
+    values, indices = x.max(dim=1)
+    assert values.tolist() == [5, 7] and indices.tolist() == [1, 0]
+    both_of = T.min(x, 0, keepdim=True)
+    assert both_of.values.tolist() == [[1, 2, 3]] and both_of.indices.tolist() == [[0, 1, 1]]
+    assert x.max().item() == 7 and x.amax(dim=1).tolist() == [5, 7] and T.amin(x, (0, 1)).item() == 1
+    assert T.max(x, T.tensor(4.0)).tolist() == [[4, 5, 5], [7, 4, 4]]
+    w = leaf(T, [[2.0, 2.0]])
+    w.max(dim=1).values.sum().backward()
+    assert w.grad.tolist() == [[1, 0]], "the first of equals has the gradient"
+
+
+@both
+def test_median(T):
+    assert T.tensor([4.0, 1.0, 3.0, 2.0]).median().item() == 2
+    values, indices = T.tensor([[3, 1, 2], [6, 4, 5]]).median(dim=1)
+    assert values.tolist() == [2, 5] and indices.tolist() == [2, 2] and values.dtype == T.int64
+    assert np.isnan(T.tensor([1.0, float("nan"), 2.0]).median().item())
+
+
+@both
+def test_spread(T):
+    x = T.tensor([[1.0, 2.0, 3.0, 6.0]])  # squared distances to the mean, 3: 4 + 1 + 0 + 9
+    near(x.var(), 14 / 3)
+    near(x.std(dim=1), [np.sqrt(14 / 3)])
+    near(x.var(1, False), [14 / 4])
+    near(x.var(dim=1, correction=2, keepdim=True), [[14 / 2]])
+    near(T.std(x, unbiased=False), np.sqrt(14 / 4))
+
+
+@both
+def test_gelu(T):
+    """x Phi(x); with tanh -0.0454 in place of -0.0455 at -2."""
+    x = T.tensor([-2.0, -1.0, 0.5, 3.0])
+    exact = [-0.04550026, -0.15865525, 0.34573123, 2.99595031]
+    near(T.nn.GELU()(x), exact, 1e-6)
+    near(T.nn.functional.gelu(x), exact, 1e-6)
+    near(T.nn.functional.gelu(x, approximate="tanh"), [-0.04540229, -0.15880801, 0.34571401, 2.99636269], 1e-6)
+
+
+@both
+def test_numbers_that_do_not_fit(T):
+    for make in (lambda: T.tensor(300, dtype=T.uint8), lambda: T.tensor([1, 200], dtype=T.int8),
+                 lambda: T.full((2,), 300, dtype=T.uint8), lambda: T.zeros(2, dtype=T.uint8).fill_(256),
+                 lambda: T.zeros(2, dtype=T.int8).__setitem__(0, 1000)):
+        with pytest.raises((OverflowError, RuntimeError), match="fit|overflow"):
+            make()
+    assert T.tensor([255, 0], dtype=T.uint8).tolist() == [255, 0]
+    assert T.tensor(3.7, dtype=T.int32).item() == 3
+
+
+def run_twice(code):
+    import os
+    import subprocess
+    import sys
+    return [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True,
+                           env=os.environ).stdout for _ in range(2)]
+
+
+def test_random_numbers_of_processes():
+    first, second = run_twice("import ingot; print(ingot.randn(4).tolist())")
+    assert first != second
+    first, second = run_twice("import ingot; ingot.manual_seed(3); print(ingot.randn(4).tolist())")
+    assert first == second
+
+
+LOGITS = [[[1.0, 2.0], [0.0, 1.0], [3.0, 0.0]]]  # (1, 3, 2): three classes at two places
+
+
+def entropy(column, target):
+    """By hand: log(sum(exp(x))) - x[target]."""
+    return np.log(np.exp(column).sum()) - column[target]
+
+
+@both
+def test_cross_entropy_of_places(T):
+    F = T.nn.functional
+    x, target = T.tensor(LOGITS), T.tensor([[2, 0]])
+    columns = np.array(LOGITS)[0].T
+    want = [entropy(columns[0], 2), entropy(columns[1], 0)]
+    near(F.cross_entropy(x, target), np.mean(want))
+    near(F.cross_entropy(x, target, reduction="none"), [want])
+    near(T.nn.CrossEntropyLoss(reduction="sum")(x, target), np.sum(want))
+    near(F.cross_entropy(x[0, :, 0], T.tensor(2)), want[0])
+    near(F.cross_entropy(x, T.tensor([[2, -100]])), want[0])
+    near(F.cross_entropy(x, T.tensor([[1, 0]]), ignore_index=1), want[1])
+    weight = T.tensor([1.0, 2.0, 4.0])
+    near(F.cross_entropy(x, target, weight=weight), (4 * want[0] + want[1]) / 5)
+    near(T.nn.CrossEntropyLoss(weight, reduction="none")(x, target), [[4 * want[0], want[1]]])
+    with pytest.raises(Failure):
+        F.cross_entropy(x.permute(0, 2, 1), target)  # classes are not in the last axis
+    with pytest.raises(Failure):
+        F.cross_entropy(x, T.tensor([[2, 3]]))
+
+
+@both
+def test_cross_entropy_with_shares(T):
+    F = T.nn.functional
+    x, target = T.tensor(LOGITS)[:, :, 0], T.tensor([2])
+    column = np.array(LOGITS)[0, :, 0]
+    each = np.array([entropy(column, k) for k in range(3)])
+    near(F.cross_entropy(x, target, label_smoothing=0.3), 0.7 * each[2] + 0.1 * each.sum())
+    weight = T.tensor([1.0, 2.0, 4.0])
+    near(F.cross_entropy(x, target, weight=weight, label_smoothing=0.3),
+         (0.7 * 4 * each[2] + 0.1 * (each * [1, 2, 4]).sum()) / 4)
+    p = np.array([0.2, 0.3, 0.5])
+    near(F.cross_entropy(x, T.tensor([p.tolist()])), (p * each).sum())
+    near(F.cross_entropy(x, T.tensor([p.tolist()]), weight=weight, label_smoothing=0.3),
+         ((0.7 * p + 0.1) * each * [1, 2, 4]).sum())
+    w = leaf(T, LOGITS)
+    F.cross_entropy(w, T.tensor([[2, -100]])).backward()
+    share = np.exp(column) / np.exp(column).sum() - [0, 0, 1]
+    near(w.grad, np.stack([share, [0, 0, 0]], 1)[None])
+
+
+@both
+def test_cube_of_logits(T):
+    """(3, 3, 3): classes are axis 1, as in every input (N, C, ..)."""
+    x = T.arange(27).float().reshape(3, 3, 3)
+    target = T.tensor([[0, 1, 2]] * 3)
+    columns = np.array([0.0, 3.0, 6.0])
+    near(T.nn.functional.cross_entropy(x, target), np.mean([entropy(columns, k) for k in range(3)]))

@@ -68,7 +68,7 @@ def test_activation_types():
     assert (Activation.None_, Activation.ReLU, Activation.GELU) == (0, 1, 2)
     x = np.linspace(-3, 3, 50)
     exact = 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))
-    np.testing.assert_allclose(ig.gelu(x).numpy(), exact, atol=1e-5)
+    np.testing.assert_allclose(ig.gelu(x, "tanh").numpy(), exact, atol=1e-5)
 
 
 # ---- 2. Buffer pooling ----

@@ -21,7 +21,7 @@ def test_median_and_quantiles(shape, keepdims):
     a = RNG.standard_normal(shape).astype("f4")
     t = ig.tensor(a)
     for axis in (None, 0, -1, tuple(range(len(shape)))):
-        same(t.median(axis=axis, keepdims=keepdims), np.median(a, axis, keepdims=keepdims))
+        same(np.median(t, axis, keepdims=keepdims), np.median(a, axis, keepdims=keepdims))
         for method in ("linear", "lower", "higher", "nearest", "midpoint"):
             for q in (0, 0.5, 0.37, [0.1, 1.0, 0.25]):
                 same(ig.quantile(t, q, axis, keepdims, method),
@@ -29,13 +29,14 @@ def test_median_and_quantiles(shape, keepdims):
 
 
 def test_median_of_types_and_edges():
-    assert ig.tensor([4, 1, 3, 2]).median().item() == 2.5
-    assert ig.tensor([4, 1, 3], dtype="uint8").median().dtype == ig.float32
+    assert np.median(ig.tensor([4, 1, 3, 2])).item() == 2.5
+    assert np.median(ig.tensor([4, 1, 3], dtype="uint8")).dtype == ig.float32
+    assert ig.tensor([4, 1, 3], dtype="uint8").median().dtype == ig.uint8
     assert ig.tensor([1.0, 2.0], dtype="float16").median().dtype == ig.float16
-    assert np.isnan(ig.tensor([1.0, np.nan, 2.0]).median().item())
+    assert np.isnan(np.median(ig.tensor([1.0, np.nan, 2.0])).item())
     assert ig.tensor([np.inf, np.inf]).median().item() == np.inf
     assert ig.tensor([[1.0, np.nan], [3.0, 4.0]]).quantile(0.25, dim=1).tolist()[1] == 3.25
-    with pytest.raises(ig.ShapeError, match="nothing along"):
+    with pytest.raises(ig.IndexOutOfRange, match="no elements"):
         ig.zeros((0, 3)).median(0)
     with pytest.raises(ValueError, match="between 0 and 1"):
         ig.ones(3).quantile(1.5)
@@ -47,7 +48,7 @@ def test_median_of_types_and_edges():
 
 def test_gradients():
     x = ig.tensor(RNG.permutation(24).reshape(4, 6).astype("f4") / 4)
-    for function in (lambda v: v.median(1) * ig.arange(4),
+    for function in (lambda v: v.median(1).values * ig.arange(4),
                      lambda v: v.quantile([0.3, 0.8], axis=0).square()):
         assert ig.gradient_check(function, [x])["passed"]
     y = ig.tensor([3.0, 1.0, 3.0]).requires_grad_()

@@ -49,10 +49,10 @@ class Softplus(Function):
 
 
 class GELU(Function):
-    """x * Phi(x), by the form with tanh, or "none" for the exact one."""
+    """x * Phi(x): the exact form, or "tanh" for the usual approximation."""
     _function = staticmethod(_tensor.gelu)
 
-    def __init__(self, approximate: str = "tanh") -> None:
+    def __init__(self, approximate: str = "none") -> None:
         super().__init__()
         self._arguments = {"approximate": approximate}
 

@@ -14,7 +14,6 @@ from .._tensor import (
     sigmoid, silu, softmax, softplus, tanh)
 from .._tensor import bce_logits_loss as binary_cross_entropy_with_logits
 from .._tensor import bce_loss as binary_cross_entropy
-from .._tensor import cross_entropy_loss as cross_entropy
 from .._tensor import mae_loss as l1_loss
 
 __all__ = ["linear", "embedding", "mse_loss", "l1_loss", "mae_loss", "huber_loss",
@@ -34,6 +33,71 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Tensor:
 def embedding(ids: Any, weight: Any) -> Tensor:
     """Rows of weight (V, E) by their ids."""
     return _tensor.embedding(weight, ids)
+
+
+def _classes_last(x: Tensor, target: Tensor) -> tuple[Tensor, Tensor, bool]:
+    """Logits (C), (N, C) or (N, C, ..) with their classes as the last axis; whether the target is of
+    probabilities."""
+    at = 0 if x.ndim == 1 else 1
+    wanted = x.shape[:at] + x.shape[at + 1:]
+    if target.dtype.is_floating_point and target.shape == x.shape:
+        return x.movedim(at, -1), target.movedim(at, -1), True
+    if not x.ndim or target.shape != wanted or target.dtype.is_floating_point:
+        hint = ("; for classes in the last axis write input.movedim(-1, 1)"
+                if x.ndim > 2 and target.shape == x.shape[:-1] else "")
+        raise _tensor.ShapeError(f"cross_entropy(): input (N, C, ..) of {x.shape} goes with class numbers of {wanted} "
+                                 f"or probabilities of {x.shape}, not with {target.dtype.name} of {target.shape}{hint}")
+    return x.movedim(at, -1) if x.ndim > 2 else x, target, False
+
+
+def _reduced(losses: Tensor, total: Any, reduction: str) -> Tensor:
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(f'reduction is "mean", "sum" or "none", not {reduction!r}')
+    return losses if reduction == "none" else losses.sum() / total if reduction == "mean" else losses.sum()
+
+
+def _weighted_classes(x: Tensor, target: Tensor, weight: Tensor | None, ignore: int, reduction: str,
+                      smoothing: float) -> Tensor:
+    """Cross-entropy of classes where some do not count, count more, or share with the others."""
+    keep = target != ignore
+    safe = _tensor.where(keep, target, 0)
+    share = keep.astype(x.dtype)
+    if weight is not None:
+        share = share * weight[safe]
+    losses = _tensor.cross_entropy_loss(x, safe, "none") * share
+    if smoothing:
+        each = -_tensor.log_softmax(x, -1)
+        even = (each if weight is None else each * weight).sum(axis=-1) * keep.astype(x.dtype)
+        losses = losses * (1 - smoothing) + even * (smoothing / x.shape[-1])
+    return _reduced(losses, share.sum(), reduction)
+
+
+def cross_entropy(input: Any, target: Any, weight: Any = None, size_average: None = None, ignore_index: int = -100,
+                  reduce: None = None, reduction: str = "mean", label_smoothing: float = 0.0) -> Tensor:
+    """Cross-entropy of logits (N, C, ..) with class numbers (N, ..) or probabilities (N, C, ..). weight: how much each
+    class counts; ignore_index: a class number that does not; label_smoothing: what all classes share."""
+    if size_average is not None or reduce is not None:
+        raise TypeError("cross_entropy(): size_average and reduce are gone; write reduction=")
+    if not 0 <= label_smoothing <= 1:
+        raise ValueError(f"cross_entropy(): label_smoothing is from 0 to 1, not {label_smoothing}")
+    x, target, soft = _classes_last(_tensor.asarray(input), _tensor.asarray(target))
+    weight = None if weight is None else _tensor.asarray(weight)
+    if weight is not None and weight.shape != x.shape[-1:]:
+        raise _tensor.ShapeError(f"cross_entropy(): weight of {weight.shape} for {x.shape[-1]} classes")
+    plain = weight is None and not label_smoothing
+    if soft:
+        if plain:
+            return _tensor.cross_entropy_loss(x, target, reduction)
+        target = target * (1 - label_smoothing) + label_smoothing / x.shape[-1]
+        parts = -_tensor.log_softmax(x, -1) * (target if weight is None else target * weight)
+        return _reduced(parts.sum(axis=-1), parts.size // x.shape[-1], reduction)
+    if plain and not 0 <= ignore_index < x.shape[-1]:
+        try:
+            return _tensor.cross_entropy_loss(x, target, reduction)
+        except _tensor.IndexOutOfRange:
+            if not bool((target == ignore_index).any().item()):
+                raise
+    return _weighted_classes(x, target, weight, ignore_index, reduction, label_smoothing)
 
 
 def _attention(query: Tensor, key: Tensor, mask: Any, dropout_p: float, is_causal: bool,

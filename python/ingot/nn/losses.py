@@ -3,8 +3,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .. import _tensor
+from .._tensor import Tensor
 from .activations import Function
+from .functional import cross_entropy
+from .module import Module
 
 
 class _Loss(Function):
@@ -33,9 +38,18 @@ class BCEWithLogitsLoss(_Loss):
     _function = staticmethod(_tensor.bce_logits_loss)
 
 
-class CrossEntropyLoss(_Loss):
-    """Cross-entropy of logits (.., C) with class numbers (..) or probabilities (.., C)."""
-    _function = staticmethod(_tensor.cross_entropy_loss)
+class CrossEntropyLoss(Module):
+    """Cross-entropy of logits (N, C, ..) with class numbers (N, ..) or probabilities (N, C, ..)."""
+
+    def __init__(self, weight: Any = None, size_average: None = None, ignore_index: int = -100, reduce: None = None,
+                 reduction: str = "mean", label_smoothing: float = 0.0) -> None:
+        super().__init__()
+        self.register_buffer("weight", None if weight is None else _tensor.asarray(weight))
+        self._arguments = {"size_average": size_average, "ignore_index": ignore_index, "reduce": reduce,
+                           "reduction": reduction, "label_smoothing": label_smoothing}
+
+    def forward(self, input: Any, target: Any) -> Tensor:
+        return cross_entropy(input, target, self.weight, **self._arguments)
 
 
 class HuberLoss(Function):
