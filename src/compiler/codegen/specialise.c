@@ -134,41 +134,6 @@ static LLVMTypeRef value_in(LLVMTypeRef type) {
     return kind == LLVMArrayTypeKind || kind == LLVMStructTypeKind ? NULL : type;
 }
 
-// Vectors of three are stored and loaded as four; the evaluation of such a variable needs three.
-static bool is_three_as_four(LLVMTypeRef four, LLVMValueRef variable) {
-    LLVMTypeRef three =
-        LLVMIsAGlobalVariable(variable) ? value_in(LLVMGlobalGetValueType(variable)) : NULL;
-    return three && LLVMGetTypeKind(three) == LLVMVectorTypeKind &&
-           LLVMGetTypeKind(four) == LLVMVectorTypeKind && LLVMGetVectorSize(three) == 3 &&
-           LLVMGetVectorSize(four) == 4 && LLVMGetElementType(three) == LLVMGetElementType(four);
-}
-
-static LLVMValueRef resize(MslContext *cx, LLVMBuilderRef build, LLVMValueRef v, unsigned n) {
-    LLVMValueRef lanes[4];
-    for (unsigned k = 0; k < n; k++)
-        lanes[k] = k < 3 ? msl_const(cx, 32, k) : LLVMGetPoison(LLVMInt32TypeInContext(cx->llvm));
-    return LLVMBuildShuffleVector(build, v, LLVMGetPoison(LLVMTypeOf(v)), LLVMConstVector(lanes, n),
-                                  "");
-}
-
-static bool narrow(Cg *cg, LLVMBuilderRef build, LLVMValueRef i) {
-    MslContext *cx = &cg->cx;
-    if (LLVMIsAStoreInst(i) &&
-        is_three_as_four(LLVMTypeOf(LLVMGetOperand(i, 0)), LLVMGetOperand(i, 1))) {
-        LLVMPositionBuilderBefore(build, i);
-        LLVMBuildStore(build, resize(cx, build, LLVMGetOperand(i, 0), 3), LLVMGetOperand(i, 1));
-    } else if (LLVMIsALoadInst(i) && is_three_as_four(LLVMTypeOf(i), LLVMGetOperand(i, 0))) {
-        LLVMValueRef from = LLVMGetOperand(i, 0);
-        LLVMPositionBuilderBefore(build, i);
-        LLVMTypeRef three = value_in(LLVMGlobalGetValueType(from));
-        LLVMReplaceAllUsesWith(i, resize(cx, build, LLVMBuildLoad2(build, three, from, ""), 4));
-    } else {
-        return false;
-    }
-    LLVMInstructionEraseFromParent(i);
-    return true;
-}
-
 // globalopt evaluates loads and stores, but neither memcpy, which is how a vector is copied, nor
 // the notes on aliasing that inlining leaves.
 static void simplify_constructor(Cg *cg, LLVMValueRef f) {
@@ -177,8 +142,9 @@ static void simplify_constructor(Cg *cg, LLVMValueRef f) {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
             next = LLVMGetNextInstruction(i);
-            if (narrow(cg, build, i)) continue;
-            if (msl_starts(msl_callee(i), "llvm.experimental.noalias.scope.decl")) {
+            // The place of a fourth element behind three is nothing that globalopt can store to.
+            if (msl_starts(msl_callee(i), "llvm.experimental.noalias.scope.decl") ||
+                (LLVMIsAStoreInst(i) && LLVMIsUndef(LLVMGetOperand(i, 0)))) {
                 LLVMInstructionEraseFromParent(i);
                 continue;
             }

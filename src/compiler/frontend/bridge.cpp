@@ -648,6 +648,40 @@ struct ExitMarker {
     }
 };
 
+// Metal stores the elements of a vector. Ours are objects of a class, and Clang copies such an
+// object whole, with what lies behind the third of three elements: `a = b` becomes `a.__set(b)`
+// (vec_class.h). Copies of structures that hold one stay whole, as on a Mac.
+struct VectorStores : RecursiveASTVisitor<VectorStores> {
+    BridgeJob &job;
+    explicit VectorStores(BridgeJob &j) : job(j) {}
+    // The store of elements of the class that f assigns whole objects of; NULL: f does not.
+    CXXMethodDecl *store(const CXXMethodDecl *f) {
+        if (!f || !f->isTrivial() ||
+            !(f->isCopyAssignmentOperator() || f->isMoveAssignmentOperator()))
+            return nullptr;
+        auto *vec = dyn_cast<ClassTemplateSpecializationDecl>(f->getParent());
+        if (!vec || vec->getName() != "vec" || vec->getTemplateArgs().size() != 2 ||
+            !bridge_in_system(&job, vec->getLocation().getRawEncoding()))
+            return nullptr;
+        const TemplateArgument &n = vec->getTemplateArgs()[1];
+        if (n.getKind() != TemplateArgument::Integral || n.getAsIntegral() != 3) return nullptr;
+        for (NamedDecl *d : vec->lookup(&job.ci->getASTContext().Idents.get("__set")))
+            if (auto *m = dyn_cast<CXXMethodDecl>(d)) return m;
+        return nullptr;
+    }
+    bool VisitCXXOperatorCallExpr(CXXOperatorCallExpr *e) {
+        auto *cast = dyn_cast<ImplicitCastExpr>(e->getCallee());
+        auto *ref = cast ? dyn_cast<DeclRefExpr>(cast->getSubExpr()) : nullptr;
+        CXXMethodDecl *f =
+            ref ? store(dyn_cast_or_null<CXXMethodDecl>(e->getDirectCallee())) : nullptr;
+        if (!f) return true;
+        job.ci->getSema().MarkFunctionReferenced(e->getOperatorLoc(), f);
+        ref->setDecl(f), ref->setType(f->getType());
+        cast->setType(job.ci->getASTContext().getPointerType(f->getType()));
+        return true;
+    }
+};
+
 struct Collector : ASTConsumer {
     BridgeJob &job;
     std::unique_ptr<ExitMarker> exits;
@@ -701,7 +735,10 @@ struct Collector : ASTConsumer {
             auto *f = dyn_cast<FunctionDecl>(d);
             if (!f || !f->isTemplateInstantiation()) SpaceChecker(job).TraverseDecl(d);
             if (!exits) exits = std::make_unique<ExitMarker>(job);
-            if (!job.ci->getDiagnostics().hasErrorOccurred()) exits->declaration(d);
+            if (!job.ci->getDiagnostics().hasErrorOccurred()) {
+                VectorStores(job).TraverseDecl(d);
+                exits->declaration(d);
+            }
             add(d);
             hold(d);
         }
@@ -1310,6 +1347,7 @@ static void dialect(LangOptions &l, CodeGenOptions &g, bool fast) {
     l.Half = l.NativeHalfType = l.NativeHalfArgsAndReturns = 1;
     l.Bool = l.OpenCLGenericAddressSpace = 1;
     l.SizedDeallocation = l.AlignedAllocation = 0;
+    l.PreserveVec3Type = 1; // a store of three elements leaves alone what lies in place of a fourth
     // Fast and relaxed: contraction, approximate functions, reciprocals, no signed zeros. NaN and
     // infinities are kept, and nothing is reassociated, so that results do not depend on vector
     // width (dots.c puts some sums in another order before there are vectors). Safe: a product and

@@ -80,6 +80,7 @@ typedef struct Access {
     Value p; // pointer operand
     Type element;
     int n;                       // elements
+    int room;                    // those there is room for: of a vector of three, four
     int bytes;                   // of an element
     unsigned align, whole_align; // of an element, of all together
     Val *to;                     // load: gets v[0..n-1]
@@ -255,17 +256,19 @@ Value msl_interleave(Vec *x, Value *v, int n, int g, int lanes) {
 static void access_records(Vec *x, const Access *a, unsigned runs, int g) {
     int lanes = (int)(x->width / runs);
     Type wide = LLVMVectorType(a->element, (unsigned)(lanes * g));
+    int reach = a->from ? a->n : a->room; // a load may read what is not its own
     Value part[MAX_RECORD][MAX_SEGMENTS], whole[MAX_RECORD], packed[MAX_SEGMENTS];
-    Value from = a->from && g == a->n ? msl_packed(x, a->from) : NULL;
+    Value from = a->from && g == a->room ? msl_records_of(x, a->from, g) : NULL;
     for (int k = 0; a->from && k < a->n; k++) whole[k] = msl_vector(x, a->from, k);
     for (unsigned r = 0; r < runs; r++) {
         Value p = run_base(x, a->p, runs, r);
-        Value m = wide_mask(x, msl_part(x, x->mask, r * (unsigned)lanes, (unsigned)lanes), a->n, g);
+        Value m =
+            wide_mask(x, msl_part(x, x->mask, r * (unsigned)lanes, (unsigned)lanes), reach, g);
         if (a->array)
             stay_inside(x, a, &p, &m,
                         is_inside(x, a, 0, a->n * a->bytes, false, x->part * runs + r),
                         run_base(x, a->array, runs, r));
-        bool narrow = runs == 1 && g == a->n && !a->array && msl_is_narrow(x, a->element) &&
+        bool narrow = runs == 1 && g == reach && !a->array && msl_is_narrow(x, a->element) &&
                       !LLVMIsConstant(m);
         if (from && narrow) {
             msl_store_narrow(x, from, p, (unsigned)g, a->align);
@@ -294,7 +297,7 @@ static void access_records(Vec *x, const Access *a, unsigned runs, int g) {
         for (int k = 0; k < a->n; k++) part[k][r] = leaves[k];
     }
     for (int k = 0; a->to && k < a->n; k++) a->to->v[k] = msl_concat(x, part[k], runs);
-    if (a->to && g == a->n && g > 1) msl_set_packed(x, a->to, msl_concat(x, packed, runs));
+    if (a->to && g == a->room && g > 1) msl_set_packed(x, a->to, msl_concat(x, packed, runs));
 }
 
 // What lanes read that are masked off although they run: pixels that are not covered
@@ -330,20 +333,25 @@ static bool seldom_cut(const Vec *x) {
     return !LLVMIsConstant(x->mask) || x->mask == msl_full_mask(x);
 }
 
+// The elements there is room for in a record that is accessed whole; 0: it is not.
+static int whole_size(const Vec *x, const Access *a) {
+    // a mask of constants that is not full: a gather of just those lanes
+    bool shaped = x->cx->split && msl_class(x, a->p).kind == SHAPED && seldom_cut(x);
+    if (a->soa || a->array || x->covered || is_pointer(a->element)) return 0;
+    if (a->n == 1) return shaped;
+    return msl_record_size(x, a->n, a->bytes, a->whole_align, a->from != NULL);
+}
+
 // Whole records, a lane or a run of lanes at a time; false: their components.
 static bool access_whole(Vec *x, const Access *a) {
-    // a mask of constants that is not full: a gather of just those lanes
-    bool shaped = x->cx->split && msl_class(x, a->p).kind == SHAPED && seldom_cut(x),
-         one = a->n == 1;
-    int n = (one && !shaped) || a->soa || a->array || x->covered || is_pointer(a->element) ? 0
-            : one ? 1
-                  : msl_record_size(x, a->n, a->bytes, a->whole_align, a->from != NULL);
+    int n = whole_size(x, a);
+    bool one = a->n == 1;
     if (!n) return false;
     if (a->from) {
-        Value w = one ? msl_vector(x, a->from, 0) : msl_packed(x, a->from), v[MAX_RECORD];
-        for (int k = 0; !w && k < n; k++) v[k] = msl_vector(x, a->from, k);
-        msl_store_records(x, w ? w : msl_interleave(x, v, n, n, (int)x->width), a->p, (unsigned)n,
-                          a->align);
+        Value w = one ? msl_vector(x, a->from, 0) : msl_records_of(x, a->from, n), v[MAX_RECORD];
+        for (int k = 0; !w && k < a->n; k++) v[k] = msl_vector(x, a->from, k);
+        msl_store_records(x, w ? w : msl_interleave(x, v, a->n, n, (int)x->width), a->p,
+                          (unsigned)a->n, a->align);
         return true;
     }
     Value w = msl_load_records(x, a->p, a->element, (unsigned)n, a->align), leaves[MAX_RECORD];
@@ -353,7 +361,7 @@ static bool access_whole(Vec *x, const Access *a) {
     }
     msl_unpack(x, w, n, leaves);
     for (int k = 0; k < a->n; k++) a->to->v[k] = leaves[k];
-    if (n == a->n) msl_set_packed(x, a->to, w);
+    if (n == a->room) msl_set_packed(x, a->to, w);
     return true;
 }
 
@@ -423,8 +431,15 @@ static bool same_index(const Vec *x, Value p) {
 // Bytes or halfwords with gaps between the lanes, not all of which are on: one access for all would
 // be a branch for each lane, and shuffles.
 static bool is_thin(const Vec *x, const Access *a, int g) {
-    return a->to && g != a->n && msl_is_narrow(x, a->element) && x->cx->avx2 &&
+    return a->to && g != a->room && msl_is_narrow(x, a->element) && x->cx->avx2 &&
            !LLVMIsConstant(x->mask);
+}
+
+// Three of four elements to be stored, and the fourth left alone, without a masked store for that:
+// two stores for each lane.
+static bool is_broken(const Vec *x, const Access *a, int g) {
+    bool masks = x->cx->avx512 || x->cx->sve_bits || (x->cx->avx2 && a->bytes >= 4);
+    return a->from && a->n < a->room && g == a->room && !masks && whole_size(x, a);
 }
 
 static void emit_access(Vec *x, Access *a) {
@@ -443,7 +458,8 @@ static void emit_access(Vec *x, Access *a) {
     } else if (a->soa && c.kind == LINEAR && c.stride == msl_soa_cell(x, a->p) &&
                a->bytes < c.stride) {
         access_cells(x, a, runs);
-    } else if (g >= a->n && g <= MAX_RECORD && !a->soa && !is_thin(x, a, (int)g)) {
+    } else if (g >= a->n && g <= MAX_RECORD && !a->soa && !is_thin(x, a, (int)g) &&
+               !is_broken(x, a, (int)g)) {
         access_records(x, a, runs, (int)g);
     } else {
         access_scattered(x, a);
@@ -474,6 +490,7 @@ static Access access_of(Vec *x, Value p, Type t, unsigned align) {
                 .soa = msl_is_soa(x, p)};
     a.bytes = (int)LLVMABISizeOfType(x->dl, a.element);
     a.whole_align = align;
+    a.room = a.n == 3 && align >= 4 * (unsigned)a.bytes ? 4 : a.n;
     a.align = align > (unsigned)a.bytes ? (unsigned)a.bytes : align;
     a.step = a.soa ? (int64_t)a.bytes * x->lanes : a.bytes;
     a.row = is_row(x, p);

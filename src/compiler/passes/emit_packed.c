@@ -97,6 +97,11 @@ Value msl_packed(Vec *x, Value v) {
                        (unsigned)n * x->width);
 }
 
+Value msl_records_of(Vec *x, Value v, int n) {
+    Value w = msl_packed(x, v);
+    return w && LLVMGetVectorSize(LLVMTypeOf(w)) == (unsigned)n * x->width ? w : NULL;
+}
+
 static bool treats_alike(Value i);
 
 // Whether v will be there packed, as far as one can tell before it is emitted.
@@ -157,7 +162,7 @@ static bool treats_alike(Value i) {
 // Whether i is done on packed operands: some are, and the others uniform.
 bool msl_packs(Vec *x, Value i) {
     Type t = LLVMTypeOf(i);
-    if (!is_vector(t) || !treats_alike(i)) return false;
+    if (!is_vector(t) || !treats_alike(i) || LLVMGetVectorSize(t) == 3) return false;
     bool some = false;
     int n = LLVMIsACallInst(i) ? (int)LLVMGetNumArgOperands(i) : LLVMGetNumOperands(i);
     for (int k = 0; k < n; k++) {

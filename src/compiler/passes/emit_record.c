@@ -12,11 +12,12 @@
 // Where code is to be short the loop is the only way of what would be an access for each lane.
 #include "compiler/passes/passes_int.h"
 
-// Elements of a record of n that is accessed whole; 0: it is not. Three elements that are aligned
-// as four are read as four: they cannot lie at the end of a page.
+// Elements there is room for in a record of n that is accessed whole; 0: it is not. Three elements
+// that are aligned as four are read as four: they cannot lie at the end of a page.
 int msl_record_size(const Vec *x, int n, int element, unsigned align, bool store) {
-    int whole = n == 3 && !store && align >= 16 && element == 4 ? 4 : n, bytes = whole * element;
-    bool narrow = bytes == 4 && !store && (x->cx->avx512 || x->cx->avx2 || x->cx->aarch64);
+    int whole = n == 3 && align >= 4 * (unsigned)element ? 4 : n, bytes = whole * element;
+    bool narrow =
+        bytes == 4 && (!store || whole != n) && (x->cx->avx512 || x->cx->avx2 || x->cx->aarch64);
     bool wide = bytes == 8 || bytes == 16;
     return whole > 1 && whole <= MAX_RECORD && (whole & (whole - 1)) == 0 && (narrow || wide)
                ? whole
@@ -34,20 +35,21 @@ typedef struct Ways {
     Block full, some, join; // join: behind both
     Value buffer;           // of the way of some lanes: a record for each lane
     Type lane, all;         // a record, all of them
-    unsigned bytes, align;
+    unsigned bytes, align;  // from one record to the next in the buffer
 } Ways;
 
-static Ways by_loop(Vec *x, Type element, unsigned n, unsigned align) {
+// room: elements from one record to the next where there are all of them.
+static Ways by_loop(Vec *x, Type element, unsigned n, unsigned room, unsigned align) {
     Ways w = {.lane = n > 1 ? LLVMVectorType(element, n) : element,
-              .all = LLVMVectorType(element, n * x->width),
-              .bytes = (unsigned)LLVMABISizeOfType(x->dl, element) * n,
+              .all = LLVMVectorType(element, room * x->width),
+              .bytes = (unsigned)LLVMABISizeOfType(x->dl, element) * room,
               .align = align};
     w.buffer = msl_entry_alloca(x, w.all, 64);
     return w;
 }
 
-static Ways begin(Vec *x, Type element, unsigned n, unsigned align) {
-    Ways w = by_loop(x, element, n, align);
+static Ways begin(Vec *x, Type element, unsigned n, unsigned room, unsigned align) {
+    Ways w = by_loop(x, element, n, room, align);
     w.full = msl_new_block(x, "full"), w.some = msl_new_block(x, "some");
     w.join = msl_new_block(x, "both");
     Value full = msl_is_full(x, &x->mask, 1);
@@ -232,12 +234,12 @@ Value msl_load_records(Vec *x, Value p, Type element, unsigned n, unsigned align
         if (bytes == 4 && (s.c.kind != SHAPED || x->cx->avx512))
             return gather_words(x, p, element, n, align);
         if (x->cx->terse) {
-            Ways w = by_loop(x, element, n, align);
+            Ways w = by_loop(x, element, n, n, align);
             return load_by_loop(x, &w, &s);
         }
         o = lane_by_lane(x);
     }
-    Ways w = begin(x, element, n, align);
+    Ways w = begin(x, element, n, n, align);
     LLVMPositionBuilderAtEnd(x->b, w.full);
     return end_load(x, &w, load_order(x, &w, &s, n, &o), &s);
 }
@@ -248,7 +250,7 @@ Value msl_records_in_line(Vec *x, Value p, int64_t behind_p, Type element, unsig
                           unsigned align) {
     Places s = places(x, p);
     s.p = behind(x, s.p, const_int(x->i64, behind_p));
-    Ways w = begin(x, element, n, align);
+    Ways w = begin(x, element, n, n, align);
     LLVMPositionBuilderAtEnd(x->b, w.full);
     LLVMBuildBr(x->b, w.join);
     LLVMPositionBuilderAtEnd(x->b, w.some);
@@ -261,29 +263,53 @@ Value msl_records_in_line(Vec *x, Value p, int64_t behind_p, Type element, unsig
     return line;
 }
 
-// Where lanes share a place the last one's value stays: lane by lane.
+// The first n elements of a record. Three words: one store, where there are masks.
+static void store_record(Vec *x, Value record, unsigned n, Value p, unsigned align) {
+    unsigned room = LLVMGetVectorSize(LLVMTypeOf(record));
+    Type element = LLVMGetElementType(LLVMTypeOf(record)),
+         overload[] = {LLVMTypeOf(record), x->ptr};
+    if (n == room || !x->cx->avx2 || LLVMABISizeOfType(x->dl, element) != 4) {
+        LLVMSetAlignment(LLVMBuildStore(x->b, msl_part(x, record, 0, n), p), align);
+        return;
+    }
+    Value on[MAX_RECORD];
+    for (unsigned k = 0; k < room; k++) on[k] = const_int(x->i1, k < n);
+    Value a[] = {record, p, LLVMConstVector(on, room)};
+    msl_set_align(x, msl_intrinsic(x, "llvm.masked.store", overload, 2, a, 3), 2, align);
+}
+
+// n elements of each record. Where lanes share a place the last one's value stays: lane by lane.
 void msl_store_records(Vec *x, Value packed, Value p, unsigned n, unsigned align) {
     Places s = places(x, p);
     Type element = LLVMGetElementType(LLVMTypeOf(packed));
+    unsigned room = LLVMGetVectorSize(LLVMTypeOf(packed)) / x->width;
     Order o;
-    if (!find_order(x, &s, (int64_t)n * (int64_t)LLVMABISizeOfType(x->dl, element), &o) ||
+    if (!find_order(x, &s, (int64_t)room * (int64_t)LLVMABISizeOfType(x->dl, element), &o) ||
         o.n < x->width) {
         if (x->cx->terse) {
-            Ways w = by_loop(x, element, n, align);
+            Ways w = by_loop(x, element, n, room, align);
             store_by_loop(x, &w, packed, &s);
             return;
         }
         o = lane_by_lane(x);
     }
-    Ways w = begin(x, element, n, align);
+    if (n < room) o.run = 1;
+    Ways w = begin(x, element, n, room, align);
     LLVMPositionBuilderAtEnd(x->b, w.full);
     int ix[MAX_WIDE];
-    for (unsigned i = 0; i < x->width * n; i++) ix[i] = (int)(o.lane[i / n] * n + i % n);
-    Value sorted = o.run > 1 ? msl_shuffle(x, packed, packed, ix, x->width * n) : packed;
+    for (unsigned i = 0; i < x->width * room; i++)
+        ix[i] = (int)(o.lane[i / room] * room + i % room);
+    Value sorted = o.run > 1 ? msl_shuffle(x, packed, packed, ix, x->width * room) : packed;
     for (unsigned k = 0, each = o.run * n; k < o.n; k += o.run) {
-        Value v = each > 1 ? msl_part(x, sorted, k * n, each)
-                           : LLVMBuildExtractElement(x->b, packed, const_int(x->i32, k), "");
-        LLVMSetAlignment(LLVMBuildStore(x->b, v, place_of(x, &s, o.lane[k])), align);
+        unsigned from = o.run > 1 ? k : o.lane[k];
+        Value to = place_of(x, &s, o.lane[k]);
+        if (each > 1)
+            store_record(x, msl_part(x, sorted, from * room, o.run * room), each, to, align);
+        else
+            LLVMSetAlignment(
+                LLVMBuildStore(
+                    x->b, LLVMBuildExtractElement(x->b, packed, const_int(x->i32, from), ""), to),
+                align);
     }
     end_store(x, &w, packed, &s);
 }
@@ -291,7 +317,7 @@ void msl_store_records(Vec *x, Value packed, Value p, unsigned n, unsigned align
 // ---- narrow elements that lie one behind the other, n of each lane ----
 
 Value msl_load_narrow(Vec *x, Value p, Type element, unsigned n, unsigned align) {
-    Ways w = begin(x, element, n, align);
+    Ways w = begin(x, element, n, n, align);
     LLVMPositionBuilderAtEnd(x->b, w.full);
     Value full = LLVMBuildLoad2(x->b, w.all, p, "");
     LLVMSetAlignment(full, align);
@@ -300,7 +326,7 @@ Value msl_load_narrow(Vec *x, Value p, Type element, unsigned n, unsigned align)
 }
 
 void msl_store_narrow(Vec *x, Value v, Value p, unsigned n, unsigned align) {
-    Ways w = begin(x, LLVMGetElementType(LLVMTypeOf(v)), n, align);
+    Ways w = begin(x, LLVMGetElementType(LLVMTypeOf(v)), n, n, align);
     LLVMPositionBuilderAtEnd(x->b, w.full);
     LLVMSetAlignment(LLVMBuildStore(x->b, v, p), align);
     Places s = in_a_row(p, w.bytes);

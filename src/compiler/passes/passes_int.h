@@ -405,6 +405,7 @@ Value msl_pack(Vec *x, Value v);
 bool msl_may_pack(Vec *x, Value v, int depth);
 Value msl_interleave(Vec *x, Value *v, int n, int g, int lanes);
 Value msl_packed(Vec *x, Value v); // of a uniform value: repeated; NULL: only in components
+Value msl_records_of(Vec *x, Value v, int n); // the same, if it has room for n elements of each
 bool msl_packs(Vec *x, Value i);
 
 // emit_record.c

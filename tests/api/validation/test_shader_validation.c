@@ -155,6 +155,10 @@ static const char more_source[] = HEAD
     "kernel void chosen(device uint *in, device uint *out, uint i [[thread_position_in_grid]]) {\n"
     "    device uint *p = i & 1 ? in : out;\n"
     "    p[i + 1] = i;\n"
+    "}\n"
+    "kernel void threes(device const uint3 *in, device uint3 *out, uint i "
+    "[[thread_position_in_grid]]) {\n"
+    "    out[i] = in[i] * 2;\n"
     "}\n";
 
 static MTLLibrary *library, *more_library;
@@ -814,6 +818,28 @@ TEST(test_choice) {
     assert_null(mtl_function_log_function(NULL));
     assert_int_equal(mtl_compute_pipeline_state_shader_validation(NULL),
                      MTLShaderValidationDisabled);
+}
+
+// The last vector of three lies in a buffer that ends with its third element; in one that is
+// shorter it does not.
+TEST(test_last_of_three) {
+    enum { VECTORS = 40, WORDS = 4 * VECTORS };
+    for (int lacks = 0; lacks < 2; lacks++) {
+        size_t bytes = (WORDS - 1 - (size_t)lacks) * 4;
+        MTLBuffer *target = mtl_device_new_buffer(device, bytes, 0);
+        uint32_t *to = mtl_buffer_contents(target);
+        reset();
+        for (size_t i = 0; i < bytes / 4; i++) to[i] = 7;
+        Run r = {.kernel = "threes", .grid = {VECTORS, 1, 1}, .group = small, .out = target};
+        MTLCommandBuffer *c = run(&r, MTLShaderValidationEnabled);
+        assert_int_equal(mtl_command_buffer_log_count(c), lacks);
+        for (uint32_t i = 0; i < WORDS - 4; i++)
+            assert_int_equal(to[i], i % 4 == 3 ? 7 : 2 * (i + 1));
+        for (uint32_t i = WORDS - 4; i < WORDS - 2; i++)
+            assert_int_equal(to[i], lacks ? 7 : 2 * (i + 1));
+        mtl_release(c);
+        mtl_release(target);
+    }
 }
 
 // ---- kernels that are right ----

@@ -24,6 +24,13 @@ template <class T> struct vec<T, __MSL_N> {
     METAL_FUNC constexpr __native __get() const {
         if consteval { return __native{__MSL_XYZW}; } else { return __v; }
     }
+    // The elements alone. A vector of three has less of them than its size; Clang copies all of an
+    // object of a class, so bridge.cpp makes `a = b` of these a call of this.
+    METAL_FUNC constexpr vec &__set(const vec &o) {
+        const __native n = o.__get();
+        if consteval { __MSL_ASSIGN } else { __v = n; }
+        return *this;
+    }
     // one scalar: every component
     METAL_FUNC constexpr vec(T s) : vec(__splat<T, __MSL_N>(s), __raw{}) {}
     METAL_FUNC constexpr vec(__MSL_T_PARAMS) : vec(__native{__MSL_T_NAMES}, __raw{}) {}
@@ -73,7 +80,7 @@ template <class T> struct vec<T, __MSL_N> {
     METAL_FUNC friend constexpr vec operator OP(const vec &p, const vec &q) \
         requires(WHEN) { return __MSL_RAW(p.__get() OP q.__get()); } \
     METAL_FUNC constexpr vec &operator OP##=(const vec &q) \
-        requires(WHEN) { return *this = __MSL_RAW(__get() OP q.__get()); }
+        requires(WHEN) { return __set(__MSL_RAW(__get() OP q.__get())); }
     __MSL_OP(+, __is_number<T>)
     __MSL_OP(-, __is_number<T>)
     __MSL_OP(*, __is_number<T>)
@@ -92,7 +99,7 @@ template <class T> struct vec<T, __MSL_N> {
     // a member: a free operator*= would keep Clang from rewriting `v.xy *= e` inside templates
     template <class M>
         requires(__is_same(M, matrix<T, __MSL_N, __MSL_N>))
-    METAL_FUNC constexpr vec &operator*=(M m) { return *this = *this * m; }
+    METAL_FUNC constexpr vec &operator*=(M m) { return __set(*this * m); }
     // the shift count is a scalar or a vector of any integer type, taken modulo the width
 #define __MSL_OP(OP) \
     template <class U> \
@@ -102,7 +109,7 @@ template <class T> struct vec<T, __MSL_N> {
     template <class U> \
         requires(__shift_count<U, __MSL_N>) \
     METAL_FUNC constexpr vec &operator OP##=(U q) \
-        requires(__is_integer<T>) { return *this = __MSL_RAW(__get() OP __count<T, __MSL_N>(q)); }
+        requires(__is_integer<T>) { return __set(__MSL_RAW(__get() OP __count<T, __MSL_N>(q))); }
     __MSL_OP(<<)
     __MSL_OP(>>)
 #undef __MSL_OP
@@ -129,11 +136,11 @@ template <class T> struct vec<T, __MSL_N> {
         requires(__is_number<T>) { return __MSL_RAW(-__get()); }
 #define __MSL_OP(OP, BINARY) \
     METAL_FUNC constexpr vec &operator OP() \
-        requires(__is_number<T>) { return *this = *this BINARY vec(T(1)); } \
+        requires(__is_number<T>) { return __set(*this BINARY vec(T(1))); } \
     METAL_FUNC constexpr vec operator OP(int) \
         requires(__is_number<T>) { \
         vec old = *this; \
-        *this = *this BINARY vec(T(1)); \
+        __set(*this BINARY vec(T(1))); \
         return old; \
     }
     __MSL_OP(++, +)
