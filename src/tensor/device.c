@@ -58,6 +58,7 @@ IgDevice *ig_device_new(MTLDevice *metal, MTLError **error) {
     if (device->n_workers < 1) device->n_workers = 1;
     const char *tensors = getenv("INGOT_TENSORS");
     device->gpu = !device->unified || (tensors && !strcmp(tensors, "gpu"));
+    device->check_keys = getenv("INGOT_CHECK_KEYS") != NULL;
     if (!device->queue || !ig_pool_init(device) || !ig_kernels_init(device)) {
         ig_device_release(device);
         ig_fail_no_memory(error);

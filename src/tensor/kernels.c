@@ -14,6 +14,7 @@
 struct IgKernel {
     HashNode node;
     MTLComputePipelineState *pipeline;
+    uint64_t text; // hash of the source, where keys are checked
     size_t n_key;
     unsigned char key[]; // n_key bytes
 };
@@ -121,15 +122,23 @@ IgKernel *ig_kernel(IgDevice *device, const void *key, size_t n_key, const char 
                     IgSourceFn *source, void *context, MTLError **error) {
     uint64_t hash = hash_bytes(key, n_key);
     IgKernel *k = find_kernel(device->kernels, hash, key, n_key);
-    if (k || device->known_only) return k;
+    if ((k && !device->check_keys) || (!k && device->known_only)) return k;
     char *text = source(context);
     if (!text) {
         ig_fail_no_memory(error);
         return NULL;
     }
-    MTLComputePipelineState *pipeline = compile(device, text, function, &(Macros){.n = 0}, error);
+    uint64_t is = hash_text(text);
+    bool fails = k && k->text != is;
+    if (!k) {
+        k = insert(device, hash, key, n_key,
+                   compile(device, text, function, &(Macros){.n = 0}, error), error);
+        if (k) k->text = is;
+    }
     free(text);
-    return insert(device, hash, key, n_key, pipeline, error);
+    if (!fails) return k;
+    ig_fail(error, IgErrorCompilation, "kernel %s: two sources under one key", function);
+    return NULL;
 }
 
 IgKernel *ig_kernel_of(IgDevice *device, const IgKernelFile *file, MTLError **error) {

@@ -253,7 +253,7 @@ bool ig_matmul_encode(IgDevice *device, IgFused *f, MTLError **error) {
                 (int)n_words,
                 tile,
                 f->n_nodes > 0 && f->product->wanted,
-                is_aligned(expr, p, tile)};
+                tile.kind != TENSOR && is_aligned(expr, p, tile)};
     // Axes of the leaves: column, row, place in the stack.
     f->n_axes = 0;
     int last = f->shape.rank - 1;
@@ -268,7 +268,7 @@ bool ig_matmul_encode(IgDevice *device, IgFused *f, MTLError **error) {
         (unsigned char)s.type,
         (unsigned char)s.result,
         (unsigned char)(p->transposed[0] + 2 * p->transposed[1] + 4 * s.stored +
-                        8 * (int)tile.kind + 32 * (tile.kind && s.aligned)),
+                        8 * (int)tile.kind + 32 * s.aligned),
         (unsigned char)p->batch.rank,
         (unsigned char)f->product_leaf,
         (unsigned char)(tile.kind == VECTOR ? tile.m : tile.m / 16),

@@ -314,6 +314,7 @@ struct IgDevice {
     unsigned n_constants;                 // that were made
     struct IgKernelTable *kernels;
     bool known_only; // nothing is made but of what is there, with kernels that are there
+    bool check_keys; // for tests: is what a kernel's key says all that its source depends on?
     IgDeviceStatistics statistics;
     atomic_uint refs;
 };
