@@ -259,7 +259,7 @@ static void want_optimised(const Share *share, const Part *part, uint64_t done) 
     uint64_t spent = atomic_load_explicit(&part->code->head.spent_ns, memory_order_relaxed);
     if (ns > d->want_ns && spent > d->want_ns / 8 &&
         !atomic_load_explicit(part->optimised, memory_order_relaxed))
-        d->want_optimised(d->want_context);
+        d->want_optimised(d->want_context, d->group_size);
 }
 
 // Threadgroups first .. end-1 of the job, which may belong to several parts.

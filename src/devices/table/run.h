@@ -114,7 +114,7 @@ typedef struct DevDispatch {
     DevCode *_Atomic const *optimised;
     // With that, and not NULL: for the device to call, from any thread, as often as it likes, when
     // it sees that what is left of the dispatch will take more than want_ns in `code`.
-    void (*want_optimised)(void *context);
+    void (*want_optimised)(void *context, const uint32_t group_size[3]);
     void *want_context;
     uint64_t want_ns;
     // [code->n_slots] buffers: address incl. offset. Threadgroup parameters: byte offset into the

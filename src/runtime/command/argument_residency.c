@@ -109,8 +109,8 @@ void rt_check_residency(const RtResidencyCheck *k) {
 void rt_warn_residency(MTLComputeCommandEncoder *e, const char *call) {
     rt_check_residency(&(RtResidencyCheck){.commands = e->encoder.buffer,
                                            .call = call,
-                                           .f = rt_pipeline_function(e->pipeline),
-                                           .lib = rt_pipeline_library(e->pipeline),
-                                           .arg_use = e->pipeline->arg_use,
+                                           .f = e->pipeline->stage->entry,
+                                           .lib = rt_stage_library(e->pipeline->stage),
+                                           .arg_use = e->pipeline->stage->arg_use,
                                            .slots = e->bound.slots});
 }

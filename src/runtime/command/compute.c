@@ -98,8 +98,8 @@ void mtl_compute_command_encoder_use_resources(MTLComputeCommandEncoder *encoder
 // How far the buffer of argument i, element k, reaches.
 static bool note_extent(MTLComputeCommandEncoder *e, RtDispatch *d, uint32_t i, uint32_t k,
                         const RtSlot *slot) {
-    const RfLibrary *lib = rt_pipeline_library(e->pipeline);
-    const RfArg *arg = &rt_pipeline_function(e->pipeline)->args[i];
+    const RfLibrary *lib = rt_stage_library(e->pipeline->stage);
+    const RfArg *arg = &e->pipeline->stage->entry->args[i];
     if (d->validated) {
         d->validated->lengths[arg->slot + k] = slot->n_bytes;
         d->validated->buffers[arg->slot + k] = slot->buffer;
@@ -121,11 +121,11 @@ static bool note_extent(MTLComputeCommandEncoder *e, RtDispatch *d, uint32_t i, 
 }
 
 static RtValidated *new_validated(MTLComputeCommandEncoder *e) {
-    size_t n = rt_pipeline_function(e->pipeline)->n_slots + 1;
+    size_t n = e->pipeline->stage->entry->n_slots + 1;
     RtValidated *v =
         rt_cb_alloc(e->encoder.buffer, sizeof *v + n * (sizeof *v->lengths + sizeof *v->buffers));
     if (!v) return NULL;
-    v->function = e->pipeline->function;
+    v->function = e->pipeline->stage->function;
     v->lengths = (uint64_t *)(v + 1);
     v->buffers = (MTLBuffer **)(v->lengths + n);
     return v;
@@ -137,13 +137,13 @@ static bool take_handles(MTLComputeCommandEncoder *e, RtDispatch *d, uint32_t i,
     const RtSite site = {p->device, e->encoder.buffer, call};
     const RtTake t = {.from = &e->bound,
                       .site = &site,
-                      .lib = rt_pipeline_library(p),
-                      .f = rt_pipeline_function(p),
+                      .lib = rt_stage_library(p->stage),
+                      .f = p->stage->entry,
                       .no_texture = RT_RULE_dispatch_missing_texture,
                       .no_sampler = RT_RULE_dispatch_missing_sampler,
                       .args = d->args};
     const RfArg *arg = &t.f->args[i];
-    bool required = p->arg_use[i] == RT_ARG_REQUIRED;
+    bool required = p->stage->arg_use[i] == RT_ARG_REQUIRED;
     return arg->kind == RF_ARG_TEXTURE        ? rt_take_textures(&t, arg, required)
            : arg->kind == RF_ARG_ACCELERATION ? rt_take_accelerations(&t, arg, required)
                                               : rt_take_samplers(&t, arg, required);
@@ -152,14 +152,15 @@ static bool take_handles(MTLComputeCommandEncoder *e, RtDispatch *d, uint32_t i,
 // The snapshot: addresses per slot, lengths of threadgroup arguments, and who writes what.
 static bool snapshot(MTLComputeCommandEncoder *e, RtDispatch *d, const char *call) {
     const MTLComputePipelineState *p = e->pipeline;
-    const RfFunction *f = rt_pipeline_function(p);
+    const RfFunction *f = p->stage->entry;
     for (uint32_t i = 0; i < f->n_args; i++) {
         const RfArg *arg = &f->args[i];
-        if (p->arg_use[i] == RT_ARG_OFF || arg->slot >= f->n_slots) continue;
+        if (p->stage->arg_use[i] == RT_ARG_OFF || arg->slot >= f->n_slots) continue;
         if (arg->kind == RF_ARG_THREADGROUP && arg->index < RT_MAX_BUFFERS) {
             // Without a length a Mac's kernel finds whatever memory there is: all there may be.
             uint32_t length = e->bound.threadgroup_bytes[arg->index];
-            if (!length && p->arg_use[i] == RT_ARG_REQUIRED) length = RT_MAX_THREADGROUP_MEMORY;
+            if (!length && p->stage->arg_use[i] == RT_ARG_REQUIRED)
+                length = RT_MAX_THREADGROUP_MEMORY;
             d->threadgroup_args[d->n_threadgroup_args++] = (RtThreadgroupArg){arg->slot, length};
             if (d->validated)
                 d->validated->lengths[arg->slot] = e->bound.threadgroup_bytes[arg->index];
@@ -175,7 +176,7 @@ static bool snapshot(MTLComputeCommandEncoder *e, RtDispatch *d, const char *cal
                 const RtSlot *slot = index < RT_MAX_BUFFERS ? &e->bound.slots[index] : NULL;
                 bool fits = slot && !slot->acceleration &&
                             (arg->kind == RF_ARG_FUNCTION_TABLE) == (slot->table != NULL);
-                if (arg->kind == RF_ARG_BUFFER && p->arg_use[i] == RT_ARG_REQUIRED &&
+                if (arg->kind == RF_ARG_BUFFER && p->stage->arg_use[i] == RT_ARG_REQUIRED &&
                     (!fits || !slot->address)) {
                     d->args[arg->slot + k] = os_zeros(); // read as such; a store is a fault
                     continue;
@@ -200,15 +201,15 @@ static bool fill_bindings(MTLComputeCommandEncoder *e, const char *call) {
     return rt_table_fill(&(RtFill){.table = e->table,
                                    .to = &e->bound,
                                    .site = &site,
-                                   .f = rt_pipeline_function(p),
-                                   .lib = rt_pipeline_library(p),
-                                   .arg_use = p->arg_use,
-                                   .how = p->validate ? RT_FILL_CHECKED : 0});
+                                   .f = p->stage->entry,
+                                   .lib = rt_stage_library(p->stage),
+                                   .arg_use = p->stage->arg_use,
+                                   .how = p->stage->validate ? RT_FILL_CHECKED : 0});
 }
 
 // The bindings as they are now, if they are right.
 static bool take_bindings(MTLComputeCommandEncoder *e, RtDispatch *d, const char *call) {
-    if (e->pipeline->validate && !(d->validated = new_validated(e))) {
+    if (e->pipeline->stage->validate && !(d->validated = new_validated(e))) {
         rt_cb_no_memory(e->encoder.buffer);
         return false;
     }
@@ -221,7 +222,7 @@ static bool take_bindings(MTLComputeCommandEncoder *e, RtDispatch *d, const char
 
 static RtDispatch *new_dispatch(MTLComputeCommandEncoder *e, const char *call, MTLSize size,
                                 uint64_t n_threads) {
-    const RfFunction *f = rt_pipeline_function(e->pipeline);
+    const RfFunction *f = e->pipeline->stage->entry;
     RtDispatch *d =
         rt_cb_alloc(e->encoder.buffer, sizeof *d + f->n_args * sizeof d->threadgroup_args[0]);
     void **args = rt_cb_alloc(e->encoder.buffer, (f->n_slots + 1) * sizeof *args);
@@ -237,7 +238,7 @@ static RtDispatch *new_dispatch(MTLComputeCommandEncoder *e, const char *call, M
     d->group_size[2] = (uint32_t)size.depth;
     memcpy(d->imageblock, e->imageblock, sizeof d->imageblock);
     if (!take_bindings(e, d, call)) return NULL;
-    if (size.width) rt_pipeline_prepare(e->pipeline, d->group_size, n_threads);
+    if (size.width) rt_stage_prepare(e->pipeline->stage, d->group_size, n_threads);
     return d;
 }
 

@@ -47,15 +47,16 @@ bool rt_valid_group_size(MTLComputeCommandEncoder *e, const char *call, MTLSize 
         size.depth > RT_MAX_THREADS || size.width * size.height * size.depth > p->max_threads) {
         rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_threadgroup_limit, call,
                            "%zu x %zu x %zu, '%s' allows %zu", size.width, size.height, size.depth,
-                           rt_pipeline_function(p)->name, p->max_threads);
+                           p->stage->entry->name, p->max_threads);
         return false;
     }
-    if (p->required[0] && (size.width != p->required[0] || size.height != p->required[1] ||
-                           size.depth != p->required[2])) {
+    if (p->stage->required[0] &&
+        (size.width != p->stage->required[0] || size.height != p->stage->required[1] ||
+         size.depth != p->stage->required[2])) {
         rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_required_threadgroup, call,
                            "%zu x %zu x %zu, '%s' requires %u x %u x %u", size.width, size.height,
-                           size.depth, rt_pipeline_function(p)->name, p->required[0],
-                           p->required[1], p->required[2]);
+                           size.depth, p->stage->entry->name, p->stage->required[0],
+                           p->stage->required[1], p->stage->required[2]);
         return false;
     }
     return !p->width_multiple || size.width * size.height * size.depth % ABI_SIMD_WIDTH == 0 ||
@@ -83,14 +84,14 @@ bool rt_valid_grid(MTLComputeCommandEncoder *e, const char *call, MTLSize grid, 
 static bool valid_buffer_arg(MTLComputeCommandEncoder *e, const char *call, const RfArg *arg,
                              uint32_t k) {
     const MTLComputePipelineState *p = e->pipeline;
-    const char *kernel = rt_pipeline_function(p)->name;
+    const char *kernel = p->stage->entry->name;
     size_t index = (size_t)arg->index + k;
     const RtSlot *slot = index < RT_MAX_BUFFERS ? &e->bound.slots[index] : NULL;
     if (!slot || !slot->address || slot->table || slot->acceleration)
         return rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_missing_buffer, call,
                                   "'%s' needs a buffer at index %zu for '%s'", kernel, index,
                                   arg->name);
-    const RfLibrary *lib = rt_pipeline_library(p);
+    const RfLibrary *lib = rt_stage_library(p->stage);
     if (arg->type >= lib->n_types) return true;
     const RfType *type = &lib->types[arg->type];
     if (!p->device->debug_layer) return true;
@@ -111,8 +112,8 @@ static bool valid_table_arg(MTLComputeCommandEncoder *e, const char *call, const
     size_t index = (size_t)arg->index + k;
     const MTLVisibleFunctionTable *table =
         index < RT_MAX_BUFFERS ? e->bound.slots[index].table : NULL;
-    const char *kernel = rt_pipeline_function(e->pipeline)->name;
-    const RfLibrary *lib = rt_pipeline_library(e->pipeline);
+    const char *kernel = e->pipeline->stage->entry->name;
+    const RfLibrary *lib = rt_stage_library(e->pipeline->stage);
     if (!table || !rt_table_fits(lib, arg, table)) {
         rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_missing_function_table, call,
                            "'%s' needs %s function table at index %zu for '%s'", kernel,
@@ -122,7 +123,7 @@ static bool valid_table_arg(MTLComputeCommandEncoder *e, const char *call, const
                            index, arg->name);
         return false;
     }
-    if (table->state != e->pipeline) {
+    if (table->stage != e->pipeline->stage) {
         rt_misuse_encoding(e->encoder.buffer, RT_RULE_function_table_foreign, call,
                            "'%s' at index %zu of '%s'", rt_label(&table->resource.label), index,
                            kernel);
@@ -152,10 +153,10 @@ static void look_at_tensor(const RtSpan *span, void *context) {
 // The debug layer: is there a tensor behind the handle, of the kernel's type and rank?
 static bool is_tensor_of_kind(MTLComputeCommandEncoder *e, const char *call, const RfArg *arg,
                               size_t index, const void *handle) {
-    const RfLibrary *lib = rt_pipeline_library(e->pipeline);
+    const RfLibrary *lib = rt_stage_library(e->pipeline->stage);
     const RfType *t = &lib->types[arg->type];
     uint32_t type = t->element < lib->n_types ? lib->types[t->element].data_type : 0;
-    const char *kernel = rt_pipeline_function(e->pipeline)->name;
+    const char *kernel = e->pipeline->stage->entry->name;
     FoundTensor found = {.handle = handle};
     rt_span_find(e->encoder.buffer->device, handle, look_at_tensor, &found);
     if (!found.live)
@@ -184,30 +185,30 @@ static bool valid_tensor_arg(MTLComputeCommandEncoder *e, const char *call, cons
                is_tensor_of_kind(e, call, arg, index, slot->address);
     rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_missing_tensor, call,
                        "'%s' needs a tensor at buffer index %zu for '%s'",
-                       rt_pipeline_function(e->pipeline)->name, index, arg->name);
+                       e->pipeline->stage->entry->name, index, arg->name);
     return false;
 }
 
 bool rt_valid_bindings(MTLComputeCommandEncoder *e, const char *call, const uint32_t group[3]) {
     const MTLComputePipelineState *p = e->pipeline;
     if (p->device->debug_layer) rt_warn_residency(e, call);
-    const RfFunction *f = rt_pipeline_function(p);
+    const RfFunction *f = p->stage->entry;
     size_t total = p->static_bytes;
     for (uint32_t i = 0; i < f->n_args; i++) {
         const RfArg *arg = &f->args[i];
-        if (p->arg_use[i] == RT_ARG_OFF) continue;
-        if (arg->kind == RF_ARG_BUFFER && p->arg_use[i] == RT_ARG_REQUIRED) {
+        if (p->stage->arg_use[i] == RT_ARG_OFF) continue;
+        if (arg->kind == RF_ARG_BUFFER && p->stage->arg_use[i] == RT_ARG_REQUIRED) {
             for (uint32_t k = 0; k < arg->count; k++)
                 if (!valid_buffer_arg(e, call, arg, k)) return false;
-        } else if (arg->kind == RF_ARG_FUNCTION_TABLE && p->arg_use[i] == RT_ARG_REQUIRED) {
+        } else if (arg->kind == RF_ARG_FUNCTION_TABLE && p->stage->arg_use[i] == RT_ARG_REQUIRED) {
             for (uint32_t k = 0; k < arg->count; k++)
                 if (!valid_table_arg(e, call, arg, k)) return false;
-        } else if (arg->kind == RF_ARG_TENSOR && p->arg_use[i] == RT_ARG_REQUIRED) {
+        } else if (arg->kind == RF_ARG_TENSOR && p->stage->arg_use[i] == RT_ARG_REQUIRED) {
             for (uint32_t k = 0; k < arg->count; k++)
                 if (!valid_tensor_arg(e, call, arg, k)) return false;
         } else if (arg->kind == RF_ARG_THREADGROUP) {
             uint32_t n = arg->index < RT_MAX_BUFFERS ? e->bound.threadgroup_bytes[arg->index] : 0;
-            if (n == 0 && p->arg_use[i] == RT_ARG_REQUIRED && p->device->debug_layer) {
+            if (n == 0 && p->stage->arg_use[i] == RT_ARG_REQUIRED && p->device->debug_layer) {
                 rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_missing_threadgroup_memory,
                                    call, "'%s' needs a length at index %u for '%s'", f->name,
                                    arg->index, arg->name);

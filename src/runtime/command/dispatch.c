@@ -17,8 +17,9 @@ static bool valid_group(const MTLComputePipelineState *p, const uint32_t size[3]
         (p->width_multiple && n * size[2] % ABI_SIMD_WIDTH != 0 &&
          !rt_tolerates(p->device, RT_RULE_dispatch_width_multiple)))
         return false;
-    return !p->required[0] ||
-           (size[0] == p->required[0] && size[1] == p->required[1] && size[2] == p->required[2]);
+    return !p->stage->required[0] ||
+           (size[0] == p->stage->required[0] && size[1] == p->stage->required[1] &&
+            size[2] == p->stage->required[2]);
 }
 
 // Takes the size of an indirect dispatch, n. False: it does not fit; *empty: nothing to do.
@@ -45,7 +46,7 @@ static bool resolve_indirect(RtDispatch *d, const uint32_t n[6], DevDispatch *ou
 
 static void size_error(const RtDispatch *d, RtExecution *x) {
     x->error = rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorInvalidResource,
-                            RT_INDIRECT_SIZE_ERROR, rt_pipeline_function(d->pipeline)->name);
+                            RT_INDIRECT_SIZE_ERROR, d->pipeline->stage->entry->name);
     x->error = x->error ? x->error : rt_error_no_memory();
 }
 
@@ -96,7 +97,7 @@ static bool read_sizes(RtDispatch *d, RtExecution *x, DevDispatch *item, RtOpRes
         return false;
     }
     *result = RT_OP_DONE;
-    if (!empty && d->indirect_threads) rt_pipeline_prepare(d->pipeline, d->group_size, 0);
+    if (!empty && d->indirect_threads) rt_stage_prepare(d->pipeline->stage, d->group_size, 0);
     memcpy(d->threads, item->threads_per_grid, sizeof d->threads); // for the trace, written later
     return !empty;
 }
@@ -107,17 +108,12 @@ static void leave_sizes(const RtDispatch *d, DevDispatch *item) {
     item->indirect = d->indirect;
     item->indirect_group = d->indirect_threads;
     item->max_threads = (uint32_t)p->max_threads;
-    if (d->indirect_threads) memcpy(item->group_size, p->required, sizeof item->group_size);
-}
-
-static void want_optimised(void *context) {
-    const RtDispatch *d = context;
-    rt_pipeline_want(d->pipeline, d->group_size);
+    if (d->indirect_threads) memcpy(item->group_size, p->stage->required, sizeof item->group_size);
 }
 
 static RtOpResult run_dispatch(RtOp *op, RtExecution *x) {
     RtDispatch *d = (RtDispatch *)(void *)op;
-    const char *kernel = rt_pipeline_function(d->pipeline)->name;
+    const char *kernel = d->pipeline->stage->entry->name;
     // Where the region of stage inputs is said, the host must know the grid.
     bool by_host =
         d->indirect && (d->region || !rt_device_has(x->buffer->device, DEV_INDIRECT_SIZES));
@@ -130,19 +126,13 @@ static RtOpResult run_dispatch(RtOp *op, RtExecution *x) {
     memcpy(item->groups_per_grid, d->groups, sizeof item->groups_per_grid);
     RtOpResult result;
     if (by_host && !read_sizes(d, x, item, &result)) return result;
-    item->code = rt_pipeline_code(d->pipeline, d->group_size);
-    item->optimised = rt_pipeline_optimised(d->pipeline, d->group_size, &item->want_ns);
-    if (item->optimised) {
-        item->want_optimised = want_optimised;
-        item->want_context = d;
-    }
-    if (!item->code) {
+    memcpy(item->group_size, d->group_size, sizeof item->group_size);
+    if (!rt_stage_dispatch(d->pipeline->stage, item)) {
         x->error = rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorInternal,
                                 RT_NO_CODE_ERROR, kernel);
         x->error = x->error ? x->error : rt_error_no_memory();
         return RT_OP_FAILED;
     }
-    memcpy(item->group_size, d->group_size, sizeof item->group_size);
     if (d->indirect && !by_host) leave_sizes(d, item);
     place_threadgroup_memory(d, item);
     if (d->pipeline->imageblock_bytes && !place_imageblock(d, x, item)) return RT_OP_FAILED;
@@ -164,7 +154,7 @@ static RtOpResult run_dispatch(RtOp *op, RtExecution *x) {
 static void describe_dispatch(const RtOp *op, char *text, size_t n_bytes) {
     const RtDispatch *d = (const RtDispatch *)(const void *)op;
     char kernel[128];
-    json_escape(kernel, sizeof kernel, rt_pipeline_function(d->pipeline)->name);
+    json_escape(kernel, sizeof kernel, d->pipeline->stage->entry->name);
     snprintf(text, n_bytes,
              "\"kernel\":\"%s\",\"grid\":[%u,%u,%u],\"threadgroup\":[%u,%u,%u],\"bytes\":%llu%s",
              kernel, d->threads[0], d->threads[1], d->threads[2], d->group_size[0],
@@ -173,7 +163,7 @@ static void describe_dispatch(const RtOp *op, char *text, size_t n_bytes) {
 }
 
 static const char *dispatch_title(const RtOp *op) {
-    return rt_pipeline_function(((const RtDispatch *)(const void *)op)->pipeline)->name;
+    return ((const RtDispatch *)(const void *)op)->pipeline->stage->entry->name;
 }
 
 const RtOpClass rt_op_dispatch = {.name = "dispatch",

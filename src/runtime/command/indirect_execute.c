@@ -75,7 +75,8 @@ static const char *check_sizes(const MTLComputePipelineState *p, const AbiIndire
         threads *= c->group[i];
     }
     if (threads > p->max_threads) return "has more threads in a threadgroup than allowed";
-    if (p->required[0] && memcmp(p->required, c->group, sizeof p->required) != 0)
+    if (p->stage->required[0] &&
+        memcmp(p->stage->required, c->group, sizeof p->stage->required) != 0)
         return "has not the threadgroup size its kernel requires";
     if (p->width_multiple && threads % ABI_SIMD_WIDTH != 0 &&
         !rt_tolerates(p->device, RT_RULE_dispatch_width_multiple))
@@ -113,8 +114,8 @@ static const char *set_grid(const AbiIndirectCommand *c, DevDispatch *d, bool *e
 
 static const char *set_buffer(const Execute *e, const AbiIndirectCommand *record,
                               const MTLComputePipelineState *p, uint32_t a, void **args) {
-    const RfArg *arg = &rt_pipeline_function(p)->args[a];
-    const RfLibrary *lib = rt_pipeline_library(p);
+    const RfArg *arg = &p->stage->entry->args[a];
+    const RfLibrary *lib = rt_stage_library(p->stage);
     for (uint32_t k = 0; k < arg->count; k++) {
         size_t index = (size_t)arg->index + k;
         void *address = NULL;
@@ -122,7 +123,7 @@ static const char *set_buffer(const Execute *e, const AbiIndirectCommand *record
             address = index < RT_MAX_BUFFERS ? e->addresses[index] : NULL;
         else if (index < e->icb->head.n_buffers)
             address = (void *)(uintptr_t)record->addresses[index];
-        if (!address && p->arg_use[a] == RT_ARG_REQUIRED) {
+        if (!address && p->stage->arg_use[a] == RT_ARG_REQUIRED) {
             if (!rt_tolerates(p->device, RT_RULE_dispatch_missing_buffer))
                 return "lacks a buffer its kernel needs";
             address = os_zeros();
@@ -140,12 +141,12 @@ static const char *set_buffer(const Execute *e, const AbiIndirectCommand *record
 static const char *set_arguments(const Execute *e, AbiIndirectCommand *record,
                                  const AbiIndirectCommand *c, const MTLComputePipelineState *p,
                                  void **args, DevDispatch *d) {
-    const RfFunction *f = rt_pipeline_function(p);
+    const RfFunction *f = p->stage->entry;
     const uint32_t *lengths = abi_indirect_lengths(record, e->icb->head.n_buffers);
     uint32_t total = (uint32_t)p->static_bytes;
     for (uint32_t a = 0; a < f->n_args; a++) {
         const RfArg *arg = &f->args[a];
-        if (p->arg_use[a] == RT_ARG_OFF || arg->slot >= f->n_slots) continue;
+        if (p->stage->arg_use[a] == RT_ARG_OFF || arg->slot >= f->n_slots) continue;
         const char *wrong = NULL;
         if (arg->kind == RF_ARG_BUFFER) {
             wrong = set_buffer(e, record, p, a, args);
@@ -155,7 +156,7 @@ static const char *set_arguments(const Execute *e, AbiIndirectCommand *record,
                 n = e->threadgroup_bytes[arg->index];
             if (n % 16 != 0 && rt_tolerates(p->device, RT_RULE_threadgroup_memory_multiple))
                 n = n > RT_MAX_THREADGROUP_MEMORY ? n : (n + 15) & ~15u;
-            if (n == 0 && p->arg_use[a] == RT_ARG_REQUIRED)
+            if (n == 0 && p->stage->arg_use[a] == RT_ARG_REQUIRED)
                 wrong = "lacks a length of threadgroup memory its kernel needs";
             else if (n % 16 != 0)
                 wrong = "has a length of threadgroup memory that is no multiple of 16";
@@ -165,7 +166,7 @@ static const char *set_arguments(const Execute *e, AbiIndirectCommand *record,
             d->threadgroup_bytes += (n + 127u) & ~127u;
             total += n;
         } else if (arg->kind != RF_ARG_BUILTIN && arg->kind != RF_ARG_IMAGEBLOCK &&
-                   p->arg_use[a] == RT_ARG_REQUIRED) {
+                   p->stage->arg_use[a] == RT_ARG_REQUIRED) {
             wrong = "has a kernel with arguments that indirect commands cannot set";
         }
         if (wrong) return wrong;
@@ -215,10 +216,10 @@ static bool reserve(Batch *batch, size_t at, size_t n) {
 // the addresses are known.
 static bool validate(RtExecution *x, const Execute *e, AbiIndirectCommand *record,
                      MTLComputePipelineState *p, DevDispatch *d, RtValidated *v) {
-    const RfFunction *f = rt_pipeline_function(p);
+    const RfFunction *f = p->stage->entry;
     const uint32_t *lengths = abi_indirect_lengths(record, e->icb->head.n_buffers);
     memset(v->lengths, 0, f->n_slots * sizeof *v->lengths);
-    v->function = p->function;
+    v->function = p->stage->function;
     v->buffers = NULL;
     for (uint32_t a = 0; a < f->n_args; a++) {
         const RfArg *arg = &f->args[a];
@@ -252,7 +253,7 @@ static RtOpResult run_command(const Execute *e, RtExecution *x, Batch *batch, si
     if (!(e->icb->types & type)) return fail(x, e, index, "is not of the buffer's command_types");
     MTLComputePipelineState *p = pipeline_of(e, c, batch, &wrong);
     if (!p) return fail(x, e, index, wrong);
-    const RfFunction *f = rt_pipeline_function(p);
+    const RfFunction *f = p->stage->entry;
     bool empty = false;
     size_t at = x->n_batch;
     DevDispatch *d = &x->batch[at];
@@ -262,15 +263,15 @@ static RtOpResult run_command(const Execute *e, RtExecution *x, Batch *batch, si
     if (wrong) return fail(x, e, index, wrong);
     if (empty) return RT_OP_DONE;
     if (!reserve(batch, at, f->n_slots)) goto no_memory;
-    rt_pipeline_prepare(p, d->group_size, 0);
-    d->code = rt_pipeline_code(p, d->group_size);
-    if (!d->code) return fail(x, e, index, "has a pipeline whose code could not be made");
+    rt_stage_prepare(p->stage, d->group_size, 0);
+    if (!rt_stage_dispatch(p->stage, d))
+        return fail(x, e, index, "has a pipeline whose code could not be made");
     d->args = batch->args[at];
     memset(batch->args[at], 0, f->n_slots * sizeof *batch->args[at]);
     d->threadgroup_bytes = (d->code->threadgroup_bytes + 127u) & ~127u;
     wrong = set_arguments(e, record, c, p, batch->args[at], d);
     if (wrong) return fail(x, e, index, wrong);
-    if (p->validate && !validate(x, e, record, p, d, &batch->validated[at])) goto no_memory;
+    if (p->stage->validate && !validate(x, e, record, p, d, &batch->validated[at])) goto no_memory;
     atomic_store_explicit(&x->run->kernel, f->name, memory_order_relaxed);
     x->n_batch++;
     return RT_OP_DONE;
@@ -336,7 +337,7 @@ static bool inherit(MTLComputeCommandEncoder *encoder, Execute *e, const char *c
         }
         if (!e->pipeline->indirect) {
             rt_misuse_encoding(commands, RT_RULE_indirect_pipeline, call, "'%s'",
-                               rt_pipeline_function(e->pipeline)->name);
+                               e->pipeline->stage->entry->name);
             return false;
         }
     }

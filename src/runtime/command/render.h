@@ -11,15 +11,6 @@
 #include "runtime/program/render_pipeline.h"
 #include "runtime/memory/buffer.h"
 
-typedef enum RtStageIndex {
-    RT_VERTEX,
-    RT_FRAGMENT,
-    RT_OBJECT,
-    RT_MESH,
-    RT_TILE,
-    RT_N_STAGES
-} RtStageIndex;
-
 // What the functions of a draw read.
 typedef struct RtDrawArguments {
     DevVertexStage vertex;

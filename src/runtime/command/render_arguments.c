@@ -137,7 +137,7 @@ static bool take_resource(Take *t, const RfArg *arg, bool required) {
             return false;
         }
         if (!there) continue;
-        if (is_table && slot->table->linkage != t->stage->linkage) {
+        if (is_table && slot->table->stage->linkage != t->stage->linkage) {
             rt_misuse_at(t->site, RT_RULE_function_table_foreign, "'%s' at index %zu of '%s'",
                          rt_label(&slot->table->resource.label), index, t->f->name);
             return false;
@@ -198,15 +198,13 @@ static bool take_stage(Take *t, size_t n_more) {
 }
 
 static Take take(MTLRenderCommandEncoder *e, const RtSite *site, RtStageIndex i) {
-    RtStage *stage = i == RT_FRAGMENT ? &e->pipeline->fragment
-                     : i == RT_OBJECT ? &e->pipeline->object_stage
-                                      : &e->pipeline->vertex; // or mesh function
+    RtStage *stage = e->pipeline->stages[i];
     return (Take){.e = e,
                   .site = site,
                   .stage = stage,
-                  .code = rt_stage_code(e->pipeline, stage),
-                  .f = stage->function->function,
-                  .lib = stage->function->library->lib->reflection,
+                  .code = rt_stage_draw(stage),
+                  .f = stage->entry,
+                  .lib = rt_stage_library(stage),
                   .bound = &e->stages[i],
                   .in_tile = i == RT_FRAGMENT || i == RT_TILE};
 }
@@ -220,14 +218,14 @@ static DevArguments arguments_of(const Take *t) {
 
 // The buffers that attributes come from, behind the function's own slots.
 static bool take_vertex_buffers(Take *t, const AbiStageInfo *info, uint64_t **strides) {
-    if (t->e->pipeline->dynamic_strides) {
+    if (t->stage->dynamic_strides) {
         *strides = rt_cb_alloc(t->site->commands, (info->n_vertex_buffers + 1) * sizeof **strides);
         if (!*strides) return no_memory(t);
     }
     for (uint32_t i = 0; i < info->n_vertex_buffers; i++) {
         size_t index = info->vertex_buffers[i];
         const RtSlot *slot = index < RT_MAX_BUFFERS ? &t->bound->slots[index] : NULL;
-        bool dynamic = index < 32 && t->e->pipeline->dynamic_strides >> index & 1;
+        bool dynamic = index < 32 && t->stage->dynamic_strides >> index & 1;
         size_t stride = slot ? t->e->strides[index] : SIZE_MAX;
         if (!slot || !slot->address || (dynamic && stride > UINT32_MAX)) {
             if (!rt_misuse_at(t->site, RT_RULE_draw_missing_vertex_buffer,
@@ -260,7 +258,7 @@ static bool take_mesh_function(MTLRenderCommandEncoder *e, const RtSite *site, R
 static bool take_meshes(MTLRenderCommandEncoder *e, const RtSite *site, RtDrawArguments *a) {
     const MTLRenderPipelineState *p = e->pipeline;
     a->mesh = p->mesh->stage;
-    if (p->object_stage.code && !take_mesh_function(e, site, RT_OBJECT, a, &a->mesh.object))
+    if (p->stages[RT_OBJECT] && !take_mesh_function(e, site, RT_OBJECT, a, &a->mesh.object))
         return false;
     a->vertex = (DevVertexStage){.info = &p->mesh->info};
     return take_mesh_function(e, site, RT_MESH, a, &a->mesh.mesh);
@@ -318,7 +316,7 @@ bool rt_render_take_arguments(MTLRenderCommandEncoder *e, const RtSite *site) {
           : p->mesh ? take_meshes(e, site, a)
                     : take_vertices(e, site, a)))
         return false;
-    if (p->fragment.code) {
+    if (p->stages[RT_FRAGMENT]) {
         Take fragment = take(e, site, RT_FRAGMENT);
         if (!take_stage(&fragment, 0)) return false;
         a->fragment = (DevFragmentStage){.code = fragment.code,
@@ -344,8 +342,9 @@ static uint32_t format_bytes(uint32_t format) {
 }
 
 bool rt_render_valid_vertices(MTLRenderCommandEncoder *e, const RtSite *site, const DevDraw *draw) {
-    const MslVertexDescriptor *d = &e->pipeline->vertex_descriptor;
-    for (uint32_t i = 0; i < MSL_MAX_VERTEX; i++) {
+    const RtStage *stage = e->pipeline->stages[RT_VERTEX];
+    const MslVertexDescriptor *d = stage ? stage->inputs : NULL;
+    for (uint32_t i = 0; d && i < MSL_MAX_VERTEX; i++) {
         const MslVertexAttribute *a = &d->attributes[i];
         if (!a->format) continue;
         const MslVertexLayout *layout = &d->layouts[a->buffer];

@@ -19,7 +19,7 @@ static uint32_t format_of(const DevTarget *view) {
 
 const char *rt_render_pipeline_name(const MTLRenderPipelineState *p) {
     const char *label = rt_label(&p->label);
-    return *label ? label : p->vertex.function->function->name;
+    return *label ? label : rt_render_first(p)->entry->name;
 }
 
 // Whether the colours of the pipeline go where the encoder says.

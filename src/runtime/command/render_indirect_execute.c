@@ -129,10 +129,11 @@ static bool set_memory(Command *k, RtStageIndex stage, const RfArg *arg, bool re
 
 // False: k->wrong says why, or there is no memory. used: bytes of threadgroup memory; NULL: the
 // stage has none.
-static bool set_stage(Command *k, RtStageIndex index, const RtStage *stage, size_t n_more,
+static bool set_stage(Command *k, RtStageIndex index, const DevCode *code, size_t n_more,
                       DevArguments *out, size_t *used) {
-    const RfFunction *f = stage->function->function;
-    const RfLibrary *lib = stage->function->library->lib->reflection;
+    const RtStage *stage = k->p->stages[index];
+    const RfFunction *f = stage->entry;
+    const RfLibrary *lib = rt_stage_library(stage);
     size_t n = f->n_slots + n_more + 1;
     void **args = scratch(k->list, n * (sizeof *args + sizeof(uint64_t)), NULL);
     if (!args) return false;
@@ -160,22 +161,23 @@ static bool set_stage(Command *k, RtStageIndex index, const RtStage *stage, size
             .function = stage->function, .encoder = k->list->x->encoder, .lengths = lengths};
     }
     *out = (DevArguments){
-        .args = args, .lengths = lengths, .context = what, .stack_bytes = stage->code->stack_bytes};
+        .args = args, .lengths = lengths, .context = what, .stack_bytes = code->stack_bytes};
     return !what || rt_validate_stage(k->list->x, out);
 }
 
 // The buffers that attributes come from, behind the function's own slots.
 static bool set_vertex_buffers(Command *k, DevVertexStage *to) {
     const uint32_t n = to->info->n_vertex_buffers;
-    const size_t first = k->p->vertex.function->function->n_slots;
+    const RtStage *stage = k->p->stages[RT_VERTEX];
+    const size_t first = stage->entry->n_slots;
     void **args = (void **)(uintptr_t)to->arguments.args;
     uint64_t *lengths = (uint64_t *)(uintptr_t)to->arguments.lengths, *strides = NULL;
-    if (k->p->dynamic_strides && !(strides = scratch(k->list, (n + 1) * sizeof *strides, NULL)))
+    if (stage->dynamic_strides && !(strides = scratch(k->list, (n + 1) * sizeof *strides, NULL)))
         return false;
     for (uint32_t i = 0; i < n; i++) {
         size_t index = to->info->vertex_buffers[i];
         Inherited b = buffer_at(k, RT_VERTEX, index);
-        bool dynamic = index < 32 && k->p->dynamic_strides >> index & 1;
+        bool dynamic = index < 32 && stage->dynamic_strides >> index & 1;
         if (!b.address || (dynamic && b.stride > UINT32_MAX)) {
             if (!rt_tolerates(k->c->icb->resource.device, RT_RULE_draw_missing_vertex_buffer)) {
                 k->wrong = b.address ? "lacks the stride of a vertex buffer"
@@ -254,7 +256,6 @@ static bool set_numbers(Command *k, DevDraw *d) {
 }
 
 static bool set_vertices(Command *k, Parts *parts, DevDraw *d) {
-    const RtStage *v = &k->p->vertex;
     if (k->p->patches.type) {
         parts->patches = k->p->patches;
         if (k->p->factor_scale) parts->patches.scale = k->c->factor_scale;
@@ -264,11 +265,18 @@ static bool set_vertices(Command *k, Parts *parts, DevDraw *d) {
     } else if (!set_numbers(k, d)) {
         return false;
     }
-    parts->vertex.code = v->code;
-    parts->vertex.info = v->code->stage;
-    return set_stage(k, RT_VERTEX, v, parts->vertex.info->n_vertex_buffers,
-                     &parts->vertex.arguments, NULL) &&
+    DevCode *code = rt_stage_draw(k->p->stages[RT_VERTEX]);
+    parts->vertex.code = code;
+    parts->vertex.info = code->stage;
+    return set_stage(k, RT_VERTEX, code, code->stage->n_vertex_buffers, &parts->vertex.arguments,
+                     NULL) &&
            set_vertex_buffers(k, &parts->vertex);
+}
+
+static bool set_mesh_function(Command *k, RtStageIndex i, DevMeshFunction *to) {
+    to->code = rt_stage_draw(k->p->stages[i]);
+    to->threadgroup_bytes = to->code->threadgroup_bytes;
+    return set_stage(k, i, to->code, 0, &to->arguments, &to->threadgroup_bytes);
 }
 
 static bool set_meshes(Command *k, Parts *parts, DevDraw *d) {
@@ -277,15 +285,10 @@ static bool set_meshes(Command *k, Parts *parts, DevDraw *d) {
     *m = p->mesh->stage;
     k->wrong = rt_indirect_take_grid(k->record, p, d);
     if (k->wrong) return false;
-    m->object.threadgroup_bytes =
-        p->object_stage.code ? p->object_stage.code->threadgroup_bytes : 0;
-    m->mesh.threadgroup_bytes = p->vertex.code->threadgroup_bytes;
-    if (p->object_stage.code && !set_stage(k, RT_OBJECT, &p->object_stage, 0, &m->object.arguments,
-                                           &m->object.threadgroup_bytes))
-        return false;
     parts->vertex.info = &p->mesh->info;
     d->mesh = m;
-    return set_stage(k, RT_MESH, &p->vertex, 0, &m->mesh.arguments, &m->mesh.threadgroup_bytes);
+    return (!p->stages[RT_OBJECT] || set_mesh_function(k, RT_OBJECT, &m->object)) &&
+           set_mesh_function(k, RT_MESH, &m->mesh);
 }
 
 static bool make_draw(Command *k, DevDraw *d) {
@@ -296,11 +299,10 @@ static bool make_draw(Command *k, DevDraw *d) {
         return false;
     }
     if (!(k->p->mesh ? set_meshes(k, parts, d) : set_vertices(k, parts, d))) return false;
-    const RtStage *f = &k->p->fragment;
-    if (f->code) {
-        parts->fragment =
-            (DevFragmentStage){.code = f->code, .info = f->code->stage, .rows = k->p->rows};
-        if (!set_stage(k, RT_FRAGMENT, f, 0, &parts->fragment.arguments, NULL)) return false;
+    if (k->p->stages[RT_FRAGMENT]) {
+        DevCode *code = rt_stage_draw(k->p->stages[RT_FRAGMENT]);
+        parts->fragment = (DevFragmentStage){.code = code, .info = code->stage, .rows = k->p->rows};
+        if (!set_stage(k, RT_FRAGMENT, code, 0, &parts->fragment.arguments, NULL)) return false;
     }
     uint8_t primitive = k->p->mesh           ? k->p->mesh->stage.topology
                         : k->p->patches.type ? MTLPrimitiveTypeTriangle

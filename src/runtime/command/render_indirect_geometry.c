@@ -249,7 +249,7 @@ static bool fits(const uint32_t n[3], uint32_t max, MTLSize required) {
 const char *rt_indirect_take_grid(const AbiIndirectCommand *record, const MTLRenderPipelineState *p,
                                   DevDraw *d) {
     const RtMeshPipeline *m = p->mesh;
-    bool threads = record->kind == ABI_INDIRECT_MESH_THREADS, objects = p->object_stage.code;
+    bool threads = record->kind == ABI_INDIRECT_MESH_THREADS, objects = p->stages[RT_OBJECT];
     if (!fits(record->origin, m->max_mesh_threads, m->required_mesh) ||
         (objects && !fits(record->group, m->max_object_threads, m->required_object)))
         return "has threadgroups of a size that its pipeline does not allow";

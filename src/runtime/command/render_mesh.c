@@ -30,10 +30,10 @@ static bool set_sizes(const RtSite *site, const MTLRenderPipelineState *p, MTLSi
     uint32_t *to[2] = {grid->object_size, grid->mesh_size};
     const RtMeshPipeline *m = p->mesh;
     if (!valid_group(site, mesh, m->max_mesh_threads, m->required_mesh, "mesh") ||
-        (p->object_stage.code &&
+        (p->stages[RT_OBJECT] &&
          !valid_group(site, object, m->max_object_threads, m->required_object, "object")))
         return false;
-    for (int i = p->object_stage.code ? 0 : 1; i < 2; i++) {
+    for (int i = p->stages[RT_OBJECT] ? 0 : 1; i < 2; i++) {
         to[i][0] = (uint32_t)sizes[i].width;
         to[i][1] = (uint32_t)sizes[i].height;
         to[i][2] = (uint32_t)sizes[i].depth;
@@ -53,7 +53,7 @@ static bool set_grid(const RtSite *site, const MTLRenderPipelineState *p, MTLSiz
         uint32_t object = grid->object_size[k];
         if (!threads) {
             grid->groups[k] = (uint32_t)n[k];
-        } else if (p->object_stage.code) {
+        } else if (p->stages[RT_OBJECT]) {
             grid->groups[k] = (uint32_t)((n[k] + object - 1) / object);
             grid->threads[k] = (uint32_t)n[k];
         } else { // what is over is left out

@@ -32,7 +32,7 @@ static DevPatches *take_patches(MTLRenderCommandEncoder *e, const RtSite *site, 
     uint32_t declared = p->patches.n_control_points, size = p->patches.control_index_bytes;
     if (a->n_points > ABI_MAX_CONTROL_POINTS || (declared && declared != a->n_points)) {
         rt_misuse_at(site, RT_RULE_patch_control_points, "%zu, '%s' has %u", a->n_points,
-                     p->vertex.function->function->name, declared);
+                     p->stages[RT_VERTEX]->entry->name, declared);
         return NULL;
     }
     if (!e->factors) {

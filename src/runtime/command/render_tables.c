@@ -10,18 +10,18 @@ static void take_stride(MTLRenderCommandEncoder *e, size_t index) {
     if (index < RT_MAX_BUFFERS) e->strides[index] = b && b->has_stride ? b->stride : SIZE_MAX;
 }
 
-static bool fill_stage(MTLRenderCommandEncoder *e, const RtSite *site, const RtStage *stage,
-                       RtStageIndex i) {
-    if (!stage->code || !e->tables[i]) return true;
+static bool fill_stage(MTLRenderCommandEncoder *e, const RtSite *site, RtStageIndex i) {
+    const RtStage *stage = e->pipeline->stages[i];
+    if (!stage || !e->tables[i]) return true;
     const RtFill fill = {.table = e->tables[i],
                          .to = &e->stages[i],
                          .site = site,
-                         .f = stage->function->function,
-                         .lib = stage->function->library->lib->reflection,
+                         .f = stage->entry,
+                         .lib = rt_stage_library(stage),
                          .arg_use = stage->arg_use,
                          .how = RT_FILL_BOUNDED};
     if (!rt_table_fill(&fill)) return false;
-    const AbiStageInfo *info = stage->code->stage;
+    const AbiStageInfo *info = stage->tiers.first->stage;
     for (uint32_t k = 0; info && k < info->n_vertex_buffers; k++) {
         if (!rt_table_fill_buffer(&fill, info->vertex_buffers[k])) return false;
         take_stride(e, info->vertex_buffers[k]);
@@ -39,13 +39,9 @@ bool rt_render_fill(MTLRenderCommandEncoder *e, const RtSite *site) {
     }
     if (same && e->arguments) return true;
     e->arguments = NULL;
-    const MTLRenderPipelineState *p = e->pipeline;
-    return fill_stage(e, site, &p->vertex,
-                      p->tile   ? RT_TILE
-                      : p->mesh ? RT_MESH
-                                : RT_VERTEX) &&
-           fill_stage(e, site, &p->object_stage, RT_OBJECT) &&
-           fill_stage(e, site, &p->fragment, RT_FRAGMENT);
+    for (int s = 0; s < RT_N_STAGES; s++)
+        if (!fill_stage(e, site, s)) return false;
+    return true;
 }
 
 bool rt_render_fill_all(MTLRenderCommandEncoder *e) {

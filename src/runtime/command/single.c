@@ -43,7 +43,8 @@ static bool take_sizes(const MTLSingleDispatch *d, DevDispatch *out) {
     for (int i = 0; i < 3; i++) {
         const uint32_t groups = d->threadgroups || s[i] == 1 ? g[i] : (g[i] + s[i] - 1) / s[i];
         const uint64_t threads = d->threadgroups ? (uint64_t)g[i] * s[i] : g[i];
-        if (threads > MOST_THREADS || (p->required[0] && s[i] != p->required[i])) return false;
+        if (threads > MOST_THREADS || (p->stage->required[0] && s[i] != p->stage->required[i]))
+            return false;
         if ((all *= threads) > MOST_THREADS) return false;
         out->group_size[i] = s[i];
         out->groups_per_grid[i] = groups;
@@ -71,14 +72,14 @@ static void *bound(const MTLSingleDispatch *d, const MTLDevice *device, void *by
 
 static bool take_arguments(const MTLSingleDispatch *d, void *bytes, void **args) {
     const MTLComputePipelineState *p = d->pipeline;
-    const RfFunction *f = rt_pipeline_function(p);
-    const RfLibrary *lib = rt_pipeline_library(p);
+    const RfFunction *f = p->stage->entry;
+    const RfLibrary *lib = rt_stage_library(p->stage);
     if (f->n_slots > MOST_SLOTS) return false;
     for (uint32_t i = 0; i < f->n_args; i++) {
         const RfArg *arg = &f->args[i];
         if (arg->slot >= f->n_slots) continue;
         size_t n_bytes, whole = arg->type < lib->n_types ? lib->types[arg->type].size : 0;
-        if (p->arg_use[i] == RT_ARG_OFF || arg->kind != RF_ARG_BUFFER || arg->count != 1 ||
+        if (p->stage->arg_use[i] == RT_ARG_OFF || arg->kind != RF_ARG_BUFFER || arg->count != 1 ||
             !(args[arg->slot] = bound(d, p->device, bytes, arg->index, &n_bytes)) ||
             (arg->space == RF_CONSTANT && n_bytes < whole))
             return false;
@@ -86,31 +87,16 @@ static bool take_arguments(const MTLSingleDispatch *d, void *bytes, void **args)
     return true;
 }
 
-typedef struct Wanted {
-    MTLComputePipelineState *pipeline;
-    const uint32_t *shape;
-} Wanted;
-
-static void want_optimised(void *context) {
-    const Wanted *w = context;
-    rt_pipeline_want(w->pipeline, w->shape);
-}
-
 // The queue is ours. False: no code, nothing was done.
 static bool run(MTLCommandQueue *queue, MTLComputePipelineState *p, DevDispatch *item,
                 MTLError **error) {
     MTLDevice *device = queue->device;
     const DevTable *table = device->table;
-    Wanted wanted = {p, item->group_size};
-    item->code = rt_pipeline_code(p, item->group_size);
-    if (!item->code) return false;
-    item->optimised = rt_pipeline_optimised(p, item->group_size, &item->want_ns);
-    item->want_optimised = item->optimised ? want_optimised : NULL;
-    item->want_context = &wanted;
+    if (!rt_stage_dispatch(p->stage, item)) return false;
     item->threadgroup_bytes = (item->code->threadgroup_bytes + 127u) & ~127u;
     DevRun run = {.context = device->context,
                   .begun_ns = os_now_ns(),
-                  .kernel = rt_pipeline_function(p)->name,
+                  .kernel = p->stage->entry->name,
                   .log = rt_log_from_kernel};
     DevLimits limits = {.run_ms = queue->timeout_ms ? queue->timeout_ms
                                                     : atomic_load(&device->timeout_ms)};
@@ -135,7 +121,7 @@ bool mtl_command_queue_dispatch_and_wait(MTLCommandQueue *queue, const MTLSingle
     if (!queue || !d || !d->pipeline || !is_plain(queue)) return false;
     MTLComputePipelineState *p = d->pipeline;
     DevDispatch item = {.args = args};
-    if (p->device != queue->device || p->validate || p->imageblock_bytes ||
+    if (p->device != queue->device || p->stage->validate || p->imageblock_bytes ||
         p->static_bytes > queue->device->facts.max_threadgroup_bytes || !d->bytes_length ||
         d->bytes_length > MOST_BYTES || !take_sizes(d, &item) || !take_arguments(d, bytes, args))
         return false;
@@ -143,9 +129,9 @@ bool mtl_command_queue_dispatch_and_wait(MTLCommandQueue *queue, const MTLSingle
         (d->bytes_length + 63) & ~(size_t)63; // zeros behind, as the encoder has them
     memcpy(bytes, d->bytes, d->bytes_length);
     memset(bytes + d->bytes_length, 0, end - d->bytes_length);
-    rt_pipeline_prepare(p, item.group_size,
-                        (uint64_t)item.threads_per_grid[0] * item.threads_per_grid[1] *
-                            item.threads_per_grid[2]);
+    rt_stage_prepare(p->stage, item.group_size,
+                     (uint64_t)item.threads_per_grid[0] * item.threads_per_grid[1] *
+                         item.threads_per_grid[2]);
     if (!rt_queue_enter(queue)) return false;
     OsTask *before = os_pool_run_for(&queue->task);
     const bool done = run(queue, p, &item, error);

@@ -7,7 +7,7 @@
 #include "runtime/inspect/replay.h"
 #include "runtime/object/device.h"
 #include "runtime/program/compiler_client.h"
-#include "runtime/program/pipeline.h"
+#include "runtime/program/stage.h"
 
 static Blob *compile(void *owner, const MslKernelRequest *q, Metallib *const *libraries,
                      CapCodeFor what, char why[CAP_WHY]) {
@@ -32,7 +32,7 @@ static Blob *compile(void *owner, const MslKernelRequest *q, Metallib *const *li
                                .width = fast ? 0 : device->width,
                                .target = device->facts.target,
                                .debug = fast ? MSL_DEBUG_NONE : device->debug,
-                               .watch = rt_watch(device, false),
+                               .watch = rt_watch(device, false, false),
                                .reach = q->reach,
                                .tier = q->tier};
     RtCompileError error = {0};

@@ -202,7 +202,8 @@ void rt_free_reports(MTLCommandBuffer *buffer) {
 
 MTLShaderValidation mtl_compute_pipeline_state_shader_validation(
     const MTLComputePipelineState *state) {
-    return state && state->validate ? MTLShaderValidationEnabled : MTLShaderValidationDisabled;
+    return state && state->stage->validate ? MTLShaderValidationEnabled
+                                           : MTLShaderValidationDisabled;
 }
 
 MTLShaderValidation mtl_render_pipeline_state_shader_validation(

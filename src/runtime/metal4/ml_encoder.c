@@ -165,7 +165,7 @@ static bool take_dispatch(void *context, const NetDispatch *net) {
     const MTL4MachineLearningCommandEncoder *e = context;
     MTLCommandBuffer *commands = e->encoder.buffer;
     MTLComputePipelineState *kernel = e->state->kernels[net->kernel];
-    const RfFunction *f = rt_pipeline_function(kernel);
+    const RfFunction *f = kernel->stage->entry;
     void *copy = rt_cb_alloc_shown(commands, net->n_bytes + 64);
     void **args = rt_cb_alloc(commands, (f->n_slots + 1) * sizeof *args);
     RtDispatch *d = rt_cb_alloc(commands, sizeof *d);
@@ -182,7 +182,7 @@ static bool take_dispatch(void *context, const NetDispatch *net) {
     memcpy(d->groups, net->groups, sizeof d->groups);
     memcpy(d->threads, net->threads, sizeof d->threads);
     d->group_size[0] = net->group_size, d->group_size[1] = d->group_size[2] = 1;
-    rt_pipeline_prepare(kernel, d->group_size,
+    rt_stage_prepare(kernel->stage, d->group_size,
                         (uint64_t)net->threads[0] * net->threads[1] * net->threads[2]);
     rt_cb_append(commands, &d->op, &rt_op_dispatch);
     rt_cb_append_marker(commands, &rt_op_barrier);

@@ -15,7 +15,7 @@ static const char *kernel_of(const MTLCommandBuffer *buffer) {
     if (rt_is(buffer->open_encoder, &rt_mtl4_render_encoder_class)) return render_by;
     if (!rt_is(buffer->open_encoder, &rt_mtl4_compute_encoder_class)) return NULL;
     const MTLComputeCommandEncoder *e = (MTLComputeCommandEncoder *)(void *)buffer->open_encoder;
-    return e->dispatching ? rt_pipeline_function(e->pipeline)->name : NULL;
+    return e->dispatching ? e->pipeline->stage->entry->name : NULL;
 }
 
 // Notes the resource; what was bound counts more than what was pointed to.

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "runtime/object/device.h"
-#include "runtime/program/pipeline.h"
+#include "runtime/program/stage.h"
 
 // Is the label in a list like "blur,sharpen"?
 static bool lists(const char *variable, const char *label) {
@@ -27,16 +27,12 @@ bool rt_wants_validation(const MTLDevice *device, const char *label, MTLShaderVa
 }
 
 // Code for a debugger runs thread by thread, and what a profile is about is the code as it is:
-// nothing is watched then.
-uint8_t rt_watch(const MTLDevice *device, bool validate) {
+// nothing is watched then. Pixels and vertices run in no order that anybody promises, and barriers
+// have none: what is left for them is what a thread does by itself.
+uint8_t rt_watch(const MTLDevice *device, bool validate, bool draws) {
     if (device->debug) return device->counted ? MSL_WATCH_COUNTS : 0;
-    return (uint8_t)((validate ? device->watch : 0) | (device->schedule ? MSL_WATCH_ORDER : 0));
-}
-
-// Pixels and vertices run in no order that anybody promises, and barriers have none: what is left
-// is what a thread does by itself.
-uint8_t rt_watch_stage(const MTLDevice *device, bool validate) {
-    if (device->debug) return rt_watch(device, validate);
     uint8_t watch = validate ? device->watch : 0;
-    return (uint8_t)((watch & MSL_WATCH_NAN) | (watch & MSL_WATCH_RACES ? MSL_WATCH_NOTES : 0));
+    if (draws)
+        return (uint8_t)((watch & MSL_WATCH_NAN) | (watch & MSL_WATCH_RACES ? MSL_WATCH_NOTES : 0));
+    return (uint8_t)(watch | (device->schedule ? MSL_WATCH_ORDER : 0));
 }

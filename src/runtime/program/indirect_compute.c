@@ -31,7 +31,7 @@ void mtl_indirect_compute_command_set_compute_pipeline_state(MTLIndirectComputeC
     if (!r || !rt_indirect_valid_pipeline(&command->base, pipeline, &rt_pipeline_class, __func__))
         return;
     if (!pipeline->indirect)
-        misuse(command, RT_RULE_indirect_pipeline, __func__, rt_pipeline_function(pipeline)->name);
+        misuse(command, RT_RULE_indirect_pipeline, __func__, pipeline->stage->entry->name);
     else
         r->pipeline = mtl_compute_pipeline_state_gpu_resource_id(pipeline).impl;
 }
@@ -113,7 +113,7 @@ static void dispatch(MTLIndirectComputeCommand *command, AbiIndirectKind kind, M
         MTLComputePipelineState *pipeline =
             rt_pipeline_from_handle(command->base.buffer->resource.device, r->pipeline);
         if (!pipeline) return;
-        rt_pipeline_prepare(pipeline, r->group, 0);
+        rt_stage_prepare(pipeline->stage, r->group, 0);
         mtl_release(pipeline);
     }
 }

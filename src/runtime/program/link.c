@@ -10,7 +10,7 @@
 
 static void *handle_owner(const void *self) {
     const MTLFunctionHandle *handle = self;
-    return handle->linkage ? handle->linkage->owner.state : handle->function;
+    return handle->linkage ? handle->linkage->stage->pipeline : handle->function;
 }
 
 static RT_CLASS handle_class = {.name = "MTLFunctionHandle", .owner = handle_owner};
@@ -35,7 +35,7 @@ void rt_linkage_free(RtLinkage *l) {
 
 // The number of a library in the request: 0 that of the function that calls. UINT32_MAX: no memory.
 static uint32_t library_number(RtLinkage *l, Metallib *lib) {
-    if (lib == l->owner.function->library->lib) return 0;
+    if (lib == l->stage->function->library->lib) return 0;
     for (size_t i = 0; i < l->links.n_libraries; i++)
         if (l->links.libraries[i] == lib) return (uint32_t)i + 1;
     if (!rt_grow(&l->links.libraries, &l->libraries_capacity, l->links.n_libraries + 1,
@@ -102,13 +102,15 @@ static bool add_function(RtLinkage *l, MTLFunction *function, bool by_name_only)
     return true;
 }
 
-_Static_assert((int)MTLComputePipelineErrorInvalidInput == (int)MTLRenderPipelineErrorInvalidInput,
-               "one number for both kinds of pipelines");
-
 static MTLError *invalid(const RtLinkage *l, const char *format, const char *what, size_t i,
                          const char *name) {
-    return rt_error_new(l->owner.domain, MTLComputePipelineErrorInvalidInput, format, what, i,
-                        name);
+    return rt_stage_invalid(l->stage, format, what, i, name);
+}
+
+// Whoever names something that cannot be linked did so in a descriptor.
+static const char *call_of(const RtLinkage *l) {
+    return l->stage->draws ? "mtl_device_new_render_pipeline_state"
+                           : "mtl_device_new_compute_pipeline_state_with_descriptor";
 }
 
 // One list of functions of MTLLinkedFunctions.
@@ -116,8 +118,8 @@ static MTLError *check_functions(const RtLinkage *l, const char *what, MTLFuncti
                                  size_t n, bool binary) {
     for (size_t i = 0; i < n; i++) {
         if (!list || !rt_is(list[i], &rt_function_class)) {
-            rt_misuse(l->owner.device,
-                      list && list[i] ? RT_RULE_wrong_class : RT_RULE_null_argument, l->owner.call,
+            rt_misuse(l->stage->device,
+                      list && list[i] ? RT_RULE_wrong_class : RT_RULE_null_argument, call_of(l),
                       "%s[%zu]", what, i);
             return invalid(l, "%s[%zu] is not a MTLFunction%s.", what, i, "");
         }
@@ -141,9 +143,9 @@ static MTLError *check_groups(const RtLinkage *l, const MTLLinkedFunctions *f) {
             for (size_t k = 0; k < l->links.n_functions && rt_is(member, &rt_function_class); k++)
                 found = found || same_function(l->functions[k], member);
             if (!found)
-                return rt_error_new(l->owner.domain, MTLComputePipelineErrorInvalidInput,
-                                    "Function %zu of the group '%s' is not one of those linked.", i,
-                                    f->groups[g].name ? f->groups[g].name : "");
+                return rt_stage_invalid(
+                    l->stage, "Function %zu of the group '%s' is not one of those linked.", i,
+                    f->groups[g].name ? f->groups[g].name : "");
         }
     return NULL;
 }
@@ -202,14 +204,15 @@ static MTLError *add_links(RtLinkage *l, MTLLibrary *library, const RtLinkWish *
 static MTLError *add_libraries(RtLinkage *l, const RtLinkWish *wish, bool *no_memory) {
     for (size_t i = 0; i < wish->n_preloaded && !*no_memory; i++) {
         if (!wish->preloaded || !rt_is(wish->preloaded[i], &rt_dynamic_library_class)) {
-            rt_misuse(l->owner.device, RT_RULE_wrong_class, l->owner.call,
-                      "preloaded_libraries[%zu]", i);
+            rt_misuse(l->stage->device, RT_RULE_wrong_class, call_of(l), "preloaded_libraries[%zu]",
+                      i);
             return invalid(l, "%s[%zu] is not a MTLDynamicLibrary%s.", "preloaded_libraries", i,
                            "");
         }
         *no_memory = !add_dynamic(l, wish->preloaded[i]);
     }
-    MTLError *wrong = *no_memory ? NULL : add_links(l, l->owner.function->library, wish, no_memory);
+    MTLError *wrong =
+        *no_memory ? NULL : add_links(l, l->stage->function->library, wish, no_memory);
     for (size_t i = 0; i < l->links.n_functions && !wrong && !*no_memory; i++)
         wrong = add_links(l, l->functions[i]->library, wish, no_memory);
     for (size_t i = 0; i < l->n_dynamic && !wrong && !*no_memory; i++) // grows on the way
@@ -217,21 +220,20 @@ static MTLError *add_libraries(RtLinkage *l, const RtLinkWish *wish, bool *no_me
     return wrong;
 }
 
-MTLError *rt_linkage_make(const RtLinkOwner *owner, const RtLinkWish *wish, RtLinkage **linkage,
-                          bool *no_memory) {
+MTLError *rt_linkage_make(RtStage *stage, const RtLinkWish *wish, bool *no_memory) {
     static const MTLLinkedFunctions none;
     const MTLLinkedFunctions *f = wish->functions ? wish->functions : &none;
     *no_memory = false;
     if (!f->function_count && !f->binary_function_count && !f->private_function_count &&
         !f->group_count && !wish->n_preloaded && !wish->extensible &&
-        !owner->function->library->lib->n_links)
+        !stage->function->library->lib->n_links)
         return NULL;
-    RtLinkage *l = *linkage = rt_alloc(sizeof *l);
+    RtLinkage *l = stage->linkage = rt_alloc(sizeof *l);
     if (!l) {
         *no_memory = true;
         return NULL;
     }
-    l->owner = *owner;
+    l->stage = stage;
     l->extensible = wish->extensible;
     l->links.call_depth = wish->call_depth > UINT32_MAX ? UINT32_MAX : (uint32_t)wish->call_depth;
     MTLError *wrong = add_functions(l, f, no_memory);
@@ -306,13 +308,13 @@ MTLFunctionHandle *mtl_compute_pipeline_state_function_handle(MTLComputePipeline
                   __func__, state ? "function" : NULL);
         return NULL;
     }
-    return rt_linkage_handle(state->linkage, function);
+    return rt_linkage_handle(state->stage->linkage, function);
 }
 
 MTLFunctionHandle *mtl_compute_pipeline_state_function_handle_with_name(
     MTLComputePipelineState *state, const char *name) {
     if (!rt_given(state ? state->device : NULL, name, "name", __func__)) return NULL;
-    return rt_linkage_handle_by_name(state->linkage, name);
+    return rt_linkage_handle_by_name(state->stage->linkage, name);
 }
 
 MTLDevice *mtl_function_handle_device(const MTLFunctionHandle *handle) {
@@ -356,25 +358,25 @@ bool rt_linkage_more(const RtLinkage *l, MTLFunction *const *added, size_t n_add
 static MTLComputePipelineState *extend(MTLComputePipelineState *state, MTLFunction *const *added,
                                        size_t n_added, MTLError **error) {
     RtMoreLinks more;
-    if (!rt_linkage_more(state->linkage, added, n_added, &more)) {
+    if (!rt_linkage_more(state->stage->linkage, added, n_added, &more)) {
         rt_error_set(error, NULL);
         return NULL;
     }
     MTLComputePipelineDescriptor d = {
         .label = rt_label(&state->label),
-        .compute_function = state->function,
+        .compute_function = state->stage->function,
         .thread_group_size_is_multiple_of_thread_execution_width = state->width_multiple,
         .max_total_threads_per_threadgroup = state->max_threads,
         .max_call_stack_depth = more.wish.call_depth,
-        .required_threads_per_threadgroup =
-            mtl_size_make(state->required[0], state->required[1], state->required[2]),
+        .required_threads_per_threadgroup = mtl_size_make(
+            state->stage->required[0], state->stage->required[1], state->stage->required[2]),
         .linked_functions = more.wish.functions,
         .preloaded_libraries = more.wish.preloaded,
         .preloaded_library_count = more.wish.n_preloaded,
         .support_adding_binary_functions = true,
         .support_indirect_command_buffers = state->indirect,
         .shader_validation =
-            state->validate ? MTLShaderValidationEnabled : MTLShaderValidationDisabled,
+            state->stage->validate ? MTLShaderValidationEnabled : MTLShaderValidationDisabled,
     };
     MTLComputePipelineState *made =
         mtl_device_new_compute_pipeline_state_with_descriptor(state->device, &d, 0, NULL, error);
@@ -394,14 +396,14 @@ mtl_compute_pipeline_state_new_compute_pipeline_state_with_additional_binary_fun
                                          state ? "list of functions" : "pipeline state"));
         return NULL;
     }
-    if (!state->linkage || !state->linkage->extensible) {
+    if (!state->stage->linkage || !state->stage->linkage->extensible) {
         rt_misuse(state->device, RT_RULE_adding_functions, __func__, "'%s'",
-                  rt_pipeline_function(state)->name);
+                  state->stage->entry->name);
         rt_error_set(error, rt_error_new(MTLComputePipelineErrorDomain,
                                          MTLComputePipelineErrorInvalidInput,
                                          "The pipeline of '%s' was not made with "
                                          "support_adding_binary_functions.",
-                                         rt_pipeline_function(state)->name));
+                                         state->stage->entry->name));
         return NULL;
     }
     return extend(state, functions, count, error);

@@ -26,8 +26,7 @@ struct MTLFunctionHandle { // a part of its pipeline, or of its function
 
 struct MTLVisibleFunctionTable {
     MTLResource resource;
-    void *state;                     // the pipeline, retained
-    const struct RtLinkage *linkage; // of the function that calls; NULL: it has none
+    const RtStage *stage;     // of the function that calls; its pipeline is retained
     AbiFunctionTable *table;  // where kernels read it; an untrusted device's may write there too
     size_t count, buffers_at; // as it says in the table
     RtSpan span;              // kernels that are checked may read it through an argument buffer
@@ -53,18 +52,9 @@ typedef struct RtLinkWish {
     bool extensible;
 } RtLinkWish;
 
-// The pipeline, as its linkage knows it.
-typedef struct RtLinkOwner {
-    void *state;
-    MTLDevice *device;
-    MTLFunction *function; // the one that calls
-    const RtLabel *label;
-    const char *call, *domain; // of messages and errors
-} RtLinkOwner;
-
 // The linked functions and dynamic libraries of one function of a pipeline.
 struct RtLinkage {
-    RtLinkOwner owner;
+    const RtStage *stage;    // whose it is
     RtLinks links;           // for the compiler
     MTLFunction **functions; // retained, as many as links.functions, in their order
     MTLFunctionHandle *handles;
@@ -75,10 +65,9 @@ struct RtLinkage {
     bool extensible;
 };
 
-// The linkage that the wish makes, *linkage NULL if nothing is linked. Returns the error, or NULL;
-// *no_memory tells apart. *linkage is the caller's in any case (rt_linkage_free).
-MTLError *rt_linkage_make(const RtLinkOwner *owner, const RtLinkWish *wish, RtLinkage **linkage,
-                          bool *no_memory);
+// The stage's linkage as the wish makes it, NULL if nothing is linked. Returns the error, or NULL;
+// *no_memory tells apart.
+MTLError *rt_linkage_make(RtStage *stage, const RtLinkWish *wish, bool *no_memory);
 void rt_linkage_free(RtLinkage *linkage);
 
 // Gives a function that is independent of pipelines its handle. False: no memory.
@@ -86,20 +75,19 @@ bool rt_function_add_handle(MTLFunction *function);
 // The handle of a function, by itself or by name; NULL: tables cannot hold it.
 MTLFunctionHandle *rt_linkage_handle(RtLinkage *linkage, const MTLFunction *function);
 MTLFunctionHandle *rt_linkage_handle_by_name(RtLinkage *linkage, const char *name);
-// An empty table of the pipeline's functions.
-MTLVisibleFunctionTable *rt_function_table_new(MTLDevice *device, void *state,
-                                               const RtLinkage *linkage,
+// An empty table of the stage's functions.
+MTLVisibleFunctionTable *rt_function_table_new(const RtStage *stage,
                                                const MTLVisibleFunctionTableDescriptor *descriptor,
                                                const char *call);
 
 // Room for more behind the entries: gives an object of `class`, of n_object bytes. NULL as above.
-MTLVisibleFunctionTable *rt_function_table_make(const RtLinkOwner *owner, const RtLinkage *linkage,
+MTLVisibleFunctionTable *rt_function_table_make(const RtStage *stage, const char *call,
                                                 RtClass *class, size_t n_object,
                                                 size_t function_count, size_t n_more);
 void rt_function_table_clear(MTLVisibleFunctionTable *table); // what both kinds hold
 MTLIntersectionFunctionTable *rt_intersection_table_new(
-    MTLDevice *device, void *state, const RtLinkage *linkage,
-    const MTLIntersectionFunctionTableDescriptor *descriptor, const char *call);
+    const RtStage *stage, const MTLIntersectionFunctionTableDescriptor *descriptor,
+    const char *call);
 // The bodies of set_function(s).
 bool rt_function_table_set(MTLVisibleFunctionTable *table, MTLFunctionHandle *handle, size_t index,
                            const char *call);

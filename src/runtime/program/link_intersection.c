@@ -18,18 +18,17 @@ RT_CLASS rt_intersection_table_class = {.name = "MTLIntersectionFunctionTable",
                                         .destroy = table_destroy};
 
 MTLIntersectionFunctionTable *rt_intersection_table_new(
-    MTLDevice *device, void *state, const RtLinkage *linkage,
-    const MTLIntersectionFunctionTableDescriptor *descriptor, const char *call) {
-    const RtLinkOwner owner = {.state = state, .device = device, .call = call};
+    const RtStage *stage, const MTLIntersectionFunctionTableDescriptor *descriptor,
+    const char *call) {
     return (MTLIntersectionFunctionTable *)(void *)rt_function_table_make(
-        &owner, linkage, &rt_intersection_table_class, sizeof(MTLIntersectionFunctionTable),
+        stage, call, &rt_intersection_table_class, sizeof(MTLIntersectionFunctionTable),
         descriptor->function_count, ABI_TABLE_BUFFERS * sizeof(uint64_t));
 }
 
 MTLIntersectionFunctionTable *mtl_compute_pipeline_state_new_intersection_function_table(
     MTLComputePipelineState *state, const MTLIntersectionFunctionTableDescriptor *descriptor) {
     if (!rt_given(state ? state->device : NULL, descriptor, "descriptor", __func__)) return NULL;
-    return rt_intersection_table_new(state->device, state, state->linkage, descriptor, __func__);
+    return rt_intersection_table_new(state->stage, descriptor, __func__);
 }
 
 static bool present(const MTLIntersectionFunctionTable *table, const char *call) {
@@ -158,7 +157,7 @@ static void set_table(MTLIntersectionFunctionTable *table, MTLVisibleFunctionTab
     if (!valid_index(table, index, call)) return;
     if (other && !rt_is(other, &rt_function_table_class))
         rt_misuse(device, RT_RULE_wrong_class, call, "a %s", mtl_class_name(other));
-    else if (other && other->linkage != table->base.linkage)
+    else if (other && other->stage->linkage != table->base.stage->linkage)
         rt_misuse(device, RT_RULE_function_table_foreign, call, "'%s'",
                   rt_label(&other->resource.label));
     else

@@ -15,7 +15,7 @@ void rt_function_table_clear(MTLVisibleFunctionTable *table) {
     if (!table->resource.own.address) rt_free(table->table);
     rt_free_own_memory(&table->resource);
     rt_resource_clear(&table->resource);
-    mtl_release(table->state);
+    mtl_release(table->stage->pipeline);
 }
 
 static void table_destroy(void *self) {
@@ -25,23 +25,23 @@ static void table_destroy(void *self) {
 
 RT_CLASS rt_function_table_class = {.name = "MTLVisibleFunctionTable", .destroy = table_destroy};
 
-MTLVisibleFunctionTable *rt_function_table_make(const RtLinkOwner *owner, const RtLinkage *linkage,
+MTLVisibleFunctionTable *rt_function_table_make(const RtStage *stage, const char *call,
                                                 RtClass *class, size_t n_object, size_t n,
                                                 size_t n_more) {
-    if (!rt_device_needs(owner->device, DEV_FUNCTION_POINTERS, owner->call)) return NULL;
+    if (!rt_device_needs(stage->device, DEV_FUNCTION_POINTERS, call)) return NULL;
     if (n == 0 || n > MAX_FUNCTIONS) {
-        rt_misuse(owner->device, RT_RULE_function_table_count, owner->call, "%zu", n);
+        rt_misuse(stage->device, RT_RULE_function_table_count, call, "%zu", n);
         return NULL;
     }
     MTLVisibleFunctionTable *table = rt_new(class, n_object);
     if (!table) return NULL;
     size_t entries = (sizeof *table->table + n * sizeof table->table->ids[0] + 7) & ~(size_t)7;
-    table->state = mtl_retain(owner->state);
-    table->linkage = linkage;
-    rt_resource_init(&table->resource, owner->device, MTLResourceStorageModeShared,
+    mtl_retain(stage->pipeline);
+    table->stage = stage;
+    rt_resource_init(&table->resource, stage->device, MTLResourceStorageModeShared,
                      entries + n_more);
-    const DevFacts *facts = &owner->device->facts;
-    if (!facts->is_apart && facts->unified_memory && !owner->device->table->memory_make)
+    const DevFacts *facts = &stage->device->facts;
+    if (!facts->is_apart && facts->unified_memory && !stage->device->table->memory_make)
         table->table = rt_alloc(entries + n_more);
     else if (rt_own_argument_memory(&table->resource, entries + n_more))
         table->table = (AbiFunctionTable *)(void *)table->resource.own.host;
@@ -57,19 +57,17 @@ MTLVisibleFunctionTable *rt_function_table_make(const RtLinkOwner *owner, const 
     return table;
 }
 
-MTLVisibleFunctionTable *rt_function_table_new(MTLDevice *device, void *state,
-                                               const RtLinkage *linkage,
+MTLVisibleFunctionTable *rt_function_table_new(const RtStage *stage,
                                                const MTLVisibleFunctionTableDescriptor *descriptor,
                                                const char *call) {
-    const RtLinkOwner owner = {.state = state, .device = device, .call = call};
-    return rt_function_table_make(&owner, linkage, &rt_function_table_class,
+    return rt_function_table_make(stage, call, &rt_function_table_class,
                                   sizeof(MTLVisibleFunctionTable), descriptor->function_count, 0);
 }
 
 MTLVisibleFunctionTable *mtl_compute_pipeline_state_new_visible_function_table(
     MTLComputePipelineState *state, const MTLVisibleFunctionTableDescriptor *descriptor) {
     if (!rt_given(state ? state->device : NULL, descriptor, "descriptor", __func__)) return NULL;
-    return rt_function_table_new(state->device, state, state->linkage, descriptor, __func__);
+    return rt_function_table_new(state->stage, descriptor, __func__);
 }
 
 bool rt_function_table_has(const MTLVisibleFunctionTable *table, MTLRange range, const char *call) {
@@ -90,9 +88,7 @@ bool rt_function_table_set(MTLVisibleFunctionTable *table, MTLFunctionHandle *ha
         return false;
     }
     if (handle && !handle->linkage) { // of no pipeline: that of the table may have the function
-        MTLFunctionHandle *here =
-            table->linkage ? rt_linkage_handle((RtLinkage *)table->linkage, handle->function)
-                           : NULL;
+        MTLFunctionHandle *here = rt_linkage_handle(table->stage->linkage, handle->function);
         if (!here) {
             rt_misuse(device, RT_RULE_function_handle_foreign, call,
                       "'%s' is not linked to the pipeline of the table '%s'",
@@ -101,15 +97,15 @@ bool rt_function_table_set(MTLVisibleFunctionTable *table, MTLFunctionHandle *ha
         }
         handle = here;
     }
-    if (handle && handle->linkage != table->linkage) {
-        const RtLinkOwner *owner = table->linkage ? &table->linkage->owner : NULL;
-        rt_misuse(
-            device, RT_RULE_function_handle_foreign, call,
-            "'%s' is a function of '%s' in pipeline '%s', the table '%s' belongs to '%s' in "
-            "'%s'",
-            mtl_function_name(handle->function), mtl_function_name(handle->linkage->owner.function),
-            rt_label(handle->linkage->owner.label), rt_label(&table->resource.label),
-            owner ? mtl_function_name(owner->function) : "", owner ? rt_label(owner->label) : "");
+    if (handle && handle->linkage != table->stage->linkage) {
+        const RtStage *from = handle->linkage->stage, *to = table->stage;
+        rt_misuse(device, RT_RULE_function_handle_foreign, call,
+                  "'%s' is a function of '%s' in pipeline '%s', the table '%s' belongs to '%s' in "
+                  "'%s'",
+                  mtl_function_name(handle->function), mtl_function_name(from->function),
+                  rt_label(from->label), rt_label(&table->resource.label),
+                  to->linkage ? mtl_function_name(to->function) : "",
+                  to->linkage ? rt_label(to->label) : "");
         return false;
     }
     bool intersection = handle && handle->function->function->stage == RF_INTERSECTION;

@@ -19,7 +19,7 @@ enum { MAX_THREADS = 1024, MAX_PAYLOAD = 16384, MAX_MESH_GROUPS = 1048575 };
 
 MTLError *rt_pipeline_set_patches(MTLRenderPipelineState *state,
                                   const MTLRenderPipelineDescriptor *d) {
-    const RfFunction *f = state->vertex.function->function;
+    const RfFunction *f = rt_render_first(state)->entry;
     if (!f->patch) return NULL;
     size_t max = d->max_tessellation_factor ? d->max_tessellation_factor : 16;
     if (max > 64) return invalid("A tessellation factor of %zu is too large: at most 64.", max);
@@ -93,10 +93,9 @@ static uint32_t max_threads(const RfFunction *f, size_t asked) {
 }
 
 static void set_function(DevMeshFunction *to, const RtStage *stage) {
-    const RfFunction *f = stage->function ? stage->function->function : NULL;
     *to = (DevMeshFunction){.payload_slot = UINT32_MAX, .output_slot = UINT32_MAX};
-    if (!f) return;
-    to->code = stage->code;
+    if (!stage) return;
+    const RfFunction *f = stage->entry;
     to->n_slots = f->n_slots;
     for (uint32_t i = 0; i < f->n_args; i++) {
         if (stage->arg_use[i] == RT_ARG_OFF) continue;
@@ -108,9 +107,8 @@ static void set_function(DevMeshFunction *to, const RtStage *stage) {
 
 static MTLError *check_payload(const MTLRenderPipelineState *state,
                                const MTLMeshRenderPipelineDescriptor *d, uint32_t *bytes) {
-    const RfFunction *mesh = state->vertex.function->function;
-    const RfFunction *object =
-        state->object_stage.function ? state->object_stage.function->function : NULL;
+    const RfFunction *mesh = state->stages[RT_MESH]->entry;
+    const RfFunction *object = state->stages[RT_OBJECT] ? state->stages[RT_OBJECT]->entry : NULL;
     uint32_t needed = object && object->payload_bytes > mesh->payload_bytes ? object->payload_bytes
                                                                             : mesh->payload_bytes;
     if (mesh->payload_bytes && !(object && object->payload_bytes))
@@ -134,9 +132,8 @@ static MTLError *check_payload(const MTLRenderPipelineState *state,
 
 MTLError *rt_pipeline_set_mesh(MTLRenderPipelineState *state,
                                const MTLMeshRenderPipelineDescriptor *d) {
-    const RfFunction *f = state->vertex.function->function;
-    const RfFunction *object =
-        state->object_stage.function ? state->object_stage.function->function : NULL;
+    const RfFunction *f = state->stages[RT_MESH]->entry;
+    const RfFunction *object = state->stages[RT_OBJECT] ? state->stages[RT_OBJECT]->entry : NULL;
     uint32_t payload = 0;
     MTLError *wrong = check_payload(state, d, &payload);
     if (wrong) return wrong;
@@ -169,10 +166,11 @@ MTLError *rt_pipeline_set_mesh(MTLRenderPipelineState *state,
         m->stage.max_groups = (uint32_t)d->max_total_threadgroups_per_mesh_grid;
     m->info = (AbiStageInfo){.stage = RF_MESH, .n_outputs = f->output_rows};
     for (uint32_t i = 0; i < f->n_outputs; i++)
-        if (rt_condition_use(state->vertex.function, f->outputs[i].condition) != RT_ARG_OFF)
+        if (rt_condition_use(state->stages[RT_MESH]->function, f->outputs[i].condition) !=
+            RT_ARG_OFF)
             add_value(m, &f->outputs[i]);
-    set_function(&m->stage.object, &state->object_stage);
-    set_function(&m->stage.mesh, &state->vertex);
+    set_function(&m->stage.object, state->stages[RT_OBJECT]);
+    set_function(&m->stage.mesh, state->stages[RT_MESH]);
     m->max_mesh_threads = max_threads(f, d->max_total_threads_per_mesh_threadgroup);
     m->required_mesh = d->required_threads_per_mesh_threadgroup;
     m->required_object = d->required_threads_per_object_threadgroup;
@@ -253,7 +251,7 @@ size_t mtl_render_pipeline_state_max_total_threads_per_mesh_threadgroup(
 }
 size_t mtl_render_pipeline_state_object_thread_execution_width(
     const MTLRenderPipelineState *state) {
-    return state && state->mesh && state->object_stage.code ? ABI_SIMD_WIDTH : 0;
+    return state && state->mesh && state->stages[RT_OBJECT] ? ABI_SIMD_WIDTH : 0;
 }
 size_t mtl_render_pipeline_state_mesh_thread_execution_width(const MTLRenderPipelineState *state) {
     return state && state->mesh ? ABI_SIMD_WIDTH : 0;

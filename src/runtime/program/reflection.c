@@ -154,7 +154,7 @@ MTLBinding *rt_binding_new(MTLFunction *function, const RfArg *arg) {
 }
 
 static MTLComputePipelineReflection *reflection_new(MTLComputePipelineState *state) {
-    const RfFunction *f = rt_pipeline_function(state);
+    const RfFunction *f = state->stage->entry;
     MTLComputePipelineReflection *r = rt_alloc(sizeof *r + f->n_args * sizeof r->bindings[0]);
     if (!r) return NULL;
     r->object.cls = &reflection_class;
@@ -162,8 +162,8 @@ static MTLComputePipelineReflection *reflection_new(MTLComputePipelineState *sta
     for (uint32_t i = 0; i < f->n_args; i++) {
         const RfArg *arg = &f->args[i];
         if (!rt_arg_is_shown(arg)) continue;
-        binding_init(&r->bindings[r->n++], &binding_class, state, state->function->library, arg,
-                     state->arg_use[i] != RT_ARG_OFF);
+        binding_init(&r->bindings[r->n++], &binding_class, state, state->stage->function->library,
+                     arg, state->stage->arg_use[i] != RT_ARG_OFF);
     }
     return r;
 }
@@ -174,11 +174,12 @@ MTLComputePipelineReflection *mtl_compute_pipeline_state_reflection(
     const MTLComputePipelineState *state) {
     if (!state) return NULL;
     MTLComputePipelineState *s = (MTLComputePipelineState *)state; // lazily filled
-    pthread_mutex_lock(&s->lock);
-    if (!s->reflection) s->reflection = reflection_new(s);
-    MTLComputePipelineReflection *r = s->reflection;
-    pthread_mutex_unlock(&s->lock);
-    return r;
+    MTLComputePipelineReflection *r = atomic_load(&s->reflection), *none = NULL;
+    if (r) return r;
+    r = reflection_new(s);
+    if (!r || atomic_compare_exchange_strong(&s->reflection, &none, r)) return r;
+    rt_free(r); // another thread was first
+    return none;
 }
 
 size_t mtl_compute_pipeline_reflection_binding_count(

@@ -10,28 +10,6 @@
 #define invalid(...)                                                                               \
     rt_error_new(MTLRenderPipelineErrorDomain, MTLRenderPipelineErrorInvalidInput, __VA_ARGS__)
 
-MTLError *rt_stage_link(MTLRenderPipelineState *state, RtStage *stage, const RtLinkWish *wish) {
-    bool no_memory;
-    MTLError *wrong = rt_linkage_make(
-        &(RtLinkOwner){state, state->device, stage->function, &state->label,
-                       "mtl_device_new_render_pipeline_state", MTLRenderPipelineErrorDomain},
-        wish, &stage->linkage, &no_memory);
-    return no_memory ? rt_error_no_memory() : wrong;
-}
-
-RtStage *rt_render_stage(MTLRenderPipelineState *state, MTLRenderStages stage) {
-    RtStage *found = NULL;
-    switch (stage) {
-    case MTLRenderStageVertex: found = state->mesh || state->tile ? NULL : &state->vertex; break;
-    case MTLRenderStageTile: found = state->tile ? &state->vertex : NULL; break;
-    case MTLRenderStageMesh: found = state->mesh ? &state->vertex : NULL; break;
-    case MTLRenderStageFragment: found = &state->fragment; break;
-    case MTLRenderStageObject: found = &state->object_stage; break;
-    default: break;
-    }
-    return found && found->function ? found : NULL;
-}
-
 // ---- Handles and tables ----
 
 // NULL after a message.
@@ -42,7 +20,9 @@ static RtStage *stage_of(MTLRenderPipelineState *state, const void *argument, co
         return NULL;
     }
     if (!rt_given(state ? state->device : NULL, argument, what, call)) return NULL;
-    RtStage *found = rt_render_stage(state, stage);
+    RtStage *found = NULL;
+    for (int i = 0; i < RT_N_STAGES; i++)
+        if (stage == (MTLRenderStages)1 << i) found = state->stages[i];
     if (!found)
         rt_misuse(state->device, RT_RULE_pipeline_stage, call, "stage %u of '%s'", (unsigned)stage,
                   rt_label(&state->label));
@@ -72,8 +52,7 @@ MTLVisibleFunctionTable *mtl_render_pipeline_state_new_visible_function_table(
     MTLRenderStages stage) {
     RtStage *found = stage_of(state, descriptor, "descriptor", stage, __func__);
     if (!found) return NULL;
-    while (state->base) state = state->base; // whose stages they are
-    return rt_function_table_new(state->device, state, found->linkage, descriptor, __func__);
+    return rt_function_table_new(found, descriptor, __func__);
 }
 
 MTLIntersectionFunctionTable *mtl_render_pipeline_state_new_intersection_function_table(
@@ -81,55 +60,51 @@ MTLIntersectionFunctionTable *mtl_render_pipeline_state_new_intersection_functio
     MTLRenderStages stage) {
     RtStage *found = stage_of(state, descriptor, "descriptor", stage, __func__);
     if (!found) return NULL;
-    while (state->base) state = state->base; // whose stages they are
-    return rt_intersection_table_new(state->device, state, found->linkage, descriptor, __func__);
+    return rt_intersection_table_new(found, descriptor, __func__);
 }
 
 // ---- Pipelines with further functions ----
 
-static const struct {
-    MTLRenderStages stage;
-    const char *name;
-} kinds[RT_N_LINK] = {[RT_LINK_VERTEX] = {MTLRenderStageVertex, "vertex"},
-                      [RT_LINK_FRAGMENT] = {MTLRenderStageFragment, "fragment"},
-                      [RT_LINK_TILE] = {MTLRenderStageTile, "tile"},
-                      [RT_LINK_OBJECT] = {MTLRenderStageObject, "object"},
-                      [RT_LINK_MESH] = {MTLRenderStageMesh, "mesh"}};
-
 static MTLError *check_more(MTLRenderPipelineState *state, const RtMoreFunctions *more,
                             const char *call) {
-    for (int i = 0; i < RT_N_LINK; i++) {
+    static const char *const names[RT_N_STAGES] = {[RT_VERTEX] = "vertex",
+                                                   [RT_FRAGMENT] = "fragment",
+                                                   [RT_TILE] = "tile",
+                                                   [RT_OBJECT] = "object",
+                                                   [RT_MESH] = "mesh"};
+    for (int i = 0; i < RT_N_STAGES; i++) {
         if (!more[i].n) continue;
-        const RtStage *stage = rt_render_stage(state, kinds[i].stage);
+        const RtStage *stage = state->stages[i];
         if (!stage)
             return invalid("The pipeline '%s' has no %s function.", rt_label(&state->label),
-                           kinds[i].name);
+                           names[i]);
         if (stage->linkage && stage->linkage->extensible) continue;
-        rt_misuse(state->device, RT_RULE_adding_functions, call, "'%s'",
-                  stage->function->function->name);
+        rt_misuse(state->device, RT_RULE_adding_functions, call, "'%s'", stage->entry->name);
         return invalid("The pipeline '%s' was not made for further binary functions of its %s "
                        "function.",
-                       rt_label(&state->label), kinds[i].name);
+                       rt_label(&state->label), names[i]);
     }
     return NULL;
 }
 
 // One stage of the new pipeline, with its functions and those of the old. NULL: fine.
-static MTLError *extend_stage(MTLRenderPipelineState *to, RtStage *stage, const RtStage *from,
-                              const RtMoreFunctions *more, const MslVertexDescriptor *descriptor) {
-    if (!from->function) return NULL;
+static MTLError *extend_stage(MTLRenderPipelineState *to, RtStageIndex i, const RtStage *from,
+                              const RtMoreFunctions *more) {
     RtMoreLinks links = {0};
-    stage->function = mtl_retain(from->function);
+    RtStage *stage = rt_render_add_stage(to, i, from->function);
+    if (!stage) return rt_error_no_memory();
+    if (from->inputs) {
+        stage->inputs = rt_alloc(sizeof *stage->inputs);
+        if (!stage->inputs) return rt_error_no_memory();
+        *stage->inputs = *from->inputs;
+        stage->dynamic_strides = from->dynamic_strides;
+    }
     if (from->linkage && !rt_linkage_more(from->linkage, more->functions, more->n, &links))
         return rt_error_no_memory();
     links.wish.extensible = from->linkage && from->linkage->extensible;
-    MTLError *wrong = rt_stage_link(to, stage, &links.wish);
+    MTLError *wrong = rt_stage_link(stage, &links.wish);
     rt_free(links.list);
-    if (wrong) return wrong;
-    RtStageWish wish = {.stage = stage, .descriptor = descriptor};
-    rt_render_compile(to->device, &wish, 1, &(MTLRenderPipelineDescriptor){0},
-                      &(RtRenderExtra){.validate = from->validate}, NULL);
-    return stage->code || wish.wrong ? wish.wrong : rt_error_no_memory();
+    return wrong;
 }
 
 // What mesh and tile pipelines hold besides. False: no memory.
@@ -140,8 +115,6 @@ static bool copy_parts(MTLRenderPipelineState *to, const MTLRenderPipelineState 
         if (!to->mesh) return false;
         memcpy(to->mesh, from->mesh, sizeof *to->mesh + n * sizeof to->mesh->values[0]);
         to->mesh->stage.values = to->mesh->values;
-        to->mesh->stage.mesh.code = to->vertex.code;
-        to->mesh->stage.object.code = to->object_stage.code;
     }
     if (from->tile) {
         size_t n = from->tile->stage.n_values;
@@ -149,38 +122,23 @@ static bool copy_parts(MTLRenderPipelineState *to, const MTLRenderPipelineState 
         if (!to->tile) return false;
         memcpy(to->tile, from->tile, sizeof *to->tile + n * sizeof to->tile->values[0]);
         to->tile->stage.values = to->tile->values;
-        to->tile->stage.function.code = to->vertex.code;
     }
     return true;
 }
 
 static MTLError *extend(MTLRenderPipelineState *to, const MTLRenderPipelineState *from,
                         const RtMoreFunctions *more) {
-    MslVertexDescriptor flat = {0};
-    const MslVertexDescriptor *d = &from->vertex_descriptor;
-    bool used = false;
-    for (int i = 0; i < MSL_MAX_VERTEX; i++) used = used || d->attributes[i].format;
-    int first = from->mesh ? RT_LINK_MESH : from->tile ? RT_LINK_TILE : RT_LINK_VERTEX;
-    MTLError *wrong = extend_stage(to, &to->vertex, &from->vertex, &more[first], used ? d : NULL);
-    if (!wrong)
-        wrong =
-            extend_stage(to, &to->object_stage, &from->object_stage, &more[RT_LINK_OBJECT], NULL);
-    if (!wrong && from->fragment.function) {
-        to->fragment.function = from->fragment.function; // for a look; it is retained below
-        wrong = rt_render_link_stages(to, flat.flat);
-        to->fragment.function = NULL;
-        bool any = flat.flat[0] | flat.flat[1] | flat.flat[2] | flat.flat[3];
-        if (!wrong)
-            wrong = extend_stage(to, &to->fragment, &from->fragment, &more[RT_LINK_FRAGMENT],
-                                 any ? &flat : NULL);
-    }
-    return wrong || copy_parts(to, from) ? wrong : rt_error_no_memory();
+    MTLError *wrong = NULL;
+    for (int i = 0; i < RT_N_STAGES; i++)
+        if (from->stages[i] && (wrong = extend_stage(to, i, from->stages[i], &more[i])))
+            return wrong;
+    if (!rt_render_compile(to, &wrong)) return wrong ? wrong : rt_error_no_memory();
+    return copy_parts(to, from) ? NULL : rt_error_no_memory();
 }
 
 MTLRenderPipelineState *rt_render_pipeline_extend(MTLRenderPipelineState *state,
-                                                  const RtMoreFunctions more[RT_N_LINK],
+                                                  const RtMoreFunctions more[RT_N_STAGES],
                                                   const char *call, MTLError **error) {
-    static const RtStage none;
     MTLError *wrong = check_more(state, more, call);
     MTLRenderPipelineState *to = wrong ? NULL : rt_new(&rt_render_pipeline_class, sizeof *to);
     if (to) {
@@ -191,7 +149,7 @@ MTLRenderPipelineState *rt_render_pipeline_extend(MTLRenderPipelineState *state,
         atomic_init(&to->reflection, NULL);
         to->open = NULL;
         to->base = NULL;
-        to->vertex = to->fragment = to->object_stage = none;
+        memset(to->stages, 0, sizeof to->stages);
         to->mesh = NULL;
         to->tile = NULL;
         mtl_retain(to->device);
@@ -218,12 +176,12 @@ mtl_render_pipeline_state_new_render_pipeline_state_with_additional_binary_funct
         return NULL;
     }
     const MTLRenderPipelineFunctionsDescriptor *f = functions;
-    const RtMoreFunctions more[RT_N_LINK] = {
-        [RT_LINK_VERTEX] = {f->vertex_additional_binary_functions,
-                            f->vertex_additional_binary_function_count},
-        [RT_LINK_FRAGMENT] = {f->fragment_additional_binary_functions,
-                              f->fragment_additional_binary_function_count},
-        [RT_LINK_TILE] = {f->tile_additional_binary_functions,
-                          f->tile_additional_binary_function_count}};
+    const RtMoreFunctions more[RT_N_STAGES] = {
+        [RT_VERTEX] = {f->vertex_additional_binary_functions,
+                       f->vertex_additional_binary_function_count},
+        [RT_FRAGMENT] = {f->fragment_additional_binary_functions,
+                         f->fragment_additional_binary_function_count},
+        [RT_TILE] = {f->tile_additional_binary_functions,
+                     f->tile_additional_binary_function_count}};
     return rt_render_pipeline_extend(state, more, __func__, error);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// render_pipeline.c: MTLRenderPipelineState: has a vertex and a fragment function compiled for a
-// vertex descriptor, finds which output of the one feeds each input of the other, and checks both
-// against the attachments.
+// render_pipeline.c: MTLRenderPipelineState: makes the stages that a descriptor names, finds which
+// output of the first feeds each input of the fragment function, and checks both against the
+// attachments.
 #include "runtime/program/render_pipeline.h"
 #include <stdio.h>
 #include <string.h>
@@ -13,8 +13,6 @@
 #include "runtime/program/link.h"
 #include "runtime/program/reflection.h"
 
-_Static_assert(MTL_MAX_VERTEX_ATTRIBUTES == MSL_MAX_VERTEX, "one table");
-
 static void destroy(void *self) {
     MTLRenderPipelineState *state = self;
     rt_pipeline_forget_handle(state->device, atomic_load(&state->handle));
@@ -22,11 +20,9 @@ static void destroy(void *self) {
     if (state->base) { // the stages are those of the other
         mtl_release(state->base);
     } else {
-        rt_stage_free(state->device, &state->vertex);
-        rt_stage_free(state->device, &state->object_stage);
+        for (int i = 0; i < RT_N_STAGES; i++) rt_stage_free(state->stages[i]);
         rt_free(state->mesh);
         rt_free(state->tile);
-        rt_stage_free(state->device, &state->fragment);
     }
     rt_free(state->open);
     rt_label_free(&state->label);
@@ -41,96 +37,31 @@ RT_CLASS rt_render_pipeline_class = {.name = "MTLRenderPipelineState",
 #define invalid(...)                                                                               \
     rt_error_new(MTLRenderPipelineErrorDomain, MTLRenderPipelineErrorInvalidInput, __VA_ARGS__)
 
-// ---- The vertex descriptor ----
-
-// Only what the function reads: pipelines that differ in other attributes share their code.
-static MTLError *translate_attribute(const MTLVertexDescriptor *d, const RfValue *v, bool patch,
-                                     const char *function, MslVertexDescriptor *out) {
-    const MTLVertexAttributeDescriptor *a = &d->attributes[v->index];
-    if (!a->format)
-        return invalid("Vertex attribute %s(%u) of '%s' is missing from the vertex descriptor.",
-                       v->name, v->index, function);
-    if (a->buffer_index >= MSL_MAX_VERTEX)
-        return invalid("Vertex attribute %u: buffer index %zu is greater than 30.", v->index,
-                       a->buffer_index);
-    const MTLVertexBufferLayoutDescriptor *l = &d->layouts[a->buffer_index];
-    bool dynamic = l->stride == MTLBufferLayoutStrideDynamic;
-    if (a->offset > UINT32_MAX / 2 || (!dynamic && l->stride > UINT32_MAX / 2) ||
-        l->step_rate > UINT32_MAX)
-        return invalid("Vertex attribute %u: offset, stride or step rate is too large.", v->index);
-    if (!dynamic && (l->stride % 4 != 0 || (l->stride == 0 && !l->step_constant)))
-        return invalid(
-            "Vertex buffer layout %zu: the stride (%zu) must be a multiple of 4 and not 0.",
-            a->buffer_index, l->stride);
-    uint32_t step = l->step_constant   ? MTLVertexStepFunctionConstant
-                    : l->step_function ? (uint32_t)l->step_function
-                                       : MTLVertexStepFunctionPerVertex;
-    bool of_points = step == MTLVertexStepFunctionPerPatchControlPoint;
-    if (step > MTLVertexStepFunctionPerPatchControlPoint || of_points != (v->points > 0) ||
-        (patch ? step == MTLVertexStepFunctionPerVertex : step > MTLVertexStepFunctionPerInstance))
-        return invalid(
-            "Vertex buffer layout %zu: step function %u does not go with attribute %s(%u) "
-            "of %sfunction '%s'.",
-            a->buffer_index, step, v->name, v->index, patch ? "patch " : "", function);
-    if (step == MTLVertexStepFunctionPerVertex && l->step_rate > 1)
-        return invalid("Vertex buffer layout %zu: the step rate must be 1 for a step per vertex.",
-                       a->buffer_index);
-    out->attributes[v->index] =
-        (MslVertexAttribute){(uint32_t)a->format, (uint32_t)a->offset, (uint32_t)a->buffer_index};
-    out->layouts[a->buffer_index] =
-        (MslVertexLayout){dynamic ? MSL_STRIDE_DYNAMIC : (uint32_t)l->stride, step,
-                          step == MTLVertexStepFunctionConstant ? 0
-                          : l->step_rate                        ? (uint32_t)l->step_rate
-                                                                : 1};
-    return NULL;
-}
-
-static MTLError *translate_descriptor(MTLRenderPipelineState *state, const MTLVertexDescriptor *d,
-                                      MslVertexDescriptor *out, bool *used) {
-    const MTLFunction *function = state->vertex.function;
-    const RfFunction *f = function->function;
-    *out = (MslVertexDescriptor){0};
-    *used = false;
-    for (uint32_t i = 0; i < f->n_inputs; i++) {
-        const RfValue *v = &f->inputs[i];
-        if (v->role != RF_ATTRIBUTE || v->index >= MSL_MAX_VERTEX ||
-            !rt_reads_attribute(function, v, !d || d->attributes[v->index].format))
-            continue;
-        if (!d)
-            return invalid("Vertex function '%s' has input attributes but no vertex descriptor was "
-                           "set.",
-                           f->name);
-        MTLError *wrong = translate_attribute(d, v, f->patch, f->name, out);
-        if (wrong) return wrong;
-        *used = true;
-        size_t buffer = d->attributes[v->index].buffer_index;
-        if (d->layouts[buffer].stride == MTLBufferLayoutStrideDynamic)
-            state->dynamic_strides |= 1u << buffer;
-    }
-    return NULL;
-}
-
 // ---- Linking ----
 
 static const RfValue *find_output(const MTLRenderPipelineState *state, const RfValue *in,
                                   bool same_type) {
-    const RfFunction *f = state->vertex.function->function;
+    const RtStage *stage = rt_render_first(state);
+    const RfFunction *f = stage->entry;
     for (uint32_t i = 0; i < f->n_outputs; i++) {
         const RfValue *out = &f->outputs[i];
         if (out->role == RF_VALUE && out->user == in->user && strcmp(out->name, in->name) == 0 &&
             (!same_type || out->data_type == in->data_type) &&
-            rt_condition_use(state->vertex.function, out->condition) != RT_ARG_OFF)
+            rt_condition_use(stage->function, out->condition) != RT_ARG_OFF)
             return out;
     }
     return NULL;
 }
 
-// Rows: of the vertex function's outputs, for each component of the fragment inputs.
-MTLError *rt_render_link_stages(MTLRenderPipelineState *state, uint32_t flat[4]) {
+// Rows: of the vertex function's outputs, for each component of the fragment inputs; in flat, those
+// that come from primitives.
+static MTLError *link_stages(MTLRenderPipelineState *state, uint32_t flat[4]) {
     memset(state->rows, 0xff, sizeof state->rows);
-    const MTLFunction *fragment = state->fragment.function;
-    if (!fragment) return NULL;
-    const RfFunction *f = fragment->function;
+    const RtStage *stage = state->stages[RT_FRAGMENT];
+    if (!stage) return NULL;
+    const MTLFunction *fragment = stage->function;
+    const RfFunction *f = stage->entry;
+    const char *first = rt_render_first(state)->entry->name;
     for (uint32_t i = 0; i < f->n_inputs; i++) {
         const RfValue *in = &f->inputs[i];
         RtArgUse use =
@@ -147,11 +78,10 @@ MTLError *rt_render_link_stages(MTLRenderPipelineState *state, uint32_t flat[4])
         if (find_output(state, in, false))
             return invalid("Link failed: fragment input %s%s%s of '%s' does not match the type of "
                            "the output of vertex function '%s'.",
-                           before, in->name, after, f->name,
-                           state->vertex.function->function->name);
+                           before, in->name, after, f->name, first);
         return invalid("Link failed: fragment input %s%s%s of '%s' was not found in the outputs of "
                        "vertex function '%s'.",
-                       before, in->name, after, f->name, state->vertex.function->function->name);
+                       before, in->name, after, f->name, first);
     }
     return NULL;
 }
@@ -197,10 +127,12 @@ static MTLError *set_color(MTLRenderPipelineState *state, unsigned i,
 
 // A fragment output has the kind of numbers its attachment holds.
 static MTLError *check_outputs(const MTLRenderPipelineState *state) {
-    const RfFunction *f = state->fragment.function->function;
+    const RtStage *stage = state->stages[RT_FRAGMENT];
+    if (!stage) return NULL;
+    const RfFunction *f = stage->entry;
     for (uint32_t i = 0; i < f->n_outputs; i++) {
         const RfValue *v = &f->outputs[i];
-        if (rt_condition_use(state->fragment.function, v->condition) == RT_ARG_OFF) continue;
+        if (rt_condition_use(stage->function, v->condition) == RT_ARG_OFF) continue;
         if (v->role == RF_DEPTH && !state->depth_format && !state->any_depth_stencil)
             return invalid("Fragment function '%s' writes depth, but there is no depth attachment.",
                            f->name);
@@ -263,22 +195,6 @@ MTLError *rt_render_set_attachments(MTLRenderPipelineState *state,
     return NULL;
 }
 
-// Commands of indirect command buffers set buffers only.
-static MTLError *check_indirect(const MTLRenderPipelineState *state) {
-    const MTLFunction *functions[] = {state->vertex.function, state->fragment.function,
-                                      state->object_stage.function};
-    for (int i = 0; state->indirect && i < 3; i++)
-        for (uint32_t k = 0; functions[i] && k < functions[i]->function->n_args; k++) {
-            const RfArg *arg = &functions[i]->function->args[k];
-            if ((arg->kind == RF_ARG_TEXTURE || arg->kind == RF_ARG_SAMPLER) &&
-                rt_condition_use(functions[i], arg->condition) == RT_ARG_REQUIRED)
-                return invalid("'%s' takes textures or samplers itself: pipelines for indirect "
-                               "command buffers have them in argument buffers.",
-                               functions[i]->function->name);
-        }
-    return NULL;
-}
-
 // ---- Creation ----
 
 static MTLError *check_functions(const MTLRenderPipelineDescriptor *d, const RtRenderExtra *extra) {
@@ -335,6 +251,32 @@ bool rt_render_pipeline_valid(MTLDevice *device, const MTLRenderPipelineDescript
     return rt_render_parts_valid(device, d, &parts, call, error);
 }
 
+RtStage *rt_render_add_stage(MTLRenderPipelineState *state, RtStageIndex i, MTLFunction *function) {
+    return state->stages[i] = rt_stage_new(&(RtStage){.pipeline = state,
+                                                      .label = &state->label,
+                                                      .device = state->device,
+                                                      .draws = true,
+                                                      .validate = state->validate},
+                                           function);
+}
+
+// The stages that the descriptors name, without links, inputs and code. False: no memory.
+static bool add_stages(MTLRenderPipelineState *state, const MTLRenderPipelineDescriptor *d,
+                       const RtRenderExtra *extra, Archive *record) {
+    MTLFunction *const functions[RT_N_STAGES] = {
+        [RT_VERTEX] = extra->mesh ? NULL : d->vertex_function,
+        [RT_FRAGMENT] = d->rasterization_disabled ? NULL : d->fragment_function,
+        [RT_OBJECT] = extra->mesh ? extra->mesh->object_function : NULL,
+        [RT_MESH] = extra->mesh ? d->vertex_function : NULL};
+    const RtStageArchives archives = {d->binary_archives, d->binary_archive_count, extra->options,
+                                      record};
+    for (int i = 0; i < RT_N_STAGES; i++)
+        if (functions[i] && (!rt_render_add_stage(state, i, functions[i]) ||
+                             !rt_stage_set_archives(state->stages[i], &archives)))
+            return false;
+    return true;
+}
+
 // What the functions call: of the vertex or mesh, the fragment and the object function.
 static MTLError *link_functions(MTLRenderPipelineState *state, const MTLRenderPipelineDescriptor *d,
                                 const RtRenderExtra *extra) {
@@ -347,77 +289,66 @@ static MTLError *link_functions(MTLRenderPipelineState *state, const MTLRenderPi
          d->support_adding_fragment_binary_functions},
         {.functions = extra->mesh ? extra->mesh->object_linked_functions : NULL}};
     const RtLinkWish *wishes = extra->links ? extra->links : said;
-    RtStage *stages[] = {&state->vertex, &state->fragment, &state->object_stage};
+    RtStage *stages[] = {rt_render_first(state), state->stages[RT_FRAGMENT],
+                         state->stages[RT_OBJECT]};
     MTLError *wrong = NULL;
     for (int i = 0; i < 3 && !wrong; i++)
-        if (stages[i]->function) wrong = rt_stage_link(state, stages[i], &wishes[i]);
+        if (stages[i]) wrong = rt_stage_link(stages[i], &wishes[i]);
     return wrong;
 }
 
-// flat: what the fragment function has to know of the vertex function's results; NULL: nothing.
-// False: *wrong is what there is to say of the first function that cannot be had.
-static bool compile_stages(MTLRenderPipelineState *state, const MTLRenderPipelineDescriptor *d,
-                           const RtRenderExtra *extra, const MslVertexDescriptor *attributes,
-                           const MslVertexDescriptor *flat, Archive *record, MTLError **wrong) {
-    RtStageWish wishes[RT_MAX_STAGES] = {{.stage = &state->vertex, .descriptor = attributes}};
-    size_t n = 1;
-    if (state->object_stage.function) wishes[n++].stage = &state->object_stage;
-    if (state->fragment.function)
-        wishes[n++] = (RtStageWish){.stage = &state->fragment, .descriptor = flat};
-    rt_render_compile(state->device, wishes, n, d, extra, record);
-    bool ok = true;
-    for (size_t i = 0; i < n; i++) {
-        if (ok)
-            *wrong = wishes[i].wrong;
-        else
-            mtl_release(wishes[i].wrong);
-        ok &= wishes[i].stage->code != NULL;
-    }
-    return ok;
+// What the fragment function has to know of the vertex function's results.
+static MTLError *set_flat(RtStage *fragment, const uint32_t flat[4]) {
+    if (!(flat[0] | flat[1] | flat[2] | flat[3])) return NULL;
+    fragment->inputs = rt_alloc(sizeof *fragment->inputs);
+    if (!fragment->inputs) return rt_error_no_memory();
+    memcpy(fragment->inputs->flat, flat, sizeof fragment->inputs->flat);
+    return NULL;
 }
 
-static uint32_t validation_needs(const MTLRenderPipelineDescriptor *d) {
-    return d->shader_validation == MTLShaderValidationEnabled ? DEV_VALIDATION : 0;
+bool rt_render_compile(MTLRenderPipelineState *state, MTLError **wrong) {
+    RtStage *const stages[] = {rt_render_first(state), state->stages[RT_OBJECT],
+                               state->stages[RT_FRAGMENT]};
+    return rt_stages_compile(stages, 3, wrong);
+}
+
+static MTLError *fill(MTLRenderPipelineState *state, const MTLRenderPipelineDescriptor *d,
+                      const RtRenderExtra *extra, Archive *record) {
+    uint32_t needs = d->shader_validation == MTLShaderValidationEnabled ? DEV_VALIDATION : 0;
+    MTLError *wrong = NULL;
+    uint32_t flat[4] = {0};
+    if ((wrong = rt_device_lacks(state->device, DEV_RENDER | needs))) return wrong;
+    if ((wrong = check_functions(d, extra))) return wrong;
+    if (!add_stages(state, d, extra, record)) return rt_error_no_memory();
+    if ((wrong = rt_render_set_attachments(state, d))) return wrong;
+    if ((wrong = check_outputs(state))) return wrong;
+    for (int i = 0; state->indirect && i < RT_N_STAGES; i++)
+        if (state->stages[i] && (wrong = rt_stage_check_indirect(state->stages[i]))) return wrong;
+    if ((wrong = link_stages(state, flat))) return wrong;
+    if ((wrong = set_flat(state->stages[RT_FRAGMENT], flat))) return wrong;
+    if ((wrong = rt_stage_set_vertices(rt_render_first(state), d->vertex_descriptor))) return wrong;
+    if ((wrong = link_functions(state, d, extra))) return wrong;
+    if ((wrong = rt_pipeline_set_patches(state, d))) return wrong;
+    if (!rt_render_compile(state, &wrong)) return wrong ? wrong : rt_error_no_memory();
+    if (extra->mesh && (wrong = rt_pipeline_set_mesh(state, extra->mesh))) return wrong;
+    if (state->stages[RT_FRAGMENT])
+        state->imageblock_bytes = state->stages[RT_FRAGMENT]->entry->imageblock_bytes;
+    return NULL;
 }
 
 MTLRenderPipelineState *rt_render_pipeline_create(MTLDevice *device,
                                                   const MTLRenderPipelineDescriptor *d,
-                                                  const RtRenderExtra *given, Archive *record,
+                                                  const RtRenderExtra *extra, Archive *record,
                                                   MTLError **error) {
-    RtRenderExtra own = *given, *extra = &own;
     MTLError *wrong = NULL;
-    bool used;
-    MslVertexDescriptor linked = {0}; // for the fragment function
     MTLRenderPipelineState *state = rt_new(&rt_render_pipeline_class, sizeof *state);
     if (!state) goto fail;
     state->device = mtl_retain(device);
-    extra->validate = rt_wants_validation(device, d->label, d->shader_validation);
-    state->validate = extra->validate;
+    state->validate = rt_wants_validation(device, d->label, d->shader_validation);
     state->any_depth_stencil = extra->any_depth_stencil;
     state->identity_colors = extra->identity_colors;
     rt_label_set(&state->label, d->label);
-    if ((wrong = rt_device_lacks(device, DEV_RENDER | validation_needs(d)))) goto fail;
-    if ((wrong = check_functions(d, extra))) goto fail;
-    state->vertex.function = mtl_retain(d->vertex_function);
-    if (!d->rasterization_disabled) state->fragment.function = mtl_retain(d->fragment_function);
-    if (extra->mesh) state->object_stage.function = mtl_retain(extra->mesh->object_function);
-    if ((wrong = rt_render_set_attachments(state, d))) goto fail;
-    if (state->fragment.function && (wrong = check_outputs(state))) goto fail;
-    if ((wrong = check_indirect(state))) goto fail;
-    if ((wrong = rt_render_link_stages(state, linked.flat))) goto fail;
-    if ((wrong =
-             translate_descriptor(state, d->vertex_descriptor, &state->vertex_descriptor, &used)))
-        goto fail;
-    if ((wrong = link_functions(state, d, extra))) goto fail;
-    if ((wrong = rt_pipeline_set_patches(state, d))) goto fail;
-    bool flat = linked.flat[0] | linked.flat[1] | linked.flat[2] | linked.flat[3];
-    if (!compile_stages(state, d, extra, used ? &state->vertex_descriptor : NULL,
-                        flat ? &linked : NULL, record, &wrong))
-        goto fail;
-    if (extra->mesh && (wrong = rt_pipeline_set_mesh(state, extra->mesh))) goto fail;
-    if (state->fragment.function)
-        state->imageblock_bytes = state->fragment.function->function->imageblock_bytes;
-    return state;
+    if (!(wrong = fill(state, d, extra, record))) return state;
 
 fail:
     rt_error_set(error, wrong);
@@ -449,7 +380,7 @@ MTLRenderPipelineState *rt_render_pipeline_specialise(
     rt_label_set(&state->label, label);
     for (unsigned i = 0; i < ABI_MAX_COLORS; i++)
         if ((wrong = set_color(state, i, &colors[i]))) goto fail;
-    if (state->fragment.function && (wrong = check_outputs(state))) goto fail;
+    if ((wrong = check_outputs(state))) goto fail;
     return state;
 
 fail:

@@ -1,29 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// render_pipeline.h: MTLRenderPipelineState: both functions as code, the map between them, and the
-// state of the rasteriser that a pipeline fixes.
+// render_pipeline.h: MTLRenderPipelineState: its stages, the map between them, and the state of
+// the rasteriser that a pipeline fixes.
 #ifndef INGOT_RUNTIME_RENDER_PIPELINE_H
 #define INGOT_RUNTIME_RENDER_PIPELINE_H
-#include "devices/table/device.h"
 #include "runtime/program/pipeline.h"
 
-// What comes behind code that was made quickly (stage_code.c).
-typedef struct RtStageTier {
-    DevCode *_Atomic better; // NULL: not there yet, or it failed
-    atomic_uint n_draws;     // in the quick code; the second asked for the better
-    bool described;
-    MslVertexDescriptor descriptor; // as the code was made with; if described
-} RtStageTier;
-
-typedef struct RtStage {
-    MTLFunction *function; // retained; NULL: there is no such stage
-    DevCode *code;         // the first there was: rt_stage_code knows the best
-    RtStageTier *tier;     // what comes behind it; NULL: nothing
-    MslConstantValue *constants;
-    size_t n_constants;
-    unsigned char *arg_use; // RtArgUse per RfArg
-    RtLinkage *linkage;     // what it calls of other libraries (link.h); NULL: nothing
-    bool validate;          // its code checks accesses
-} RtStage;
+typedef enum RtStageIndex { // bits of MTLRenderStages
+    RT_VERTEX,
+    RT_FRAGMENT,
+    RT_TILE,
+    RT_OBJECT,
+    RT_MESH,
+    RT_N_STAGES
+} RtStageIndex;
 
 // Of a pipeline with a mesh function (mesh_pipeline.c).
 typedef struct RtMeshPipeline {
@@ -50,13 +39,12 @@ struct MTLRenderPipelineState {
     // Not NULL: this one differs in colours only and has everything else from there. Retained.
     struct MTLRenderPipelineState *base;
     MTLRenderPipelineReflection *_Atomic reflection; // made at first need
-    _Atomic uint64_t handle;   // as kernels name it; 0: not asked for yet (pipeline_handle.c)
-    struct RtOpenColors *open; // what a pipeline of Metal 4 left open; NULL: nothing
-    RtStage vertex, fragment;
-    RtStage object_stage;      // of a mesh pipeline, where `vertex` is the mesh function
-    RtMeshPipeline *mesh;      // NULL: it is not one
-    RtTilePipeline *tile;      // likewise; then `vertex` is the tile function
-    uint32_t imageblock_bytes; // of explicit imageblocks of its functions
+    _Atomic uint64_t handle;      // as kernels name it; 0: not asked for yet (pipeline_handle.c)
+    struct RtOpenColors *open;    // what a pipeline of Metal 4 left open; NULL: nothing
+    RtStage *stages[RT_N_STAGES]; // NULL: it has none such
+    RtMeshPipeline *mesh;         // NULL: it has no mesh function
+    RtTilePipeline *tile;         // NULL: it has no tile function
+    uint32_t imageblock_bytes;    // of explicit imageblocks of its functions
     DevPatches patches; // what the pipeline fixes; type 0: the vertex function is not for patches
     bool factor_scale;  // tessellation factors are scaled
     uint16_t rows[ABI_MAX_VARYINGS];                                      // DevFragmentStage.rows
@@ -70,15 +58,19 @@ struct MTLRenderPipelineState {
     bool discard_all;       // rasterization is disabled
     bool alpha_to_coverage, alpha_to_one;
     DevBlend blend[ABI_MAX_COLORS];
-    MslVertexDescriptor vertex_descriptor; // what the vertex function reads of it
-    uint32_t dynamic_strides; // bit i: the layout of vertex buffer i (index) has a dynamic stride
 };
 extern RtClass rt_render_pipeline_class;
+
+// The function that comes first, or but for the object function: that of vertices, meshes or tiles.
+static inline RtStage *rt_render_first(const MTLRenderPipelineState *p) {
+    return p->stages[p->stages[RT_VERTEX] ? RT_VERTEX : p->stages[RT_MESH] ? RT_MESH : RT_TILE];
+}
+// A new stage of the pipeline; NULL: no memory.
+RtStage *rt_render_add_stage(MTLRenderPipelineState *state, RtStageIndex i, MTLFunction *function);
 
 typedef struct RtRenderExtra { // what descriptors of metal.h do not say
     MTLPipelineOption options;
     bool any_depth_stencil, identity_colors;
-    bool validate;                               // filled in by rt_render_pipeline_create
     const MTLMeshRenderPipelineDescriptor *mesh; // NULL: none; vertex_function is the mesh function
     const struct RtLinkWish *links; // of vertex or mesh, fragment and object function; NULL: as the
                                     // descriptor says
@@ -108,7 +100,7 @@ MTLRenderPipelineState *rt_render_pipeline_create(MTLDevice *device,
                                                   const MTLRenderPipelineDescriptor *d,
                                                   const RtRenderExtra *extra, Archive *record,
                                                   MTLError **error);
-// mesh_pipeline.c: NULL: fine. That of a mesh takes the code, which must be there.
+// mesh_pipeline.c: NULL: fine.
 MTLError *rt_pipeline_set_patches(MTLRenderPipelineState *state,
                                   const MTLRenderPipelineDescriptor *d);
 MTLError *rt_pipeline_set_mesh(MTLRenderPipelineState *state,
@@ -117,37 +109,18 @@ MTLError *rt_pipeline_set_mesh(MTLRenderPipelineState *state,
 MTLRenderPipelineState *rt_tile_pipeline_create(MTLDevice *device,
                                                 const MTLTileRenderPipelineDescriptor *d,
                                                 MTLPipelineOption options, MTLError **error);
-// stage_code.c: functions as code, all at once.
-enum { RT_MAX_STAGES = 3 };
-typedef struct RtStageWish {
-    RtStage *stage;                        // gets its code; NULL there and in wrong: no memory
-    const MslVertexDescriptor *descriptor; // NULL: the function reads nothing of one
-    MTLError *wrong;                       // the answer, the caller's
-} RtStageWish;
-void rt_render_compile(const MTLDevice *device, RtStageWish *wishes, size_t n,
-                       const MTLRenderPipelineDescriptor *d, const RtRenderExtra *extra,
-                       Archive *record);
-// The best code there is, borrowed, for a draw: it may stay in what it gets.
-DevCode *rt_stage_code(MTLRenderPipelineState *state, RtStage *stage);
-void rt_stage_free(const MTLDevice *device, RtStage *stage);
-// Which outputs feed the inputs of the fragment function; in flat, those that come from primitives.
-MTLError *rt_render_link_stages(MTLRenderPipelineState *state, uint32_t flat[4]);
+// Gets the code of all stages. False: *wrong says what is wrong with the first that has none.
+bool rt_render_compile(MTLRenderPipelineState *state, MTLError **wrong);
 MTLError *rt_render_set_attachments(MTLRenderPipelineState *state,
                                     const MTLRenderPipelineDescriptor *d);
 uint8_t rt_mesh_value_type(uint32_t data_type); // mesh_pipeline.c: DEV_MESH_
-// render_link.c: what the stage's function calls, before it is compiled. NULL: fine.
-MTLError *rt_stage_link(MTLRenderPipelineState *state, RtStage *stage,
-                        const struct RtLinkWish *wish);
-// The stage of one of MTLRenderStages; NULL: the pipeline has no such function.
-RtStage *rt_render_stage(MTLRenderPipelineState *state, MTLRenderStages stage);
 // The pipeline with further functions for its stages, all of which are compiled again.
 typedef struct RtMoreFunctions {
     MTLFunction *const *functions;
     size_t n;
 } RtMoreFunctions;
-enum { RT_LINK_VERTEX, RT_LINK_FRAGMENT, RT_LINK_TILE, RT_LINK_OBJECT, RT_LINK_MESH, RT_N_LINK };
 MTLRenderPipelineState *rt_render_pipeline_extend(MTLRenderPipelineState *state,
-                                                  const RtMoreFunctions more[RT_N_LINK],
+                                                  const RtMoreFunctions more[RT_N_STAGES],
                                                   const char *call, MTLError **error);
 // The same pipeline with other colour attachments: nothing is compiled.
 MTLRenderPipelineState *rt_render_pipeline_specialise(

@@ -10,13 +10,11 @@
 #include "runtime/program/reflection.h"
 #include "runtime/program/render_pipeline.h"
 
-enum { VERTEX, FRAGMENT, OBJECT, MESH, TILE, N_STAGES };
-
 struct MTLRenderPipelineReflection {
     RtObject object;
     MTLRenderPipelineState *state; // whose part it is
-    size_t n[N_STAGES];
-    MTLBinding *bindings[N_STAGES];
+    size_t n[RT_N_STAGES];
+    MTLBinding *bindings[RT_N_STAGES];
     RfArg implicit[MSL_MAX_VERTEX]; // buffers of vertex attributes
     char names[MSL_MAX_VERTEX][24];
     MTLBinding all[];
@@ -28,7 +26,7 @@ static RT_CLASS reflection_class = {.name = "MTLRenderPipelineReflection", .owne
 // ---- Making ----
 
 static void add_stage(MTLRenderPipelineReflection *r, int s, const RtStage *stage) {
-    const RfFunction *f = stage->function->function;
+    const RfFunction *f = stage->entry;
     for (uint32_t i = 0; i < f->n_args; i++) {
         const RfArg *arg = &f->args[i];
         if (!rt_arg_is_shown(arg)) continue;
@@ -38,8 +36,8 @@ static void add_stage(MTLRenderPipelineReflection *r, int s, const RtStage *stag
 }
 
 static void add_vertex_buffers(MTLRenderPipelineReflection *r) {
-    const RtStage *stage = &r->state->vertex;
-    const AbiStageInfo *info = stage->code->stage;
+    const RtStage *stage = r->state->stages[RT_VERTEX];
+    const AbiStageInfo *info = stage->tiers.first->stage;
     for (uint32_t i = 0; info && i < info->n_vertex_buffers && i < MSL_MAX_VERTEX; i++) {
         uint32_t index = info->vertex_buffers[i];
         snprintf(r->names[i], sizeof r->names[i], "vertexBuffer.%u", index);
@@ -49,27 +47,25 @@ static void add_vertex_buffers(MTLRenderPipelineReflection *r) {
                                  .count = 1,
                                  .access = RF_READ_ONLY,
                                  .type = UINT32_MAX};
-        MTLBinding *binding = &r->bindings[VERTEX][r->n[VERTEX]++];
+        MTLBinding *binding = &r->bindings[RT_VERTEX][r->n[RT_VERTEX]++];
         rt_binding_init(binding, r->state, stage->function->library, &r->implicit[i], true);
         binding->implicit = true;
     }
 }
 
 static MTLRenderPipelineReflection *reflection_new(MTLRenderPipelineState *state) {
-    static const RtStage none;
-    const RtStage *stages[N_STAGES] = {&none, &state->fragment, &state->object_stage, &none, &none};
-    stages[state->mesh ? MESH : state->tile ? TILE : VERTEX] = &state->vertex;
+    RtStage *const *stages = state->stages;
     size_t n = MSL_MAX_VERTEX, at = 0;
-    for (int s = 0; s < N_STAGES; s++)
-        if (stages[s]->function) n += stages[s]->function->function->n_args;
+    for (int s = 0; s < RT_N_STAGES; s++)
+        if (stages[s]) n += stages[s]->entry->n_args;
     MTLRenderPipelineReflection *r = rt_alloc(sizeof *r + n * sizeof r->all[0]);
     if (!r) return NULL;
     r->object.cls = &reflection_class;
     r->state = state;
-    for (int s = N_STAGES - 1; s >= 0; s--) { // the vertex function last: its buffers follow
+    for (int s = RT_N_STAGES - 1; s >= 0; s--) { // the vertex function last: its buffers follow
         r->bindings[s] = r->all + at;
-        if (stages[s]->function) add_stage(r, s, stages[s]);
-        if (s == VERTEX && stages[s]->code) add_vertex_buffers(r);
+        if (stages[s]) add_stage(r, s, stages[s]);
+        if (s == RT_VERTEX && stages[s]) add_vertex_buffers(r);
         at += r->n[s];
     }
     return r;
@@ -104,11 +100,11 @@ static MTLBinding *binding(const MTLRenderPipelineReflection *r, int s, size_t i
         const MTLRenderPipelineReflection *reflection, size_t i) {                                 \
         return binding(reflection, s, i);                                                          \
     }
-BINDINGS_OF(vertex, VERTEX)
-BINDINGS_OF(fragment, FRAGMENT)
-BINDINGS_OF(object, OBJECT)
-BINDINGS_OF(mesh, MESH)
-BINDINGS_OF(tile, TILE)
+BINDINGS_OF(vertex, RT_VERTEX)
+BINDINGS_OF(fragment, RT_FRAGMENT)
+BINDINGS_OF(object, RT_OBJECT)
+BINDINGS_OF(mesh, RT_MESH)
+BINDINGS_OF(tile, RT_TILE)
 #undef BINDINGS_OF
 
 // ---- Pipelines with options ----

@@ -1,206 +1,423 @@
 // SPDX-License-Identifier: Apache-2.0
-// stage_code.c: the functions of render pipelines as code. Making a pipeline takes code that is
-// made to be fast from an archive or the cache, or has code made quickly; the second draw then asks
-// the compiler for the fast one, and draws after it is there use that. Both compute the same.
-// A draw keeps what it was encoded with; all code lives as long as the pipeline.
+// stage_code.c: a stage's code in tiers. Making a pipeline takes optimised code from an archive or
+// the cache, or has baseline code made, for any threadgroup shape. The first dispatch with a shape
+// asks the cache for code made for it. Else that comes from the compiler, in the background while
+// the first code runs: for a large grid at once, and the dispatch goes on with it when it comes;
+// for small ones once there were a few or they took long: programs run many kernels only once or
+// twice. Code that takes long to compile is asked for at the second large grid. Only a huge grid
+// waits (INGOT_SYNC_SPECIALISE=1: every one), and a large one of a stage that began with optimised
+// code. Draws have one shape: the second asks, and draws after it is there use it; a draw keeps
+// what it was encoded with. Binary archives, if the descriptor names any, come before cache and
+// compiler. All code lives as long as the pipeline.
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include "runtime/object/async.h"
-#include "runtime/object/device.h"
-#include "runtime/program/archive.h"
-#include "runtime/program/link.h"
-#include "runtime/program/render_pipeline.h"
+#include "base/wire.h"
+#include "os/clock.h"
 #include "os/thread.h"
+#include "runtime/object/async.h"
+#include "runtime/object/trace.h"
+#include "runtime/program/archive.h"
+#include "runtime/program/cache.h"
+#include "runtime/program/link.h"
+#include "runtime/program/stage.h"
 
-typedef struct BetterJob {
-    MTLRenderPipelineState *state; // retained: the owner of the stage
-    RtStage *stage;
-} BetterJob;
+// Arrays that optimising would have turned into registers may make baseline code need much stack.
+enum { BASELINE_STACK_BYTES = 1 << 20 }; // of a SIMD-group
 
-void rt_stage_free(const MTLDevice *device, RtStage *stage) {
-    rt_code_free(device, stage->code);
-    if (stage->tier) rt_code_free(device, atomic_load(&stage->tier->better));
-    rt_free(stage->tier);
-    rt_free(stage->constants);
-    rt_free(stage->arg_use);
-    rt_linkage_free(stage->linkage);
-    mtl_release(stage->function);
+static void code_free(const MTLDevice *device, DevCode *code) {
+    if (code) device->table->code_free(code);
 }
 
-static RtKernelRequest stage_request(const MTLDevice *device, const RtStage *stage,
-                                     const MslVertexDescriptor *descriptor) {
+void rt_tiers_free(RtTiers *t, const MTLDevice *device) {
+    for (unsigned i = 0; i < atomic_load(&t->n_variants); i++)
+        code_free(device, atomic_load(&t->variants[i].code));
+    for (unsigned i = 0; i < RT_N_REACH; i++) code_free(device, atomic_load(&t->wider[i]));
+    code_free(device, atomic_load(&t->any.code));
+    code_free(device, t->first);
+    pthread_mutex_destroy(&t->lock);
+}
+
+// ---- Making ----
+
+static void *find_kept(const unsigned char key[SHA256_BYTES], size_t *n_bytes) {
+    CacheKey k;
+    memcpy(k.hash, key, sizeof k.hash);
+    Blob *blob = cache_find_kernel(&k);
+    void *copy = blob ? malloc(blob->n_bytes) : NULL;
+    if (copy) memcpy(copy, blob->data, *n_bytes = blob->n_bytes);
+    blob_release(blob);
+    return copy;
+}
+
+static void store_kept(const unsigned char key[SHA256_BYTES], const void *bytes, size_t n_bytes) {
+    CacheKey k;
+    memcpy(k.hash, key, sizeof k.hash);
+    Blob *blob = blob_copy(bytes, n_bytes);
+    if (blob) cache_store_kernel(&k, blob);
+    blob_release(blob);
+}
+
+// Is it the code of the function? Vertex functions have slots for the buffers of attributes, too.
+static bool fits(const RtStage *stage, const DevCode *code, const char **why) {
+    const RfFunction *f = stage->entry;
+    const AbiStageInfo *info = code->stage;
+    *why = "its arguments are not those of the library";
+    if (!info && code->n_slots != f->n_slots) return false;
+    *why = "it is not that of the function";
+    if (f->stage != RF_VERTEX && f->stage != RF_FRAGMENT) return !info;
+    return info && info->stage == f->stage && info->n_inputs <= ABI_MAX_VARYINGS &&
+           info->n_outputs <= ABI_MAX_VARYINGS;
+}
+
+// bytes: what the compiler made of the request; NULL for a device that needs none. NULL and a
+// sentence in `why`.
+static DevCode *load(const RtStage *stage, const RtKernelRequest *request, const Blob *bytes,
+                     char *why, size_t why_bytes) {
+    static const DevCache cache = {.find = find_kept, .store = store_kept};
+    const DevTable *table = stage->device->table;
+    DevCodeSource source = {.bytes = bytes ? bytes->data : NULL,
+                            .n_bytes = bytes ? bytes->n_bytes : 0,
+                            .function = stage->entry,
+                            .cache = &cache};
+    WireOut question = {0};
+    Metallib **libraries = NULL;
+    if (table->wants_requests &&
+        rt_kernel_question(request, &question, &libraries, &source.n_libraries)) {
+        source.request = question.data;
+        source.request_bytes = question.n_bytes;
+        source.libraries = libraries;
+    }
+    DevCode *code = table->code_load(stage->device->context, &source, why, why_bytes);
+    wire_free(&question);
+    free(libraries);
+    const char *wrong;
+    if (code) code->n_bytes = source.n_bytes;
+    if (!code || fits(stage, code, &wrong)) return code;
+    snprintf(why, why_bytes, "%s", wrong);
+    table->code_free(code);
+    return NULL;
+}
+
+static RtKernelRequest request_of(const RtStage *stage, const uint32_t shape[3], unsigned reach) {
+    const MTLDevice *device = stage->device;
     return (RtKernelRequest){.library = stage->function->library->lib,
-                             .function = stage->function->function->name,
+                             .function = stage->entry->name,
                              .constants = stage->constants,
                              .n_constants = stage->n_constants,
                              .links = stage->linkage ? &stage->linkage->links : NULL,
-                             .vertex = descriptor,
+                             .vertex = stage->inputs,
+                             .shape = {shape[0], shape[1], shape[2]},
                              .target = device->facts.target,
                              .width = device->width,
                              .debug = device->debug,
                              .validate = stage->validate,
-                             .watch = rt_watch_stage(device, stage->validate),
-                             .reach = rt_reach_bits[RT_N_REACH - 1]};
+                             .watch = rt_watch(device, stage->validate, stage->draws),
+                             .reach = rt_reach_bits[reach],
+                             .archives = stage->archives.archives,
+                             .n_archives = stage->archives.n,
+                             .archived_only = stage->archives.only,
+                             .record = stage->archives.record};
 }
 
-// NULL and a sentence in `why`.
-static DevCode *load(const MTLDevice *device, const RtStage *stage, const RtKernelRequest *request,
-                     const Blob *bytes, char *why, size_t why_bytes) {
-    const RfFunction *f = stage->function->function;
-    DevCode *code = rt_code_load(device, request, bytes, f, why, why_bytes);
-    const AbiStageInfo *info = code ? code->stage : NULL;
-    bool compute = f->stage == RF_OBJECT || f->stage == RF_MESH || f->stage == RF_KERNEL;
-    bool fits = compute ? !info
-                        : info && info->stage == f->stage && info->n_inputs <= ABI_MAX_VARYINGS &&
-                              info->n_outputs <= ABI_MAX_VARYINGS;
-    if (!code || fits) return code;
-    snprintf(why, why_bytes, "it is not that of the function");
-    rt_code_free(device, code);
-    return NULL;
+static void trace_code(const RtKernelRequest *request, const Blob *code, RtOrigin origin,
+                       uint64_t start_ns) {
+    static const char *const names[] = {"compiler", "cache", "archive"};
+    char name[96], args[128];
+    snprintf(name, sizeof name, "code of %s", request->function);
+    snprintf(args, sizeof args, "\"from\":\"%s\",\"threadgroup\":[%u,%u,%u],\"bytes\":%zu",
+             code ? names[origin] : "nowhere: an error", request->shape[0], request->shape[1],
+             request->shape[2], code ? code->n_bytes : 0);
+    rt_trace_host_span("compile", name, start_ns, args);
 }
 
-static DevCode *make(const MTLDevice *device, const RtStage *stage, const RtKernelRequest *request,
-                     MTLError **wrong) {
+typedef enum How { IF_CACHED, BASELINE, OPTIMISED, IN_BACKGROUND } How; // the last two: alike
+
+static DevCode *make(const RtStage *stage, const uint32_t shape[3], unsigned reach, How how,
+                     MTLError **error) {
+    static const uint32_t any[3]; // baseline code is for all shapes, also if there is one only
+    RtKernelRequest request = request_of(stage, how == BASELINE ? any : shape, reach);
+    request.background = how == IN_BACKGROUND;
+    request.cached_only = how == IF_CACHED;
+    request.tier = how == BASELINE ? TIER_BASELINE : TIER_OPTIMISED;
     RtCompileError answer = {0};
-    bool compiles = *device->facts.target != 0;
-    Blob *bytes = compiles ? rt_compile_kernel(request, &answer) : NULL;
     DevCode *code = NULL;
-    char why[256] = "";
+    uint64_t start = rt_is_tracing() ? os_now_ns() : 0;
+    bool compiles = *stage->device->facts.target != 0;
+    Blob *bytes = compiles ? rt_compile_kernel(&request, &answer) : NULL;
+    if (start && (bytes || how != IF_CACHED)) trace_code(&request, bytes, answer.origin, start);
     if (bytes || !compiles) {
-        code = load(device, stage, request, bytes, why, sizeof why);
-        if (!code && wrong)
-            *wrong = rt_error_new(MTLRenderPipelineErrorDomain, MTLRenderPipelineErrorInternal,
-                                  "The code of '%s' cannot be used: %s.", request->function, why);
-    } else if (wrong) {
-        long kind = answer.status == RT_COMPILE_FAILED ? MTLRenderPipelineErrorInvalidInput
-                                                       : MTLRenderPipelineErrorInternal;
-        *wrong = rt_error_from_compiler(MTLRenderPipelineErrorDomain, kind, &answer, "");
+        char why[256] = "";
+        code = load(stage, &request, bytes, why, sizeof why);
+        if (!code && error)
+            *error = rt_stage_error(stage, MTLComputePipelineErrorInternal,
+                                    "The code of '%s' cannot be used: %s.", request.function, why);
+    } else if (error) {
+        long kind = answer.status == RT_COMPILE_FAILED ? MTLComputePipelineErrorInvalidInput
+                                                       : MTLComputePipelineErrorInternal;
+        *error = rt_error_from_compiler(rt_stage_domain(stage), kind, &answer, "");
     }
     blob_release(bytes);
     rt_compile_error_clear(&answer);
     return code;
 }
 
-// As for kernels (pipeline.c): nothing is made in a hurry that will be kept or is to be looked at.
-static bool may_be_baseline(const MTLDevice *device, const RtKernelRequest *request) {
-    return !request->record && !request->archived_only && !request->validate && !request->width &&
-           !device->sync_specialise && *device->facts.target;
+// ---- The first code ----
+
+// Nothing is baseline code that will be kept (archives), or that is asked for to be looked at:
+// checked, or of another width.
+static bool may_be_baseline(const RtStage *stage) {
+    const MTLDevice *device = stage->device;
+    return !stage->archives.record && !stage->archives.only && !stage->validate &&
+           !device->schedule && !device->sync_specialise && !device->width && *device->facts.target;
 }
 
-// True: stage->code is set, or *wrong.
-static bool make_baseline(const MTLDevice *device, RtStage *stage, RtKernelRequest request,
-                          MTLError **wrong) {
-    if (!may_be_baseline(device, &request)) return false;
-    request.tier = TIER_BASELINE;
-    DevCode *code = make(device, stage, &request, wrong);
-    if (!code) return true;
-    RtStageTier *tier = code->stack_bytes > RT_BASELINE_STACK_BYTES ? NULL : rt_alloc(sizeof *tier);
-    if (!tier) {
-        rt_code_free(device, code);
-        return false;
-    }
-    *tier = (RtStageTier){.described = request.vertex != NULL};
-    if (request.vertex) tier->descriptor = *request.vertex;
-    stage->tier = tier;
-    stage->code = code;
-    return true;
-}
-
-typedef struct Work { // of one function
-    const MTLDevice *device;
-    RtStageWish *wish;
-    RtKernelRequest request;
+typedef struct Work {
+    RtStage *stage;
+    MTLError *wrong;
 } Work;
 
 static void *compile(void *context) {
-    const Work *w = context;
-    RtStageWish *wish = w->wish;
-    if (!make_baseline(w->device, wish->stage, w->request, &wish->wrong))
-        wish->stage->code = make(w->device, wish->stage, &w->request, &wish->wrong);
+    Work *w = context;
+    RtTiers *t = &w->stage->tiers;
+    if (may_be_baseline(w->stage)) {
+        DevCode *code = make(w->stage, w->stage->required, t->reach, BASELINE, &w->wrong);
+        if (code && code->stack_bytes > BASELINE_STACK_BYTES) {
+            code_free(w->stage->device, code);
+        } else {
+            t->first = code;
+            t->tier = TIER_BASELINE;
+            t->any.reach = t->reach;
+            atomic_store(&t->any.counting, true);
+            return NULL;
+        }
+    }
+    t->first = make(w->stage, w->stage->required, t->reach, OPTIMISED, &w->wrong);
     return NULL;
-}
-
-// Everything but the code, which may be there already. False: nothing is left to do.
-static bool begin(Work *w, const RtRenderExtra *extra) {
-    RtStage *stage = w->wish->stage;
-    const RfFunction *f = stage->function->function;
-    stage->constants = rt_function_constants(stage->function, &stage->n_constants);
-    stage->arg_use = rt_alloc(f->n_args ? f->n_args : 1);
-    if (!stage->constants || !stage->arg_use) return false;
-    for (uint32_t i = 0; i < f->n_args; i++)
-        stage->arg_use[i] = (unsigned char)rt_condition_use(stage->function, f->args[i].condition);
-    stage->validate = extra->validate;
-    w->request.constants = stage->constants;
-    w->request.n_constants = stage->n_constants;
-    w->request.validate = stage->validate;
-    w->request.watch = rt_watch_stage(w->device, stage->validate);
-    if (!may_be_baseline(w->device, &w->request)) return true;
-    RtKernelRequest made = w->request;
-    made.cached_only = true;
-    return !(stage->code = make(w->device, stage, &made, NULL));
 }
 
 // Functions that need the compiler have a process of it each, as far as there are any: this thread
 // waits for the first, others for the rest. What goes into an archive goes there in order.
-void rt_render_compile(const MTLDevice *device, RtStageWish *wishes, size_t n,
-                       const MTLRenderPipelineDescriptor *d, const RtRenderExtra *extra,
-                       Archive *record) {
-    Archive *archives[16];
-    size_t n_archives = 0, n_left = 0;
-    Work left[RT_MAX_STAGES];
+bool rt_stages_compile(RtStage *const *stages, size_t n, MTLError **error) {
+    Work left[RT_MAX_STAGES] = {0};
     pthread_t threads[RT_MAX_STAGES];
-    bool started[RT_MAX_STAGES] = {0};
-    for (size_t i = 0; d->binary_archives && i < d->binary_archive_count && n_archives < 16; i++)
-        if (d->binary_archives[i]) archives[n_archives++] = d->binary_archives[i]->content;
+    bool started[RT_MAX_STAGES] = {0}, ok = true;
+    size_t n_left = 0;
     for (size_t i = 0; i < n; i++) {
-        Work *w = &left[n_left];
-        *w = (Work){device, &wishes[i],
-                    stage_request(device, wishes[i].stage, wishes[i].descriptor)};
-        w->request.archives = archives;
-        w->request.n_archives = n_archives;
-        w->request.archived_only = extra->options & MTLPipelineOptionFailOnBinaryArchiveMiss;
-        w->request.record = record;
-        n_left += begin(w, extra);
+        if (!stages[i]) continue;
+        RtTiers *t = &stages[i]->tiers;
+        t->reach = stages[i]->draws ? RT_N_REACH - 1 : rt_device_reach(stages[i]->device);
+        if (may_be_baseline(stages[i]))
+            t->first = make(stages[i], stages[i]->required, t->reach, IF_CACHED, NULL);
+        if (!t->first) left[n_left++].stage = stages[i];
     }
-    for (size_t i = 1; i < n_left && !record && *device->facts.target; i++)
-        started[i] = os_thread_start(&threads[i], compile, &left[i]);
+    for (size_t i = 1; i < n_left; i++) {
+        const RtStage *stage = left[i].stage;
+        if (!stage->archives.record && *stage->device->facts.target)
+            started[i] = os_thread_start(&threads[i], compile, &left[i]);
+    }
     for (size_t i = 0; i < n_left; i++)
         if (!started[i]) compile(&left[i]);
-    for (size_t i = 0; i < n_left; i++)
+    for (size_t i = 0; i < n_left; i++) {
         if (started[i]) pthread_join(threads[i], NULL);
-}
-
-static void run_better_job(void *context) {
-    BetterJob *job = context;
-    RtStageTier *tier = job->stage->tier;
-    RtKernelRequest request =
-        stage_request(job->state->device, job->stage, tier->described ? &tier->descriptor : NULL);
-    request.background = true;
-    atomic_store(&tier->better, make(job->state->device, job->stage, &request, NULL));
-    mtl_release(job->state);
-    rt_free(job);
-}
-
-static void ask_for_better(MTLRenderPipelineState *state, RtStage *stage) {
-    BetterJob *job = rt_alloc(sizeof *job);
-    if (!job) return;
-    *job = (BetterJob){mtl_retain(state), stage};
-    if (rt_async(run_better_job, job)) return;
-    mtl_release(state);
-    rt_free(job);
-}
-
-DevCode *rt_stage_code(MTLRenderPipelineState *state, RtStage *stage) {
-    RtStageTier *tier = stage->tier;
-    if (!tier) return stage->code;
-    DevCode *code = atomic_load_explicit(&tier->better, memory_order_acquire);
-    if (code) return code;
-    if (atomic_load_explicit(&tier->n_draws, memory_order_relaxed) < 2 &&
-        atomic_fetch_add(&tier->n_draws, 1) == 1) {
-        // One that differs in colours only shares its stages, at other addresses.
-        MTLRenderPipelineState *owner = state->base ? state->base : state;
-        size_t at = (size_t)((char *)stage - (char *)state);
-        ask_for_better(owner, (RtStage *)(void *)((char *)owner + at));
+        if (ok)
+            *error = left[i].wrong;
+        else
+            mtl_release(left[i].wrong);
+        ok &= left[i].stage->tiers.first != NULL;
     }
-    return stage->code;
+    return ok;
+}
+
+// ---- Optimised code ----
+
+typedef struct Job {
+    RtStage *stage; // its pipeline is retained
+    RtVariant *variant;
+} Job;
+
+static void run_job(void *context) {
+    const Job *job = context;
+    RtVariant *v = job->variant;
+    void *pipeline = job->stage->pipeline;
+    atomic_store(&v->code, make(job->stage, v->shape, v->reach, IN_BACKGROUND, NULL));
+    rt_free(context);
+    mtl_release(pipeline);
+}
+
+static void make_in_background(RtStage *stage, RtVariant *variant) {
+    Job *job = rt_alloc(sizeof *job);
+    if (!job) return;
+    *job = (Job){stage, variant};
+    mtl_retain(stage->pipeline);
+    if (rt_async(run_job, job)) return;
+    mtl_release(stage->pipeline);
+    rt_free(job);
+}
+
+static RtVariant *find_variant(RtTiers *t, const uint32_t shape[3], unsigned reach) {
+    unsigned n = atomic_load_explicit(&t->n_variants, memory_order_acquire);
+    for (unsigned i = 0; i < n; i++)
+        if (memcmp(t->variants[i].shape, shape, 3 * sizeof *shape) == 0 &&
+            t->variants[i].reach == reach)
+            return &t->variants[i];
+    return NULL;
+}
+
+// True if the caller is to fill *variant; false: it exists, or there is no room.
+static bool add_variant(RtTiers *t, const uint32_t shape[3], unsigned reach, RtVariant **variant) {
+    pthread_mutex_lock(&t->lock);
+    unsigned n = atomic_load(&t->n_variants);
+    bool added = n < RT_MAX_VARIANTS && !find_variant(t, shape, reach);
+    if (added) {
+        *variant = &t->variants[n];
+        memcpy((*variant)->shape, shape, 3 * sizeof *shape);
+        (*variant)->reach = reach;
+        atomic_store(&t->n_variants, n + 1);
+    }
+    pthread_mutex_unlock(&t->lock);
+    return added;
+}
+
+// General code can take ten times as long, and a compile takes as long as a few such grids; that of
+// a kernel whose code is heavy takes seconds, as much as much larger ones. Of 475 kernels and
+// shapes in the tests of an array library, 411 are dispatched at most 8 times.
+// Baseline code of a kernel that takes half a second to compile well has 42 KB and more.
+enum {
+    LARGE_GRID = 1 << 14,
+    HUGE_GRID = 1 << 22,
+    HEAVY_BYTES = 1 << 17,
+    HEAVY_BASELINE_BYTES = 42 << 10,
+    FEW_DISPATCHES = 8,
+    FEW_DRAWS = 2,
+    LONG_NS = 20000000, // in baseline code, all dispatches together
+    // What is left of a dispatch should last twice as long as the compiler takes (3 to 6 us for a
+    // byte of the baseline code): the two share the machine.
+    NS_PER_BASELINE_BYTE = 10000,
+};
+
+static bool is_heavy(const RtTiers *t) {
+    return t->first->n_bytes >= (t->tier == TIER_BASELINE ? HEAVY_BASELINE_BYTES : HEAVY_BYTES);
+}
+
+// Whether the first code has cost so much time that optimised code is worth compiling.
+static bool took_long(const RtTiers *t) {
+    return t->tier == TIER_BASELINE &&
+           atomic_load_explicit(&t->first->spent_ns, memory_order_relaxed) > LONG_NS;
+}
+
+// Another use of the first code where there is no other. True: it is time for the caller to ask the
+// compiler, and nobody else will.
+static bool count_use(RtTiers *t, RtVariant *variant, unsigned few, bool at_once) {
+    if (!atomic_load_explicit(&variant->counting, memory_order_acquire)) return false;
+    pthread_mutex_lock(&t->lock);
+    bool now = ++variant->n_uses >= few || at_once;
+    now = now && atomic_exchange(&variant->counting, false);
+    pthread_mutex_unlock(&t->lock);
+    return now;
+}
+
+static void count_dispatch(RtStage *stage, RtVariant *variant, bool large, bool wait) {
+    if (!count_use(&stage->tiers, variant, FEW_DISPATCHES,
+                   wait || large || took_long(&stage->tiers)))
+        return;
+    if (wait)
+        atomic_store(&variant->code, make(stage, variant->shape, variant->reach, OPTIMISED, NULL));
+    else
+        make_in_background(stage, variant);
+}
+
+// Remembers the shape for archives that add such a pipeline later.
+static void note_shape(const RtStage *stage, const uint32_t shape[3]) {
+    RtKernelRequest general = request_of(stage, stage->required, 0);
+    CacheKey key;
+    if (rt_kernel_key(&general, &key)) rt_shapes_note(stage->device, &key, shape);
+}
+
+void rt_stage_prepare(RtStage *stage, const uint32_t shape[3], uint64_t n_threads) {
+    RtTiers *t = &stage->tiers;
+    RtVariant *variant;
+    bool baseline = t->tier == TIER_BASELINE;
+    // Of large grids that do not wait the first asks, the second if the code is heavy.
+    bool large = baseline && n_threads >= LARGE_GRID,
+         wait = stage->device->sync_specialise ||
+                n_threads >= (baseline || is_heavy(t) ? HUGE_GRID : LARGE_GRID);
+    unsigned reach = rt_device_reach(stage->device);
+    if (stage->required[0] && !baseline) return; // the first code is for this shape
+    if ((variant = find_variant(t, shape, reach))) {
+        count_dispatch(stage, variant, large, wait);
+        return;
+    }
+    if (!add_variant(t, shape, reach, &variant)) {
+        count_dispatch(stage, &t->any, large, false);
+        return;
+    }
+    if (!stage->required[0]) note_shape(stage, shape);
+    DevCode *code = make(stage, shape, reach, wait ? OPTIMISED : IF_CACHED, NULL);
+    atomic_store(&variant->code, code);
+    bool ask = !code && !wait && !stage->archives.only, now = large && !is_heavy(t);
+    atomic_store_explicit(&variant->counting, ask && !now, memory_order_release);
+    if (ask && now) make_in_background(stage, variant);
+}
+
+// The first code, for buffers longer than there were when the pipeline was made.
+static DevCode *wider_code(RtStage *stage, unsigned reach) {
+    RtTiers *t = &stage->tiers;
+    DevCode *code = atomic_load_explicit(&t->wider[reach], memory_order_acquire);
+    if (code) return code;
+    pthread_mutex_lock(&t->lock);
+    code = atomic_load(&t->wider[reach]);
+    if (!code) code = make(stage, stage->required, reach, OPTIMISED, NULL);
+    atomic_store(&t->wider[reach], code);
+    pthread_mutex_unlock(&t->lock);
+    return code;
+}
+
+// It would be worth having now: is asked for in the background, unless it was. Any thread.
+static void want_optimised(void *context, const uint32_t shape[3]) {
+    RtStage *stage = context;
+    RtVariant *v = find_variant(&stage->tiers, shape, rt_device_reach(stage->device));
+    if (v && atomic_load_explicit(&v->counting, memory_order_relaxed) &&
+        atomic_exchange(&v->counting, false))
+        make_in_background(stage, v);
+}
+
+bool rt_stage_dispatch(RtStage *stage, DevDispatch *d) {
+    RtTiers *t = &stage->tiers;
+    unsigned reach = rt_device_reach(stage->device);
+    RtVariant *v = find_variant(t, d->group_size, reach);
+    d->code = v ? atomic_load_explicit(&v->code, memory_order_acquire) : NULL;
+    if (!d->code && reach > t->reach)
+        d->code = wider_code(stage, reach);
+    else if (!d->code && !(d->code = atomic_load_explicit(&t->any.code, memory_order_acquire)))
+        d->code = t->first;
+    if (v && t->tier == TIER_BASELINE) {
+        d->optimised = &v->code;
+        d->want_optimised = want_optimised;
+        d->want_context = stage;
+        d->want_ns = (uint64_t)t->first->n_bytes * NS_PER_BASELINE_BYTE;
+    }
+    return d->code != NULL;
+}
+
+DevCode *rt_stage_draw(RtStage *stage) {
+    RtTiers *t = &stage->tiers;
+    DevCode *code = atomic_load_explicit(&t->any.code, memory_order_acquire);
+    if (code) return code;
+    if (count_use(t, &t->any, FEW_DRAWS, false)) make_in_background(stage, &t->any);
+    return t->first;
+}
+
+bool rt_stage_record_shapes(RtStage *stage, MTLError **error) {
+    RtKernelRequest general = request_of(stage, stage->required, 0);
+    uint32_t shapes[RT_MAX_VARIANTS][3];
+    CacheKey key;
+    if (!rt_kernel_key(&general, &key)) return false;
+    size_t n = stage->required[0] ? 0 : rt_shapes_get(stage->device, &key, shapes, RT_MAX_VARIANTS);
+    for (size_t i = 0; i < n; i++) {
+        DevCode *code = make(stage, shapes[i], stage->tiers.reach, OPTIMISED, error);
+        if (!code) return false;
+        code_free(stage->device, code);
+    }
+    return true;
 }

@@ -34,7 +34,7 @@ static bool fits(const AbiPixelFormat *p, uint32_t data_type) {
 
 // The colours of an implicit imageblock against the attachments.
 static MTLError *add_values(MTLRenderPipelineState *state) {
-    const MTLFunction *function = state->vertex.function;
+    const MTLFunction *function = state->stages[RT_TILE]->function;
     const RfFunction *f = function->function;
     for (uint32_t i = 0; f->color_block_bytes && i < f->n_outputs; i++) {
         const RfValue *v = &f->outputs[i];
@@ -60,23 +60,21 @@ static MTLError *add_values(MTLRenderPipelineState *state) {
 }
 
 static MTLError *set_tile(MTLRenderPipelineState *state, const MTLTileRenderPipelineDescriptor *d) {
-    const RfFunction *f = state->vertex.function->function;
+    const RfFunction *f = state->stages[RT_TILE]->entry;
     if (d->max_total_threads_per_threadgroup > MAX_THREADS)
         return invalid("A threadgroup has at most %d threads, not %zu.", MAX_THREADS,
                        d->max_total_threads_per_threadgroup);
     RtTilePipeline *t = rt_alloc(sizeof *t + (f->n_outputs ? f->n_outputs : 1) * sizeof *t->values);
     if (!t) return rt_error_no_memory();
     state->tile = t;
-    t->stage = (DevTileStage){.function = {.code = state->vertex.code,
-                                           .n_slots = f->n_slots,
-                                           .payload_slot = UINT32_MAX,
-                                           .output_slot = UINT32_MAX},
-                              .pixel_bytes =
-                                  f->color_block_bytes ? f->color_block_bytes : f->imageblock_bytes,
-                              .is_explicit = !f->color_block_bytes,
-                              .values = t->values};
+    t->stage = (DevTileStage){
+        .function = {.n_slots = f->n_slots, .payload_slot = UINT32_MAX, .output_slot = UINT32_MAX},
+        .pixel_bytes = f->color_block_bytes ? f->color_block_bytes : f->imageblock_bytes,
+        .is_explicit = !f->color_block_bytes,
+        .values = t->values};
     for (uint32_t i = 0; i < f->n_args; i++)
-        if (f->args[i].kind == RF_ARG_IMAGEBLOCK && state->vertex.arg_use[i] != RT_ARG_OFF) {
+        if (f->args[i].kind == RF_ARG_IMAGEBLOCK &&
+            state->stages[RT_TILE]->arg_use[i] != RT_ARG_OFF) {
             bool second = f->args[i].index == 0 && f->color_block_bytes;
             *(second ? &t->stage.function.payload_slot : &t->stage.function.output_slot) =
                 f->args[i].slot;
@@ -92,45 +90,39 @@ static MTLError *set_tile(MTLRenderPipelineState *state, const MTLTileRenderPipe
     return add_values(state);
 }
 
-static MTLRenderPipelineState *create(MTLDevice *device, const MTLTileRenderPipelineDescriptor *d,
-                                      MTLPipelineOption options, Archive *record,
-                                      MTLError **error) {
-    MTLRenderPipelineDescriptor common = {.label = d->label,
-                                          .raster_sample_count = d->raster_sample_count,
-                                          .binary_archives = d->binary_archives,
-                                          .binary_archive_count = d->binary_archive_count,
-                                          .shader_validation = d->shader_validation};
+static MTLError *fill(MTLRenderPipelineState *state, const MTLTileRenderPipelineDescriptor *d,
+                      MTLPipelineOption options, Archive *record) {
+    MTLRenderPipelineDescriptor common = {.raster_sample_count = d->raster_sample_count};
     for (unsigned i = 0; i < ABI_MAX_COLORS; i++)
         common.color_attachments[i].pixel_format = d->color_attachments[i].pixel_format;
     const RfFunction *f = d->tile_function->function;
-    RtRenderExtra extra = {.options = options,
-                           .validate = rt_wants_validation(device, d->label, d->shader_validation)};
-    MTLError *wrong = rt_device_lacks(device, DEV_RENDER);
-    if (wrong) {
-        rt_error_set(error, wrong);
-        return NULL;
-    }
-    MTLRenderPipelineState *state = rt_new(&rt_render_pipeline_class, sizeof *state);
-    if (!state) goto fail;
-    state->device = mtl_retain(device);
-    state->validate = extra.validate;
-    state->any_depth_stencil = true;
-    rt_label_set(&state->label, d->label);
-    state->vertex.function = mtl_retain(d->tile_function);
-    if (f->stage != RF_KERNEL) {
-        wrong = invalid("'%s' is not a kernel function.", f->name);
-        goto fail;
-    }
-    if ((wrong = rt_render_set_attachments(state, &common))) goto fail;
+    if (f->stage != RF_KERNEL) return invalid("'%s' is not a kernel function.", f->name);
+    MTLError *wrong = rt_render_set_attachments(state, &common);
+    if (wrong) return wrong;
+    RtStage *stage = rt_render_add_stage(state, RT_TILE, d->tile_function);
+    if (!stage ||
+        !rt_stage_set_archives(stage, &(RtStageArchives){d->binary_archives,
+                                                         d->binary_archive_count, options, record}))
+        return rt_error_no_memory();
     const RtLinkWish wish = {d->linked_functions, d->preloaded_libraries,
                              d->preloaded_library_count, d->max_call_stack_depth,
                              d->support_adding_binary_functions};
-    if ((wrong = rt_stage_link(state, &state->vertex, &wish))) goto fail;
-    RtStageWish compiled = {.stage = &state->vertex};
-    rt_render_compile(device, &compiled, 1, &common, &extra, record);
-    wrong = compiled.wrong;
-    if (!state->vertex.code || (wrong = set_tile(state, d))) goto fail;
-    return state;
+    if ((wrong = rt_stage_link(stage, &wish))) return wrong;
+    if (!rt_render_compile(state, &wrong)) return wrong ? wrong : rt_error_no_memory();
+    return set_tile(state, d);
+}
+
+static MTLRenderPipelineState *create(MTLDevice *device, const MTLTileRenderPipelineDescriptor *d,
+                                      MTLPipelineOption options, Archive *record,
+                                      MTLError **error) {
+    MTLError *wrong = rt_device_lacks(device, DEV_RENDER);
+    MTLRenderPipelineState *state = wrong ? NULL : rt_new(&rt_render_pipeline_class, sizeof *state);
+    if (!state) goto fail;
+    state->device = mtl_retain(device);
+    state->validate = rt_wants_validation(device, d->label, d->shader_validation);
+    state->any_depth_stencil = true;
+    rt_label_set(&state->label, d->label);
+    if (!(wrong = fill(state, d, options, record))) return state;
 
 fail:
     rt_error_set(error, wrong);

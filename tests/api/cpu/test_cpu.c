@@ -182,7 +182,8 @@ typedef struct Wish {
     DevCode *fast, *_Atomic optimised;
 } Wish;
 
-static void want_optimised(void *context) {
+static void want_optimised(void *context, const uint32_t shape[3]) {
+    (void)shape;
     Wish *wish = context;
     atomic_fetch_add(&wish->n, 1);
     atomic_store(&wish->optimised, wish->fast);

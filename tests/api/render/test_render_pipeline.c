@@ -78,7 +78,7 @@ static void stages_are_matched_by_name(void **state) {
     // outputs: uv 0 1, color 2 .. 5, id 6; inputs: id 0, uv 1 2, other 3 .. 6
     static const uint16_t rows[] = {6, 0, 1, 2, 3, 4, 5};
     for (int i = 0; i < 7; i++) assert_int_equal(p->rows[i], ABI_VERTEX_FIRST + rows[i]);
-    const AbiStageInfo *info = p->vertex.code->stage;
+    const AbiStageInfo *info = p->stages[RT_VERTEX]->tiers.first->stage;
     assert_int_equal(info->n_vertex_buffers, 1);
     assert_int_equal(p->blend[0].write_mask, MTLColorWriteMaskAll);
     mtl_release(library);
@@ -134,7 +134,7 @@ static void without_fragments(void **state) {
         library, "plain", NULL,
         (MTLRenderPipelineDescriptor){.depth_attachment_pixel_format = MTLPixelFormatDepth32Float},
         NULL);
-    assert_null(p->fragment.code);
+    assert_null(p->stages[RT_FRAGMENT]);
     mtl_release(p);
     p = make(library, "nothing", "f", (MTLRenderPipelineDescriptor){.rasterization_disabled = true},
              NULL);
@@ -144,7 +144,7 @@ static void without_fragments(void **state) {
         library, "plain", "deep",
         (MTLRenderPipelineDescriptor){.depth_attachment_pixel_format = MTLPixelFormatDepth32Float},
         NULL);
-    assert_true(p->fragment.code->stage->flags & ABI_STAGE_DEPTH);
+    assert_true(p->stages[RT_FRAGMENT]->tiers.first->stage->flags & ABI_STAGE_DEPTH);
     mtl_release(p);
     mtl_release(library);
 }

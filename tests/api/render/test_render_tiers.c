@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_render_tiers.c: functions of render pipelines start with code that is made quickly, and go
+// test_render_tiers.c: functions of render pipelines start with baseline code, and go
 // on with fast code once a second draw has asked for it. Pictures of floats must be the same to the
 // last bit before and after: vertices with attributes, fragments, objects and meshes, tile
 // functions. A pipeline that goes away while its fast code is being made is left in peace.
@@ -135,27 +135,29 @@ static void draw(const Pipelines *p, float out[N]) {
     mtl_release(texture);
 }
 
-// Waits until the stage has its fast code, at most a minute.
-static void wait_for_better(const RtStage *stage) {
-    if (!stage->function) return;
-    if (!stage->tier)
+// Waits until the stage has its optimised code, at most a minute.
+static void wait_for_optimised(const RtStage *stage) {
+    if (!stage) return;
+    if (stage->tiers.tier != TIER_BASELINE)
         fail_msg("'%s' has no code behind the first", stage->function->function->name);
-    for (int i = 0; i < 60000 && !atomic_load(&stage->tier->better); i++) usleep(1000);
-    if (!atomic_load(&stage->tier->better))
-        fail_msg("the fast code of '%s' did not come", stage->function->function->name);
+    for (int i = 0; i < 60000 && !atomic_load(&stage->tiers.any.code); i++) usleep(1000);
+    if (!atomic_load(&stage->tiers.any.code))
+        fail_msg("the optimised code of '%s' did not come", stage->function->function->name);
 }
 
 static void expect_same(Pipelines p) {
     static float first[N], second[N], third[N];
-    assert_null(atomic_load(&p.draw->fragment.tier->better));
+    const RtTiers *fragment = &p.draw->stages[RT_FRAGMENT]->tiers;
+    assert_null(atomic_load(&fragment->any.code));
     draw(&p, first);
-    assert_null(atomic_load(&p.draw->fragment.tier->better)); // one picture: nothing more is made
+    assert_null(atomic_load(
+        &p.draw->stages[RT_FRAGMENT]->tiers.any.code)); // one picture: nothing more is made
     draw(&p, second);
     const MTLRenderPipelineState *all[] = {p.draw, p.tile};
     for (int i = 0; i < 2 && all[i]; i++) {
-        wait_for_better(&all[i]->vertex);
-        wait_for_better(&all[i]->object_stage);
-        wait_for_better(&all[i]->fragment);
+        wait_for_optimised(rt_render_first(all[i]));
+        wait_for_optimised(all[i]->stages[RT_OBJECT]);
+        wait_for_optimised(all[i]->stages[RT_FRAGMENT]);
     }
     draw(&p, third);
     float brightest = 0;
@@ -163,7 +165,7 @@ static void expect_same(Pipelines p) {
     assert_true(brightest > 0.1f);
     for (size_t i = 0; i < N; i++)
         if (memcmp(&first[i], &second[i], 4) || memcmp(&first[i], &third[i], 4))
-            fail_msg("pixel %zu, %zu, part %zu: %a in quick code, %a and %a later", i / 4 % SIDE,
+            fail_msg("pixel %zu, %zu, part %zu: %a in baseline code, %a and %a later", i / 4 % SIDE,
                      i / 4 / SIDE, i % 4, (double)first[i], (double)second[i], (double)third[i]);
     mtl_release(p.draw), mtl_release(p.tile);
 }
