@@ -27,7 +27,7 @@ void rt_bind_acceleration(RtBindings *b, const RtSite *site, MTLAccelerationStru
 }
 
 bool rt_take_accelerations(const RtTake *t, const RfArg *arg, bool required) {
-    for (uint32_t k = 0; k < arg->count && arg->slot + k < t->f->n_slots; k++) {
+    for (uint32_t k = 0; k < arg->count && arg->slot + k < t->stage->entry->n_slots; k++) {
         size_t index = (size_t)arg->index + k;
         const RtSlot *slot = index < RT_MAX_BUFFERS ? &t->from->slots[index] : NULL;
         // An argument table holds ids, which nobody has looked up.
@@ -38,7 +38,7 @@ bool rt_take_accelerations(const RtTake *t, const RfArg *arg, bool required) {
         if (there || !required || arg->count != 1) continue;
         rt_misuse_at(t->site, RT_RULE_dispatch_missing_acceleration,
                      "'%s' needs an acceleration structure at buffer index %zu for '%s'",
-                     t->f->name, index, arg->name);
+                     t->stage->entry->name, index, arg->name);
         return false;
     }
     return true;

@@ -47,7 +47,7 @@ static bool fill_address(const RtFill *fill, const RfArg *arg, RtSlot *slot, uin
     *slot = (RtSlot){.address = (char *)(uintptr_t)value,
                      .n_bytes = fill->how & RT_FILL_BOUNDED ? 0 : UNKNOWN_BYTES};
     if (!value) return true;
-    size_t whole = arg && arg->type < fill->lib->n_types ? fill->lib->types[arg->type].size : 0;
+    size_t whole = arg ? rt_argument_bytes(fill->stage, arg) : 0;
     search = search || (arg && arg->space == RF_CONSTANT && !in_one_page(value, whole));
     Found found;
     if (!search || !find(commands->device, value, &found)) return true;
@@ -70,7 +70,7 @@ static bool fill_resource(const RtFill *fill, const RfArg *arg, RtSlot *slot, ui
     find(commands->device, value, &found);
     bool fits =
         is_table ? found.resource &&
-                       rt_table_fits(fill->lib, arg,
+                       rt_table_fits(rt_stage_library(fill->stage), arg,
                                      (const MTLVisibleFunctionTable *)(const void *)found.resource)
                  : rt_is(found.resource, rays ? &rt_acceleration_class : &rt_tensor_class);
     if (!fits) {
@@ -157,7 +157,7 @@ static inline bool fill_plain(const RtFill *fill, const RfArg *arg) {
     const RtBinding *b = &fill->table->buffers[arg->index];
     if (b->resource) return false;
     if (arg->space == RF_CONSTANT) {
-        size_t whole = arg->type < fill->lib->n_types ? fill->lib->types[arg->type].size : 0;
+        size_t whole = rt_argument_bytes(fill->stage, arg);
         if (!in_one_page(b->value, whole)) return false;
     }
     fill->to->slots[arg->index] =
@@ -167,9 +167,9 @@ static inline bool fill_plain(const RtFill *fill, const RfArg *arg) {
 
 bool rt_table_fill(const RtFill *fill) {
     bool search = looks_up_all(fill);
-    for (uint32_t i = 0; i < fill->f->n_args; i++) {
-        const RfArg *arg = &fill->f->args[i];
-        if (fill->arg_use[i] == RT_ARG_OFF || (!search && fill_plain(fill, arg))) continue;
+    for (uint32_t i = 0; i < fill->stage->entry->n_args; i++) {
+        const RfArg *arg = &fill->stage->entry->args[i];
+        if (fill->stage->arg_use[i] == RT_ARG_OFF || (!search && fill_plain(fill, arg))) continue;
         for (uint32_t k = 0; k < arg->count; k++) {
             size_t index = (size_t)arg->index + k;
             bool ok = true;

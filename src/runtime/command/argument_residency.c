@@ -53,7 +53,7 @@ static bool check(const RtResidencyCheck *k, const RfArg *arg, const void *point
         return ok;
     }
     rt_misuse(k->commands->device, RT_RULE_argument_not_resident, k->call, "'%s' of '%s' %s '%s'",
-              arg->name, k->f->name, l.what, l.label);
+              arg->name, k->stage->entry->name, l.what, l.label);
     return false;
 }
 
@@ -68,8 +68,10 @@ static const char *host_of(const RtSlot *slot) {
 
 static bool check_argument(const RtResidencyCheck *c, const RfArg *arg, const RtSlot *slot) {
     RtArgLayout layout;
-    const char *host = rt_type_is_argument_buffer(c->lib, arg->type) ? host_of(slot) : NULL;
-    if (!host || !rt_arg_layout_of_type(&layout, c->lib, arg->type)) return true;
+    const char *host =
+        rt_type_is_argument_buffer(rt_stage_library(c->stage), arg->type) ? host_of(slot) : NULL;
+    if (!host || !rt_arg_layout_of_type(&layout, rt_stage_library(c->stage), arg->type))
+        return true;
     bool ok = true;
     size_t n_left = MAX_LOOKUPS, size = layout.n_bytes ? layout.n_bytes : 1;
     for (size_t at = 0; ok && n_left && slot->n_bytes - at >= size; at += size)
@@ -98,9 +100,9 @@ void rt_check_residency(const RtResidencyCheck *k) {
         (!commands->recorder && (commands->unretained || commands->has_residency ||
                                  atomic_load(&commands->queue->has_residency))))
         return; // announced in other ways, which are not looked at
-    for (uint32_t i = 0; i < k->f->n_args; i++) {
-        const RfArg *arg = &k->f->args[i];
-        if (arg->kind != RF_ARG_BUFFER || k->arg_use[i] == RT_ARG_OFF) continue;
+    for (uint32_t i = 0; i < k->stage->entry->n_args; i++) {
+        const RfArg *arg = &k->stage->entry->args[i];
+        if (arg->kind != RF_ARG_BUFFER || k->stage->arg_use[i] == RT_ARG_OFF) continue;
         for (uint32_t n = 0; n < arg->count && arg->index + n < RT_MAX_BUFFERS; n++)
             if (!check_argument(k, arg, &k->slots[arg->index + n])) return;
     }
@@ -109,8 +111,6 @@ void rt_check_residency(const RtResidencyCheck *k) {
 void rt_warn_residency(MTLComputeCommandEncoder *e, const char *call) {
     rt_check_residency(&(RtResidencyCheck){.commands = e->encoder.buffer,
                                            .call = call,
-                                           .f = e->pipeline->stage->entry,
-                                           .lib = rt_stage_library(e->pipeline->stage),
-                                           .arg_use = e->pipeline->stage->arg_use,
+                                           .stage = e->pipeline->stage,
                                            .slots = e->bound.slots});
 }

@@ -8,14 +8,12 @@
 // points to a buffer that the command buffer does not name. The encoder has a pipeline.
 void rt_warn_residency(MTLComputeCommandEncoder *encoder, const char *call);
 
-// The same for any function with its bindings.
+// The same for any stage with its bindings.
 typedef struct RtResidencyCheck {
     MTLCommandBuffer *commands;
     const char *call;
-    const RfFunction *f;
-    const RfLibrary *lib;
-    const unsigned char *arg_use; // RtArgUse per RfArg
-    const RtSlot *slots;          // [RT_MAX_BUFFERS]
+    const RtStage *stage;
+    const RtSlot *slots; // [RT_MAX_BUFFERS]
 } RtResidencyCheck;
 void rt_check_residency(const RtResidencyCheck *k);
 #endif

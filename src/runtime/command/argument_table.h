@@ -27,14 +27,12 @@ extern RtClass rt_argument_table_class;
 
 // ---- Into bindings (argument_fill.c) ----
 
-typedef struct RtFill { // a function that is about to run, and where its bindings come from
+typedef struct RtFill { // a stage that is about to run, and where its bindings come from
     const MTL4ArgumentTable *table;
     RtBindings *to;
     const RtSite *site;
-    const RfFunction *f;
-    const RfLibrary *lib;
-    const unsigned char *arg_use; // RtArgUse per RfArg
-    unsigned how;                 // RT_FILL_
+    const RtStage *stage;
+    unsigned how; // RT_FILL_
 } RtFill;
 enum {
     // How far memory reaches is always looked up, since fetches of the device are bounded by it: of

@@ -75,18 +75,38 @@ bool rt_valid_place(const RtSite *site, const MTLBuffer *buffer, const char *arg
 
 // ---- What a function reads of it (bindings_check.c) ----
 
-typedef struct RtTake {
+// A `constant` argument whose buffer ends before its type does. Code may read the type as a whole:
+// it gets a copy, with zeros behind, which is made when it runs.
+typedef struct RtShort {
+    struct RtShort *next;
+    uint32_t slot;
+    size_t n_bytes;
+    const char *from;
+    char *copy;
+} RtShort;
+
+typedef struct RtTake { // the arguments of a stage, on their way into its slots
+    const RtStage *stage;
     const RtBindings *from;
     const RtSite *site;
-    const RfLibrary *lib;
-    const RfFunction *f;
-    RtRule no_texture, no_sampler; // what is said if one is not there that must be
-    void **args;                   // [f->n_slots]
+    void **args; // [stage->entry->n_slots]
+    RtShort *shorts;
 } RtTake;
-// The handles of a texture or sampler argument, if they are right for it; what the function writes
-// is noted. False after a message.
-bool rt_take_textures(const RtTake *t, const RfArg *arg, bool required);
-bool rt_take_samplers(const RtTake *t, const RfArg *arg, bool required);
+// Bytes of the argument's type; 0: not known.
+static inline size_t rt_argument_bytes(const RtStage *stage, const RfArg *arg) {
+    const RfLibrary *lib = rt_stage_library(stage);
+    return arg->type < lib->n_types ? lib->types[arg->type].size : 0;
+}
+// Element k of a buffer, table or tensor argument is what lies in a slot that is not empty; what
+// the function writes is noted. False: no memory.
+bool rt_take_slot(RtTake *t, const RfArg *arg, uint32_t k, const RtSlot *slot);
+// The handles of a texture, sampler or acceleration structure, if they are right for the argument.
+// False after a message.
+static inline bool rt_is_handle(const RfArg *arg) {
+    return arg->kind == RF_ARG_TEXTURE || arg->kind == RF_ARG_SAMPLER ||
+           arg->kind == RF_ARG_ACCELERATION;
+}
+bool rt_take_handles(const RtTake *t, const RfArg *arg, bool required);
 
 // ---- Acceleration structures (acceleration_bind.c) ----
 

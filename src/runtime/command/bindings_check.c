@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bindings_check.c: textures and samplers that a function of any stage reads: the rules they are
-// held to, and their way into its slots.
+// bindings_check.c: what a stage reads of its bindings: the rules that textures and samplers are held
+// to, and the way into its slots.
 #include "runtime/command/bindings.h"
 
 // The texture type of an argument, also of an array of them; NULL if reflection does not say.
@@ -95,17 +95,22 @@ static bool valid_texture(const RtSite *site, const RfLibrary *lib, const RfArg 
     return true;
 }
 
-bool rt_take_textures(const RtTake *t, const RfArg *arg, bool required) {
+static bool take_textures(const RtTake *t, const RfArg *arg, bool required) {
     const RtSite *site = t->site;
-    const RfType *type = texture_type(t->lib, arg->type);
-    for (uint32_t k = 0; k < arg->count && arg->slot + k < t->f->n_slots; k++) {
+    const RfFunction *f = t->stage->entry;
+    const RfLibrary *lib = rt_stage_library(t->stage);
+    const RfType *type = texture_type(lib, arg->type);
+    for (uint32_t k = 0; k < arg->count && arg->slot + k < f->n_slots; k++) {
         size_t index = (size_t)arg->index + k;
         const RtTextureSlot texture = rt_texture_at(t->from, index);
         t->args[arg->slot + k] = (void *)(uintptr_t)texture.handle;
         if (!texture.handle) {
             if (!required || arg->count != 1) continue; // arrays may have gaps: they read as zero
-            if (rt_misuse_at(site, t->no_texture, "'%s' needs a texture at index %zu for '%s'",
-                             t->f->name, index, arg->name))
+            if (rt_misuse_at(site,
+                             t->stage->draws ? RT_RULE_draw_missing_texture
+                                             : RT_RULE_dispatch_missing_texture,
+                             "'%s' needs a texture at index %zu for '%s'", f->name, index,
+                             arg->name))
                 continue;
             return false;
         }
@@ -114,7 +119,7 @@ bool rt_take_textures(const RtTake *t, const RfArg *arg, bool required) {
         const AbiTexture *record = record_of(site->device, &texture);
         bool shown = true;
         if (type && (record || site->commands->notes_resources) &&
-            !valid_texture(site, t->lib, arg, type, &texture, record, t->f->name, &shown))
+            !valid_texture(site, lib, arg, type, &texture, record, f->name, &shown))
             return false;
         if (!shown) {
             t->args[arg->slot + k] = NULL;
@@ -127,15 +132,44 @@ bool rt_take_textures(const RtTake *t, const RfArg *arg, bool required) {
     return true;
 }
 
-bool rt_take_samplers(const RtTake *t, const RfArg *arg, bool required) {
-    for (uint32_t k = 0; k < arg->count && arg->slot + k < t->f->n_slots; k++) {
+static bool take_samplers(const RtTake *t, const RfArg *arg, bool required) {
+    for (uint32_t k = 0; k < arg->count && arg->slot + k < t->stage->entry->n_slots; k++) {
         size_t index = (size_t)arg->index + k;
         uint64_t sampler = index < RT_MAX_SAMPLERS ? t->from->samplers[index] : 0;
         t->args[arg->slot + k] = (void *)(uintptr_t)sampler;
         if (sampler || !required || arg->count != 1) continue;
-        if (!rt_misuse_at(t->site, t->no_sampler, "'%s' needs a sampler at index %zu for '%s'",
-                          t->f->name, index, arg->name))
+        if (!rt_misuse_at(t->site,
+                          t->stage->draws ? RT_RULE_draw_missing_sampler
+                                          : RT_RULE_dispatch_missing_sampler,
+                          "'%s' needs a sampler at index %zu for '%s'", t->stage->entry->name,
+                          index, arg->name))
             return false;
     }
+    return true;
+}
+
+bool rt_take_handles(const RtTake *t, const RfArg *arg, bool required) {
+    return arg->kind == RF_ARG_TEXTURE        ? take_textures(t, arg, required)
+           : arg->kind == RF_ARG_ACCELERATION ? rt_take_accelerations(t, arg, required)
+                                              : take_samplers(t, arg, required);
+}
+
+bool rt_take_slot(RtTake *t, const RfArg *arg, uint32_t k, const RtSlot *slot) {
+    MTLCommandBuffer *commands = t->site->commands;
+    t->args[arg->slot + k] = slot->address;
+    if (slot->buffer && arg->access != RF_READ_ONLY &&
+        !rt_cb_use(commands, &slot->buffer->resource, true))
+        return false;
+    size_t whole = rt_argument_bytes(t->stage, arg);
+    if (arg->space != RF_CONSTANT || slot->n_bytes >= whole) return true;
+    RtShort *s = rt_cb_alloc(commands, sizeof *s);
+    char *copy = s ? rt_cb_alloc_shown(commands, (whole + 63) & ~(size_t)63) : NULL;
+    if (!copy) {
+        rt_cb_no_memory(commands);
+        return false;
+    }
+    *s = (RtShort){t->shorts, arg->slot + k, slot->n_bytes, slot->address, copy};
+    t->shorts = s;
+    t->args[s->slot] = copy;
     return true;
 }

@@ -95,31 +95,6 @@ void mtl_compute_command_encoder_use_resources(MTLComputeCommandEncoder *encoder
 
 // ---- Dispatch ----
 
-// How far the buffer of argument i, element k, reaches.
-static bool note_extent(MTLComputeCommandEncoder *e, RtDispatch *d, uint32_t i, uint32_t k,
-                        const RtSlot *slot) {
-    const RfLibrary *lib = rt_stage_library(e->pipeline->stage);
-    const RfArg *arg = &e->pipeline->stage->entry->args[i];
-    if (d->validated) {
-        d->validated->lengths[arg->slot + k] = slot->n_bytes;
-        d->validated->buffers[arg->slot + k] = slot->buffer;
-    }
-    size_t whole = arg->type < lib->n_types ? lib->types[arg->type].size : 0;
-    if (arg->space != RF_CONSTANT || slot->n_bytes >= whole) return true;
-    RtShort *s = rt_cb_alloc(e->encoder.buffer, sizeof *s);
-    if (s) s->copy = rt_cb_alloc_shown(e->encoder.buffer, (whole + 63) & ~(size_t)63);
-    if (!s || !s->copy) {
-        rt_cb_no_memory(e->encoder.buffer);
-        return false;
-    }
-    s->next = d->shorts;
-    s->slot = arg->slot + k;
-    s->n_bytes = slot->n_bytes;
-    s->from = slot->address;
-    d->shorts = s;
-    return true;
-}
-
 static RtValidated *new_validated(MTLComputeCommandEncoder *e) {
     size_t n = e->pipeline->stage->entry->n_slots + 1;
     RtValidated *v =
@@ -131,67 +106,52 @@ static RtValidated *new_validated(MTLComputeCommandEncoder *e) {
     return v;
 }
 
-// Of argument i: a texture, sampler or acceleration structure.
-static bool take_handles(MTLComputeCommandEncoder *e, RtDispatch *d, uint32_t i, const char *call) {
-    const MTLComputePipelineState *p = e->pipeline;
-    const RtSite site = {p->device, e->encoder.buffer, call};
-    const RtTake t = {.from = &e->bound,
-                      .site = &site,
-                      .lib = rt_stage_library(p->stage),
-                      .f = p->stage->entry,
-                      .no_texture = RT_RULE_dispatch_missing_texture,
-                      .no_sampler = RT_RULE_dispatch_missing_sampler,
-                      .args = d->args};
-    const RfArg *arg = &t.f->args[i];
-    bool required = p->stage->arg_use[i] == RT_ARG_REQUIRED;
-    return arg->kind == RF_ARG_TEXTURE        ? rt_take_textures(&t, arg, required)
-           : arg->kind == RF_ARG_ACCELERATION ? rt_take_accelerations(&t, arg, required)
-                                              : rt_take_samplers(&t, arg, required);
+static bool take_slots(RtTake *t, RtDispatch *d, const RfArg *arg, bool required) {
+    for (uint32_t k = 0; k < arg->count && arg->slot + k < t->stage->entry->n_slots; k++) {
+        size_t index = (size_t)arg->index + k, at = arg->slot + k;
+        const RtSlot *slot = index < RT_MAX_BUFFERS ? &t->from->slots[index] : NULL;
+        bool fits = slot && !slot->acceleration &&
+                    (arg->kind == RF_ARG_FUNCTION_TABLE) == (slot->table != NULL);
+        if (arg->kind == RF_ARG_BUFFER && required && (!fits || !slot->address)) {
+            d->args[at] = os_zeros(); // read as such; a store is a fault
+            continue;
+        }
+        if (!fits) continue;
+        if (d->validated) {
+            d->validated->lengths[at] = slot->n_bytes;
+            d->validated->buffers[at] = slot->buffer;
+        }
+        if (rt_is_tracing() && slot->n_bytes < SIZE_MAX >> 1) d->bound_bytes += slot->n_bytes;
+        if (!rt_take_slot(t, arg, k, slot)) return false;
+    }
+    return true;
 }
 
 // The snapshot: addresses per slot, lengths of threadgroup arguments, and who writes what.
 static bool snapshot(MTLComputeCommandEncoder *e, RtDispatch *d, const char *call) {
-    const MTLComputePipelineState *p = e->pipeline;
-    const RfFunction *f = p->stage->entry;
-    for (uint32_t i = 0; i < f->n_args; i++) {
-        const RfArg *arg = &f->args[i];
-        if (p->stage->arg_use[i] == RT_ARG_OFF || arg->slot >= f->n_slots) continue;
+    const RtStage *stage = e->pipeline->stage;
+    const RtSite site = {stage->device, e->encoder.buffer, call};
+    RtTake t = {.stage = stage, .from = &e->bound, .site = &site, .args = d->args};
+    for (uint32_t i = 0; i < stage->entry->n_args; i++) {
+        const RfArg *arg = &stage->entry->args[i];
+        bool required = stage->arg_use[i] == RT_ARG_REQUIRED;
+        if (!rt_stage_takes(stage, i)) continue;
         if (arg->kind == RF_ARG_THREADGROUP && arg->index < RT_MAX_BUFFERS) {
             // Without a length a Mac's kernel finds whatever memory there is: all there may be.
             uint32_t length = e->bound.threadgroup_bytes[arg->index];
-            if (!length && p->stage->arg_use[i] == RT_ARG_REQUIRED)
-                length = RT_MAX_THREADGROUP_MEMORY;
+            if (d->validated) d->validated->lengths[arg->slot] = length;
+            if (!length && required) length = RT_MAX_THREADGROUP_MEMORY;
             d->threadgroup_args[d->n_threadgroup_args++] = (RtThreadgroupArg){arg->slot, length};
-            if (d->validated)
-                d->validated->lengths[arg->slot] = e->bound.threadgroup_bytes[arg->index];
         } else if (arg->kind == RF_ARG_STRIDE && arg->index < RT_MAX_BUFFERS) {
             d->args[arg->slot] = (void *)(uintptr_t)e->strides[arg->index];
-        } else if (arg->kind == RF_ARG_TEXTURE || arg->kind == RF_ARG_SAMPLER ||
-                   arg->kind == RF_ARG_ACCELERATION) {
-            if (!take_handles(e, d, i, call)) return false;
+        } else if (rt_is_handle(arg)) {
+            if (!rt_take_handles(&t, arg, required)) return false;
         } else if (arg->kind == RF_ARG_BUFFER || arg->kind == RF_ARG_FUNCTION_TABLE ||
                    arg->kind == RF_ARG_TENSOR) {
-            for (uint32_t k = 0; k < arg->count && arg->slot + k < f->n_slots; k++) {
-                size_t index = (size_t)arg->index + k;
-                const RtSlot *slot = index < RT_MAX_BUFFERS ? &e->bound.slots[index] : NULL;
-                bool fits = slot && !slot->acceleration &&
-                            (arg->kind == RF_ARG_FUNCTION_TABLE) == (slot->table != NULL);
-                if (arg->kind == RF_ARG_BUFFER && p->stage->arg_use[i] == RT_ARG_REQUIRED &&
-                    (!fits || !slot->address)) {
-                    d->args[arg->slot + k] = os_zeros(); // read as such; a store is a fault
-                    continue;
-                }
-                if (!fits) continue;
-                d->args[arg->slot + k] = slot->address;
-                if (!note_extent(e, d, i, k, slot)) return false;
-                if (rt_is_tracing() && slot->n_bytes < SIZE_MAX >> 1)
-                    d->bound_bytes += slot->n_bytes;
-                if (slot->buffer && arg->access != RF_READ_ONLY &&
-                    !rt_cb_use(e->encoder.buffer, &slot->buffer->resource, true))
-                    return false;
-            }
+            if (!take_slots(&t, d, arg, required)) return false;
         }
     }
+    d->shorts = t.shorts;
     return true;
 }
 
@@ -201,9 +161,7 @@ static bool fill_bindings(MTLComputeCommandEncoder *e, const char *call) {
     return rt_table_fill(&(RtFill){.table = e->table,
                                    .to = &e->bound,
                                    .site = &site,
-                                   .f = p->stage->entry,
-                                   .lib = rt_stage_library(p->stage),
-                                   .arg_use = p->stage->arg_use,
+                                   .stage = p->stage,
                                    .how = p->stage->validate ? RT_FILL_CHECKED : 0});
 }
 

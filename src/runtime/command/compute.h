@@ -8,16 +8,6 @@ typedef struct RtThreadgroupArg {
     uint32_t slot, n_bytes;
 } RtThreadgroupArg;
 
-// A `constant` argument whose buffer ends before its type does. Code may read the type as a whole:
-// it gets a copy, with zeros behind.
-typedef struct RtShort {
-    struct RtShort *next;
-    uint32_t slot;
-    size_t n_bytes;
-    const char *from;
-    char *copy;
-} RtShort;
-
 // The region of stage inputs.
 typedef struct RtRegion {
     uint32_t origin[3], size[3];

@@ -141,7 +141,6 @@ static RtOpResult run_dispatch(RtOp *op, RtExecution *x) {
         // A dispatch of the batch may write the buffer only if it may run beside this one.
         if (s->n_bytes && !dev_copy(x->buffer->device->table, x->run, s->copy, s->from, s->n_bytes))
             return RT_OP_FAILED;
-        d->args[s->slot] = s->copy;
     }
     if (d->validated && !rt_validate_dispatch(x, item, d->validated)) {
         x->error = rt_error_no_memory();

@@ -16,9 +16,7 @@ static bool fill_stage(MTLRenderCommandEncoder *e, const RtSite *site, RtStageIn
     const RtFill fill = {.table = e->tables[i],
                          .to = &e->stages[i],
                          .site = site,
-                         .f = stage->entry,
-                         .lib = rt_stage_library(stage),
-                         .arg_use = stage->arg_use,
+                         .stage = stage,
                          .how = RT_FILL_BOUNDED};
     if (!rt_table_fill(&fill)) return false;
     const AbiStageInfo *info = stage->tiers.first->stage;
