@@ -23,7 +23,7 @@ LAYERS = ("runtime/",)  # where headers are held to their names in both directio
 # A file that fills the table of a device stands above the folders that it brings together.
 ABOVE = {"devices/cpu/device.c": "devices/cpu/device.c"}
 
-LOW = "base os abi devices/table devices/capture"
+LOW = "base os abi devices/table"
 ALLOWED = {
     "base": "",
     "os": "base",
@@ -51,7 +51,7 @@ ALLOWED = {
     "runtime/command": LOW + " texel runtime/object runtime/memory runtime/program",
     "runtime/io": LOW + " runtime/object runtime/memory runtime/program runtime/command",
     "runtime/layer": LOW + " runtime/object runtime/memory runtime/program runtime/command",
-    "runtime/inspect": LOW + " runtime/object runtime/memory runtime/program runtime/command",
+    "runtime/inspect": LOW + " devices/capture runtime/object runtime/memory runtime/program runtime/command",
     "runtime/metal4": LOW + " runtime/network runtime/object runtime/memory runtime/program runtime/command runtime/layer",
     "compiler": "abi base os",
     "compiler/frontend": "compiler abi base",

@@ -223,4 +223,7 @@ static void from_environment(void) {
     if (!e) atexit(close_at_exit);
 }
 
-const RtCaptureHooks rt_capture_hooks = {.from_environment = from_environment};
+const RtCaptureHooks rt_capture_hooks = {.from_environment = from_environment,
+                                         .is_allowed = cap_is_allowed,
+                                         .table = cap_table,
+                                         .note_source = cap_note_source};

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "devices/capture/record.h"
 #include "os/clock.h"
 #include "os/pool.h"
 #include "os/thread.h"
@@ -80,7 +79,7 @@ static MTLDevice *device_new(const DevTable *table, unsigned index, char why[WHY
         rt_free(device);
         return NULL;
     }
-    device->table = cap_table(table);
+    device->table = rt_capture_hooks.table(table);
     device->index = index;
     device->number = atomic_fetch_add(&n_opened, 1);
     pthread_mutex_init(&device->lock, NULL);

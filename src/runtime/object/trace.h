@@ -30,9 +30,16 @@ void rt_trace_close(unsigned which);
 // INGOT_TRACE, at the birth of the device.
 void rt_trace_from_environment(void);
 
-// Captures with contents (inspect/contents.c): the same for INGOT_CAPTURE.
+// Captures with contents (inspect/contents.c): what lies below them knows this table only.
+struct DevTable;
 typedef struct RtCaptureHooks {
-    void (*from_environment)(void);
+    void (*from_environment)(void); // the same for INGOT_CAPTURE
+    bool (*is_allowed)(void);
+    // The functions to be used in a device's place: its own, or those of a recorder before it.
+    const struct DevTable *(*table)(const struct DevTable *inner);
+    // The text that a library was made from.
+    void (*note_source)(const unsigned char hash[32], const char *name, const char *text,
+                        size_t n_bytes);
 } RtCaptureHooks;
 extern const RtCaptureHooks rt_capture_hooks;
 // The file's name, or one with this process's number where another process has it.

@@ -2,7 +2,6 @@
 // library.c: MTLLibrary and MTLFunction. Source goes to the compiler client and comes back as a
 // metallib; files and bytes are opened as they are. Code is made per pipeline, not here.
 #include "runtime/program/library.h"
-#include "devices/capture/record.h"
 #include "abi/compiler_id.h"
 #include "abi/mtlb.h"
 #include <errno.h>
@@ -133,11 +132,11 @@ static bool source_make(Source *s, const char *text, size_t n_bytes, const MTLCo
     s->msl.warnings_as_errors = o->warnings_as_errors;
     s->msl.enable_logging = o->enable_logging;
     const MTLDevice *device = rt_device_if_any();
-    s->msl.debug = !device                     ? MSL_DEBUG_NONE
-                   : device->debug             ? device->debug
-                   : cap_is_allowed()          ? MSL_DEBUG_FULL  // for who opens a capture
-                   : device->shader_validation ? MSL_DEBUG_LINES // for its messages
-                                               : MSL_DEBUG_NONE;
+    s->msl.debug = !device                         ? MSL_DEBUG_NONE
+                   : device->debug                 ? device->debug
+                   : rt_capture_hooks.is_allowed() ? MSL_DEBUG_FULL  // for who opens a capture
+                   : device->shader_validation     ? MSL_DEBUG_LINES // for its messages
+                                                   : MSL_DEBUG_NONE;
     if (device && device->debug && text && (s->file = rt_debug_source(s->msl.name, text, n_bytes)))
         s->msl.name = s->file;
     s->msl.library_type = (uint32_t)o->library_type;
@@ -229,7 +228,9 @@ static MTLLibrary *compile(MTLDevice *device, const char *text, size_t n_bytes,
     uint64_t start = rt_is_tracing() ? os_now_ns() : 0;
     Metallib *lib = rt_compile_library(&source.msl, &answer);
     if (start) trace_compile(&source.msl, lib, &answer, start);
-    if (lib) cap_note_source(lib->hash, source.msl.name, source.msl.text, source.msl.n_bytes);
+    if (lib)
+        rt_capture_hooks.note_source(lib->hash, source.msl.name, source.msl.text,
+                                     source.msl.n_bytes);
     source_free(&source);
     MTLLibrary *library = rt_library_compiled(device, lib, &answer, error);
     if (library) {
