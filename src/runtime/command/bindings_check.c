@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bindings_check.c: what a stage reads of its bindings: the rules that textures and samplers are held
-// to, and the way into its slots.
+// bindings_check.c: what a stage reads of its bindings: the rules that textures and samplers are
+// held to, and the way into its slots.
 #include "runtime/command/bindings.h"
 
 // The texture type of an argument, also of an array of them; NULL if reflection does not say.

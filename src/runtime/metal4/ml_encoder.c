@@ -183,7 +183,7 @@ static bool take_dispatch(void *context, const NetDispatch *net) {
     memcpy(d->threads, net->threads, sizeof d->threads);
     d->group_size[0] = net->group_size, d->group_size[1] = d->group_size[2] = 1;
     rt_stage_prepare(kernel->stage, d->group_size,
-                        (uint64_t)net->threads[0] * net->threads[1] * net->threads[2]);
+                     (uint64_t)net->threads[0] * net->threads[1] * net->threads[2]);
     rt_cb_append(commands, &d->op, &rt_op_dispatch);
     rt_cb_append_marker(commands, &rt_op_barrier);
     return true;

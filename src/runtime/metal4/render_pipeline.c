@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // render_pipeline.c: render pipelines of Metal 4's compiler: descriptors are resolved to those of
-// metal.h; what a pipeline leaves open is kept with it, and a specialisation fills it in, or it goes
-// on to a pipeline with further functions.
+// metal.h; what a pipeline leaves open is kept with it, and a specialisation fills it in, or it
+// goes on to a pipeline with further functions.
 #include "runtime/metal4/compiler_int.h"
 #include "runtime/object/validation.h"
 #include "runtime/program/render_pipeline.h"
