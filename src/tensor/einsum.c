@@ -127,7 +127,8 @@ static bool take_output(Einsum *e, const char *at, const int counts[LETTERS]) {
     for (int i = 0; i <= n; i++) {
         if (i == dots && !add_dots(e)) return false;
         if (i == n) break;
-        if (!(e->everywhere & bit(letters[i]))) return bad(e, "the result has a letter of its own");
+        if (!(e->everywhere & bit(letters[i])))
+            return bad(e, "the result has a letter that no operand has");
         if (place_of(&e->output, letters[i]) >= 0) return bad(e, "the result has a letter twice");
         if (!add_output(e, letters[i])) return false;
     }

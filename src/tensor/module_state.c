@@ -71,7 +71,7 @@ static bool prepare(void *context, const char *name, IgModulePart *part) {
     if (!ig_same_device("ig_module_load_state_dict", from, to, l->error)) return false;
     if (!ig_shape_equal(&from->view.shape, &to->view.shape))
         return ig_fail(l->error, IgErrorShape,
-                       "ig_module_load_state_dict: '%s' has shape %s, the module wants %s", name,
+                       "ig_module_load_state_dict: '%s' has shape %s, the module expects %s", name,
                        ig_shape_text(ig_rank(from), ig_shape(from)),
                        ig_shape_text(ig_rank(to), ig_shape(to)));
     l->values[at] = whole(from, ig_type(to), l->error);

@@ -19,7 +19,7 @@ HERE = pathlib.Path(__file__).parent
 MARK = re.compile(r"//!\s*(\w+)(?:\s+(\w))?")
 WHERE = re.compile(r"at line (\d+), column \d+")
 KINDS = {"race on": "race", "another one": "mixed", "barrier that": "barrier",
-         "nobody wrote": "unwritten", "never written": "unwritten", "division of": "division",
+         "is uninitialised": "unwritten", "never written": "unwritten", "division of": "division",
          "shift by": "shift", "NaN made": "nan", "must be the same": "uniform",
          "does not take part": "inactive", "which no lane is": "inactive",
          "threads of the SIMD-group": "partial", "texel (": "texel", "outside": "outside"}

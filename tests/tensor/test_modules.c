@@ -339,7 +339,7 @@ static void states_that_do_not_fit(void **state) {
     CHECK(ig_eval(before, &error));
     CHECK(ig_dict_set(dict, "4.bias", tensor(SHAPE(3), FLOATS(1, 2, 3)), &error));
     FAILS(ig_module_load_state_dict(m, dict, true, &error), IgErrorShape,
-          "'4.bias' has shape (3,), the module wants (2,)");
+          "'4.bias' has shape (3,), the module expects (2,)");
     SAME(ig_module_tensor(m, "0.weight"), before, 0); // nothing has changed
     assert_true(ig_dict_remove(dict, "4.bias"));
     FAILS(ig_module_load_state_dict(m, dict, true, &error), IgErrorArgument, "no '4.bias'");

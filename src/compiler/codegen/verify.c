@@ -152,7 +152,7 @@ static void verify_name(Verify *v, LLVMValueRef f) {
     unsigned id = LLVMGetIntrinsicID(f);
     if (!n || strlen(name) != n) msl_refuse(v, "a function without a name", name);
     if (!LLVMIsDeclaration(f)) {
-        if (is_reserved(name)) msl_refuse(v, "a function of its own with a name of ours", name);
+        if (is_reserved(name)) msl_refuse(v, "the definition of a reserved name", name);
     } else if (id) {
         if (!is_intrinsic_allowed(id))
             msl_refuse(v, "an intrinsic that Metal has no use for", name);
@@ -317,7 +317,7 @@ static void verify_function(Verify *v, LLVMValueRef f) {
     if (LLVMHasPrefixData(f) || LLVMHasPrologueData(f))
         msl_refuse(v, "data in front of code", name);
     if (LLVMGetFunctionCallConv(f) != LLVMCCallConv)
-        msl_refuse(v, "a function with a calling convention of its own", name);
+        msl_refuse(v, "a function with a calling convention that is not the default", name);
     if (LLVMGetAlignment(f) > MSL_MAX_ALIGNMENT || LLVMGetLinkage(f) == LLVMExternalWeakLinkage ||
         LLVMGetDLLStorageClass(f) != LLVMDefaultStorageClass)
         msl_refuse(v, "a function of the host", name);

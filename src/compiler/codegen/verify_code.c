@@ -118,7 +118,7 @@ static void verify_call(Verify *v, LLVMValueRef call) {
     LLVMValueRef called = LLVMGetCalledValue(call);
     if (LLVMIsAInlineAsm(called)) msl_refuse(v, "assembly", NULL);
     if (LLVMGetInstructionCallConv(call) != LLVMCCallConv)
-        msl_refuse(v, "a call with a calling convention of its own", NULL);
+        msl_refuse(v, "a call with a calling convention that is not the default", NULL);
     if (LLVMGetTailCallKind(call) == LLVMTailCallKindMustTail)
         msl_refuse(v, "a jump to another function", NULL);
     if (LLVMGetNumOperandBundles(call)) msl_refuse(v, "a call with notes", NULL);

@@ -96,8 +96,8 @@ static bool read_load(Reader *r, const Elf64_Phdr *p) {
         return refuse(r, "segments on each other's pages", NULL);
     if (p->p_flags & ~(uint32_t)(PF_R | PF_W | PF_X) ||
         (p->p_flags & (PF_W | PF_X)) == (PF_W | PF_X))
-        return refuse(r, "memory to write that is code", NULL);
-    if (!(p->p_flags & PF_R)) return refuse(r, "a segment that nobody reads", NULL);
+        return refuse(r, "a segment that is writable and executable", NULL);
+    if (!(p->p_flags & PF_R)) return refuse(r, "a segment without read permission", NULL);
     e->segments[e->n_segments++] = *p;
     e->span = (p->p_vaddr + p->p_memsz + page - 1) / page * page;
     return true;
@@ -184,7 +184,7 @@ static bool read_tag(Reader *r, const Elf64_Dyn *d) {
     case DT_FINI_ARRAY:
     case DT_FINI_ARRAYSZ:
     case DT_PREINIT_ARRAY:
-    case DT_PREINIT_ARRAYSZ: return refuse(r, "code that runs by itself", NULL);
+    case DT_PREINIT_ARRAYSZ: return refuse(r, "initialisers or finalisers", NULL);
     case DT_NEEDED: return refuse(r, "another library", NULL);
     case DT_TEXTREL: return refuse(r, "code that is written to", NULL);
     default: return refuse(r, "words to the loader", NULL);
@@ -305,7 +305,7 @@ static bool check_relocation(const Reader *r, const Elf64_Rela *a) {
     const Elf64_Phdr *in = segment_of(e, a->r_offset, 8);
     uint64_t i = ELF64_R_SYM(a->r_info), type = ELF64_R_TYPE(a->r_info);
     if (!in || !(in->p_flags & PF_W) || (in->p_flags & PF_X))
-        return refuse(r, "a relocation of what nobody writes", NULL);
+        return refuse(r, "a relocation of memory that is not writable", NULL);
     if (type == (unsigned)R_RELATIVE)
         return (uint64_t)a->r_addend <= e->span || refuse(r, "an address outside of it", NULL);
     if ((type != (unsigned)R_GLOBAL && type != (unsigned)R_JUMP && type != (unsigned)R_ADDRESS) ||

@@ -56,8 +56,9 @@ void rt_describe_watched(const AbiReport *r, const char *memory, char *text, siz
         else if (r->space == ABI_SPACE_THREAD)
             snprintf(text, n_bytes, "a variable is read that was never written");
         else
-            snprintf(text, n_bytes, "load of %u bytes from %s at offset %lld, which nobody wrote",
-                     r->n_bytes, memory, (long long)r->offset);
+            snprintf(text, n_bytes,
+                     "load of %u bytes from %s at offset %lld, which is uninitialised", r->n_bytes,
+                     memory, (long long)r->offset);
         return;
     case ABI_BARRIER_LEFT:
         snprintf(text, n_bytes,

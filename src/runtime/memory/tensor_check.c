@@ -63,7 +63,7 @@ static bool options_are_valid(const MTLTensorDescriptor *d, char *why) {
     }
     MTLResourceOptions options = rt_tensor_options(d);
     if ((options & 15) > MTLCPUCacheModeWriteCombined || (options >> 8 & 3) == 3 || options >> 10) {
-        snprintf(why, RT_TENSOR_WHY, "the resource options 0x%x are none of Metal's",
+        snprintf(why, RT_TENSOR_WHY, "the resource options 0x%x are not MTLResourceOptions",
                  (unsigned)options);
         return false;
     }
@@ -172,7 +172,7 @@ bool rt_tensor_shape(const MTLDevice *device, const MTLTensorDescriptor *d, bool
         return false;
     }
     if (d->usage & ~(MTLTensorUsage)7) {
-        snprintf(why, RT_TENSOR_WHY, "usage 0x%x has bits that are none of MTLTensorUsage",
+        snprintf(why, RT_TENSOR_WHY, "usage 0x%x has bits that are not in MTLTensorUsage",
                  (unsigned)d->usage);
         return false;
     }

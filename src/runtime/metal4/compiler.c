@@ -89,7 +89,7 @@ bool rt_compiler_usable(const MTL4Compiler *compiler, const void *argument, cons
     if (rt_compiler_given(compiler, argument, what, call)) return true;
     no_input(error, call,
              rt_is(compiler, &rt_mtl4_compiler_class) ? "a required argument is NULL"
-                                                      : "the compiler is none");
+                                                      : "this is not a compiler");
     return false;
 }
 

@@ -177,7 +177,7 @@ static bool member_layout(uint32_t t, uint32_t *n_bytes, uint32_t *alignment) {
 static bool layout_one(RtArgLayout *layout, const MTLArgumentDescriptor *d, const char **wrong) {
     uint32_t n_bytes, alignment;
     if (!member_layout(d->data_type, &n_bytes, &alignment)) {
-        *wrong = "data_type is none an argument buffer can hold";
+        *wrong = "an argument buffer cannot hold this data_type";
         return false;
     }
     if (d->constant_block_alignment > alignment) alignment = (uint32_t)d->constant_block_alignment;
@@ -208,8 +208,9 @@ static const char *check_descriptor(const MTLArgumentDescriptor *d) {
     if (d->array_length > MAX_LEAVES || d->index > MAX_LEAVES)
         return "index and array_length are at most 1048576";
     if (a & (a - 1) || a > 4096) return "constant_block_alignment is a power of two up to 4096";
-    if ((uint32_t)d->access > MTLBindingAccessWriteOnly) return "access is none of the enumeration";
-    if (d->texture_type > 9) return "texture_type is none of the enumeration";
+    if ((uint32_t)d->access > MTLBindingAccessWriteOnly)
+        return "access is not a value of MTLBindingAccess";
+    if (d->texture_type > 9) return "texture_type is not a value of MTLTextureType";
     return NULL;
 }
 
