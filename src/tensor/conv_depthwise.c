@@ -92,19 +92,19 @@ static IgTensor *weights(const IgConv *v, IgTensor *x, IgTensor *y, MTLError **e
     return w ? ig_cast(w, ig_type(x), error) : NULL;
 }
 
-static bool fits(const IgConv *v, IgConvPass pass, IgTensor *a) {
+static bool depthwise_fits(const IgConv *v, IgConvPass pass, IgTensor *a) {
     bool thin = pass == IG_CONV_WEIGHTS ? v->o == 1 : v->o <= IG_CONV_THIN;
     int64_t padding[2];
     padding_of(v, pass == IG_CONV_BACK, padding);
     return !ig_device(a)->gpu && thin && are_planes(v, pass == IG_CONV_BACK, padding);
 }
 
-static IgTensor *run(const IgConv *v, IgConvPass pass, IgTensor *a, IgTensor *b, IgTensor *bias,
-                     MTLError **error) {
+static IgTensor *depthwise_run(const IgConv *v, IgConvPass pass, IgTensor *a, IgTensor *b,
+                               IgTensor *bias, MTLError **error) {
     if (pass == IG_CONV_WEIGHTS) return weights(v, a, b, error);
     int64_t padding[2];
     padding_of(v, pass == IG_CONV_BACK, padding);
     return planes(v, pass == IG_CONV_BACK, a, b, bias, padding, error);
 }
 
-const IgConvAlgorithm ig_conv_depthwise = {"depthwise", fits, run};
+const IgConvAlgorithm ig_conv_depthwise = {"depthwise", depthwise_fits, depthwise_run};

@@ -8,7 +8,7 @@
 
 enum { WIDTH = 256, STEPS = 16 }; // threads of a threadgroup; how often they walk down
 
-static bool fits(const IgConv *v, IgConvPass pass, IgTensor *a) {
+static bool direct_fits(const IgConv *v, IgConvPass pass, IgTensor *a) {
     (void)a;
     bool single = v->stride[0] == 1 && v->stride[1] == 1;
     return v->o <= IG_CONV_THIN && v->c <= IG_CONV_THIN &&
@@ -51,8 +51,8 @@ static IgTensor *result_of(const IgWork *kind, const IgShape *shape, IgTensor *s
                    error);
 }
 
-static IgTensor *run(const IgConv *v, IgConvPass pass, IgTensor *source, IgTensor *w,
-                     IgTensor *bias, MTLError **error) {
+static IgTensor *direct_run(const IgConv *v, IgConvPass pass, IgTensor *source, IgTensor *w,
+                            IgTensor *bias, MTLError **error) {
     bool back = pass == IG_CONV_BACK;
     const int64_t *from = back ? v->out : v->in, *to = back ? v->in : v->out;
     int64_t m = back ? v->c : v->o, k = back ? v->o : v->c, padding[2];
@@ -76,4 +76,4 @@ static IgTensor *run(const IgConv *v, IgConvPass pass, IgTensor *source, IgTenso
                      error);
 }
 
-const IgConvAlgorithm ig_conv_direct = {"direct", fits, run};
+const IgConvAlgorithm ig_conv_direct = {"direct", direct_fits, direct_run};

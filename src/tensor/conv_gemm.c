@@ -3,7 +3,7 @@
 // does. The matrix is w as (o, c) or, for the way back, (c, o).
 #include "tensor/conv.h"
 
-static bool fits(const IgConv *v, IgConvPass pass, IgTensor *a) {
+static bool gemm_fits(const IgConv *v, IgConvPass pass, IgTensor *a) {
     (void)a;
     bool plain =
         pass != IG_CONV_WEIGHTS && v->groups == 1 && v->c > IG_CONV_THIN && v->o > IG_CONV_THIN;
@@ -12,8 +12,8 @@ static bool fits(const IgConv *v, IgConvPass pass, IgTensor *a) {
     return plain;
 }
 
-static IgTensor *run(const IgConv *v, IgConvPass pass, IgTensor *source, IgTensor *w,
-                     IgTensor *bias, MTLError **error) {
+static IgTensor *gemm_run(const IgConv *v, IgConvPass pass, IgTensor *source, IgTensor *w,
+                          IgTensor *bias, MTLError **error) {
     bool back = pass == IG_CONV_BACK;
     int64_t m = back ? v->c : v->o, k = back ? v->o : v->c, positions = v->out[0] * v->out[1];
     IgTensor *matrix = ig_reshape(w, 2, (int64_t[]){v->o, v->c}, error);
@@ -24,4 +24,4 @@ static IgTensor *run(const IgConv *v, IgConvPass pass, IgTensor *source, IgTenso
     return y ? ig_reshape(y, 4, (int64_t[]){v->n, m, v->in[0], v->in[1]}, error) : NULL;
 }
 
-const IgConvAlgorithm ig_conv_gemm = {"GEMM", fits, run};
+const IgConvAlgorithm ig_conv_gemm = {"GEMM", gemm_fits, gemm_run};

@@ -18,7 +18,7 @@ static int64_t positions(const IgConv *v) { return v->out[0] * v->out[1]; }
 // Rows of the matrix are lines of 16 bytes.
 static int64_t row_pitch(const IgConv *v) { return (positions(v) + 7) / 8 * 8; }
 
-static bool fits(const IgConv *v, IgConvPass pass, IgTensor *x) {
+static bool im2col_fits(const IgConv *v, IgConvPass pass, IgTensor *x) {
     (void)pass;
     int64_t bytes =
         v->n * v->groups * v->c * taps(v) * row_pitch(v) * (int64_t)ig_type_size(ig_type(x));
@@ -104,11 +104,11 @@ static IgTensor *weights(const IgConv *v, IgTensor *x, IgTensor *y, MTLError **e
     return w ? ig_reshape(w, 4, shape, error) : NULL;
 }
 
-static IgTensor *run(const IgConv *v, IgConvPass pass, IgTensor *a, IgTensor *b, IgTensor *bias,
-                     MTLError **error) {
+static IgTensor *im2col_run(const IgConv *v, IgConvPass pass, IgTensor *a, IgTensor *b,
+                            IgTensor *bias, MTLError **error) {
     return pass == IG_CONV_FORWARD ? forward(v, a, b, bias, error)
            : pass == IG_CONV_BACK  ? back(v, a, b, bias, error)
                                    : weights(v, a, b, error);
 }
 
-const IgConvAlgorithm ig_conv_im2col = {"im2col", fits, run};
+const IgConvAlgorithm ig_conv_im2col = {"im2col", im2col_fits, im2col_run};

@@ -397,16 +397,17 @@ static IgTensor *weights(const IgConv *v, IgTensor *x, IgTensor *y, MTLError **e
     return w ? ig_cast(w, ig_type(x), error) : NULL;
 }
 
-static bool fits(const IgConv *v, IgConvPass pass, IgTensor *a) {
+static bool implicit_gemm_fits(const IgConv *v, IgConvPass pass, IgTensor *a) {
     (void)v, (void)pass, (void)a;
     return true;
 }
 
-static IgTensor *run(const IgConv *v, IgConvPass pass, IgTensor *a, IgTensor *b, IgTensor *bias,
-                     MTLError **error) {
+static IgTensor *implicit_gemm_run(const IgConv *v, IgConvPass pass, IgTensor *a, IgTensor *b,
+                                   IgTensor *bias, MTLError **error) {
     return pass == IG_CONV_FORWARD ? forward(v, a, b, bias, error)
            : pass == IG_CONV_BACK  ? back(v, a, b, bias, error)
                                    : weights(v, a, b, error);
 }
 
-const IgConvAlgorithm ig_conv_implicit_gemm = {"implicit GEMM", fits, run};
+const IgConvAlgorithm ig_conv_implicit_gemm = {"implicit GEMM", implicit_gemm_fits,
+                                               implicit_gemm_run};

@@ -48,7 +48,7 @@ static bool can_count(const IgConv *v) {
            v->out[0] * v->out[1] <= most / (v->n * v->groups * v->o);
 }
 
-static bool fits(const IgConv *v, IgConvPass pass, IgTensor *x) {
+static bool winograd_fits(const IgConv *v, IgConvPass pass, IgTensor *x) {
     int64_t stride = v->stride[0], most = stride == 1 ? 2 : MAX_PADDING;
     bool is = pass != IG_CONV_WEIGHTS && !ig_device(x)->gpu && ig_type(x) == IgFloat32 &&
               v->c >= MIN_CHANNELS && v->o >= MIN_CHANNELS && v->n > 0 &&
@@ -74,8 +74,8 @@ static IgTensor *filter_of(const IgConv *v, bool back, const Form *s, IgTensor *
                    IgFloat32, error);
 }
 
-static IgTensor *run(const IgConv *v, IgConvPass pass, IgTensor *source, IgTensor *w,
-                     IgTensor *bias, MTLError **error) {
+static IgTensor *winograd_run(const IgConv *v, IgConvPass pass, IgTensor *source, IgTensor *w,
+                              IgTensor *bias, MTLError **error) {
     bool back = pass == IG_CONV_BACK;
     const int64_t *from = back ? v->out : v->in, *to = back ? v->in : v->out;
     const Form *s = form_of(v, back);
@@ -114,4 +114,4 @@ static IgTensor *run(const IgConv *v, IgConvPass pass, IgTensor *source, IgTenso
     return ig_work("ig_conv2d", &work, 3, in, &shape, IgFloat32, error);
 }
 
-const IgConvAlgorithm ig_conv_winograd = {"winograd", fits, run};
+const IgConvAlgorithm ig_conv_winograd = {"winograd", winograd_fits, winograd_run};

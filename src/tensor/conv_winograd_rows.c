@@ -37,7 +37,7 @@ static bool is_long(const IgConv *v) {
            8 * wide_of(v) + 64 <= HELD + v->padding[1];
 }
 
-static bool fits(const IgConv *v, IgConvPass pass, IgTensor *x) {
+static bool winograd_rows_fits(const IgConv *v, IgConvPass pass, IgTensor *x) {
     return pass == IG_CONV_FORWARD && !ig_device(x)->gpu && ig_type(x) == IgFloat32 &&
            macros_of(v) && v->stride[1] == 2 && v->dilation[0] == 1 && v->dilation[1] == 1 &&
            v->o >= MIN_ROWS && v->c <= MAX_CHANNELS && 2 * v->c * v->kernel[0] >= MIN_SUM &&
@@ -68,8 +68,8 @@ static IgTensor *short_rows(const IgConv *v, IgTensor *const in[3], bool has_bia
     return ig_work("ig_conv2d", &work, 3, in, &shape, IgFloat32, error);
 }
 
-static IgTensor *run(const IgConv *v, IgConvPass pass, IgTensor *x, IgTensor *w, IgTensor *bias,
-                     MTLError **error) {
+static IgTensor *winograd_rows_run(const IgConv *v, IgConvPass pass, IgTensor *x, IgTensor *w,
+                                   IgTensor *bias, MTLError **error) {
     (void)pass;
     const char *macros = macros_of(v);
     int64_t images = v->n * v->groups, wide = wide_of(v), values = v->kernel[1] + 6;
@@ -108,4 +108,5 @@ static IgTensor *run(const IgConv *v, IgConvPass pass, IgTensor *x, IgTensor *w,
     return ig_work("ig_conv2d", &rows, 3, in, &shape, IgFloat32, error);
 }
 
-const IgConvAlgorithm ig_conv_winograd_rows = {"winograd rows", fits, run};
+const IgConvAlgorithm ig_conv_winograd_rows = {"winograd rows", winograd_rows_fits,
+                                               winograd_rows_run};
