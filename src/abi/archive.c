@@ -58,7 +58,7 @@ ArchiveOrigin archive_origin(const Archive *a) { return a->origin; }
 
 // ---- entries ----
 
-static const ArchiveEntry *find(const Archive *a, const unsigned char key[SHA256_BYTES]) {
+static const ArchiveEntry *find_entry(const Archive *a, const unsigned char key[SHA256_BYTES]) {
     for (size_t i = 0; i < a->n; i++)
         if (!memcmp(a->entries[i]->key, key, SHA256_BYTES)) return a->entries[i];
     return NULL;
@@ -82,14 +82,14 @@ static ArchiveEntry *append(Archive *a) {
 
 Blob *archive_find(Archive *a, const unsigned char key[SHA256_BYTES]) {
     pthread_mutex_lock(&a->lock);
-    const ArchiveEntry *e = find(a, key);
+    const ArchiveEntry *e = find_entry(a, key);
     pthread_mutex_unlock(&a->lock);
     return e ? blob_copy(e->code, e->code_bytes) : NULL;
 }
 
 bool archive_add(Archive *a, const ArchiveEntry *entry) {
     pthread_mutex_lock(&a->lock);
-    bool there = find(a, entry->key) != NULL;
+    bool there = find_entry(a, entry->key) != NULL;
     ArchiveEntry *e = there ? NULL : append(a);
     if (e) {
         *e = *entry;

@@ -37,7 +37,7 @@ typedef struct Values {
     void *context;
 } Values;
 
-static bool find(const Values *v, const RfPlace *p, int64_t least_too_many, uint32_t *index) {
+static bool find_index(const Values *v, const RfPlace *p, int64_t least_too_many, uint32_t *index) {
     int64_t x;
     for (uint32_t i = 0; i < v->lib->n_constants; i++) {
         const RfConstant *c = &v->lib->constants[i];
@@ -54,7 +54,7 @@ static bool place_values(const Values *with, RfValue *values, uint32_t n, const 
     for (uint32_t i = 0; i < n; i++) {
         if (!is_open(&values[i].given)) continue;
         *wrong = values[i].name;
-        if (!find(with, &values[i].given, ABI_MAX_COLORS, &values[i].index)) return false;
+        if (!find_index(with, &values[i].given, ABI_MAX_COLORS, &values[i].index)) return false;
         for (uint32_t k = 0; k < n; k++)
             if (k != i && values[k].role == RF_COLOR && values[k].index == values[i].index &&
                 values[k].source == values[i].source && (k < i || !is_open(&values[k].given)))
@@ -69,7 +69,7 @@ static bool place_args(const Values *with, RfArg *args, uint32_t n, const char *
         int64_t end = a->kind == RF_ARG_TEXTURE ? 128 : a->kind == RF_ARG_SAMPLER ? 16 : 31;
         if (!is_open(&a->given)) continue;
         *wrong = a->name;
-        if (!find(with, &a->given, end - a->count + 1, &a->index)) return false;
+        if (!find_index(with, &a->given, end - a->count + 1, &a->index)) return false;
         for (uint32_t k = 0; k < n; k++)
             if (k != i && args[k].kind == a->kind && args[k].index < a->index + a->count &&
                 a->index < args[k].index + args[k].count && !*args[k].condition && !*a->condition &&

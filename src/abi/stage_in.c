@@ -15,7 +15,7 @@ typedef struct Extended {
     RfArg args[];
 } Extended;
 
-static void add(Extended *e, RfArgKind kind, uint32_t buffer, const char *what) {
+static void add_argument(Extended *e, RfArgKind kind, uint32_t buffer, const char *what) {
     RfFunction *f = &e->function;
     char *name = e->names[e->n_more++];
     snprintf(name, NAME_BYTES, "%s.%u", what, buffer);
@@ -43,12 +43,12 @@ RfFunction *abi_stage_in_function(const RfFunction *f, const MslVertexDescriptor
         if (d->attributes[i].format && d->attributes[i].buffer < MSL_MAX_VERTEX)
             used |= 1u << d->attributes[i].buffer;
     for (uint32_t i = 0; i < MSL_MAX_VERTEX; i++)
-        if (used >> i & 1) add(e, RF_ARG_BUFFER, i, "vertexBuffer");
+        if (used >> i & 1) add_argument(e, RF_ARG_BUFFER, i, "vertexBuffer");
     if (d->index_bytes && !(d->index_buffer < MSL_MAX_VERTEX && used >> d->index_buffer & 1))
-        add(e, RF_ARG_BUFFER, d->index_buffer, "indexBuffer");
+        add_argument(e, RF_ARG_BUFFER, d->index_buffer, "indexBuffer");
     for (uint32_t i = 0; i < MSL_MAX_VERTEX; i++)
         if (used >> i & 1 && d->layouts[i].stride == MSL_STRIDE_DYNAMIC)
-            add(e, RF_ARG_STRIDE, i, "stride");
+            add_argument(e, RF_ARG_STRIDE, i, "stride");
     return &e->function;
 }
 

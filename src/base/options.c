@@ -211,7 +211,7 @@ static Match row_matches(const Option *row, char *arg, char **value) {
 
 // The row of an option; what is attached to a letter is one only if there is no longer name
 // ("-std=x" is not "-s" with "td=x").
-static const Option *find(const CommandLine *line, char *arg, char **value, bool *shared) {
+static const Option *find_option(const CommandLine *line, char *arg, char **value, bool *shared) {
     const Option *found = NULL;
     for (size_t i = 0; i < line->n_rows + line->n_shared; i++) {
         const bool is_shared = i >= line->n_rows;
@@ -247,7 +247,7 @@ static int missing(const CommandLine *line, const Option *row) {
 static int read_option(const CommandLine *line, void *options, int argc, char **argv, int *i) {
     char *value = NULL;
     bool shared = false;
-    const Option *row = find(line, argv[*i], &value, &shared);
+    const Option *row = find_option(line, argv[*i], &value, &shared);
     if (!row && line->unknown) return line->unknown(line, options, argv[*i]);
     if (!row) return unknown(line, argv[*i]);
     bool optional = row->value && !strncmp(row->value, "[=", 2);

@@ -40,8 +40,8 @@ static bool prepare(NeuralTrainer *t, char *message) {
     return train_renderer(t, NEURAL_KERNEL_THREAD, message);
 }
 
-static void run(NeuralTrainer *t, int kernel, const NeuralBinding *b, size_t n, size_t x,
-                uint32_t y) {
+static void run_kernel(NeuralTrainer *t, int kernel, const NeuralBinding *b, size_t n, size_t x,
+                       uint32_t y) {
     neural_gpu_dispatch(t->gpu, t->pipelines[FIRST + kernel], b, n,
                         mtl_size_make((x + 31) / 32, y, 1), mtl_size_make(32, 1, 1));
 }
@@ -58,17 +58,17 @@ static void gradient(NeuralTrainer *t, size_t offset) {
                                     train_plain_inputs(t),
                                     train_plain_targets(t),
                                     {t->layers, (t->net.n_layers - 1) * sizeof *t->flat}};
-    run(t, ENCODE, encode, 8, n, n_levels);
+    run_kernel(t, ENCODE, encode, 8, n, n_levels);
     const NeuralBinding features = train_plain_layers(t, t->ones);
     const NeuralBinding scatter[] = {
         {t->inputs, 0}, features, {t->table_gradient, 0}, {t->grid, 0}, step};
-    run(t, SCATTER, scatter, 5, n, n_levels);
+    run_kernel(t, SCATTER, scatter, 5, n, n_levels);
 }
 
 static void update(NeuralTrainer *t, size_t offset) {
     const NeuralBinding b[] = {{t->table, 0},          {t->table_moment1, 0}, {t->table_moment2, 0},
                                {t->table_gradient, 0}, {t->steps, offset},    {t->grid, 0}};
-    run(t, UPDATE, b, 6, t->n_table, 1);
+    run_kernel(t, UPDATE, b, 6, t->n_table, 1);
 }
 
 void train_grid_take_gradient(NeuralTrainer *t, float *to, float scale) {

@@ -106,7 +106,7 @@ done:
     return special;
 }
 
-static bool add(MTLBinaryArchive *archive, MTLFunction *f, MTLSize group) {
+static bool add_function(MTLBinaryArchive *archive, MTLFunction *f, MTLSize group) {
     MTLError *error = NULL;
     MTLComputePipelineDescriptor d = {.compute_function = f,
                                       .required_threads_per_threadgroup = group};
@@ -137,11 +137,11 @@ static int add_all(const Options *o, MTLLibrary *library, MTLBinaryArchive *arch
             mtl_release(f);
             continue;
         }
-        bool ok = f && add(archive, f, (MTLSize){0, 0, 0});
+        bool ok = f && add_function(archive, f, (MTLSize){0, 0, 0});
         for (size_t k = 0; ok && k < o->groups.n; k++) {
             MTLSize group = {0, 0, 0};
             parse_size(o->groups.items[k], &group);
-            ok = add(archive, f, group);
+            ok = add_function(archive, f, group);
         }
         if (!ok) status = EXIT_INPUT;
         n++;

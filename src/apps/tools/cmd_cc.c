@@ -55,19 +55,20 @@ static char *text(const char *format, const char *value) {
     return out;
 }
 
-static void add(Strings *s, const char *item) { strings_add(s, (char *)item); }
+static void add_argument(Strings *s, const char *item) { strings_add(s, (char *)item); }
 
 static void add_compile_flags(Strings *s, const MacPlaces *p) {
-    add(s, "-fobjc-runtime=macosx-10.15");
-    add(s, "-fblocks");
-    add(s, "-fexceptions");
-    add(s, "-fno-delete-null-pointer-checks"); // metal-cpp sends messages to nil: `this` is NULL
-    add(s, "-isystem");
-    add(s, p->include);
-    add(s, "-include");
+    add_argument(s, "-fobjc-runtime=macosx-10.15");
+    add_argument(s, "-fblocks");
+    add_argument(s, "-fexceptions");
+    add_argument(
+        s, "-fno-delete-null-pointer-checks"); // metal-cpp sends messages to nil: `this` is NULL
+    add_argument(s, "-isystem");
+    add_argument(s, p->include);
+    add_argument(s, "-include");
     strings_add(s, text("%s/ingot_available.h", p->include));
 #ifdef __aarch64__
-    add(s, "-D__arm64__"); // metal-cpp asks for Apple's name of the architecture
+    add_argument(s, "-D__arm64__"); // metal-cpp asks for Apple's name of the architecture
 #endif
 }
 
@@ -80,7 +81,7 @@ static void add_link_flags(Strings *s, const MacPlaces *p) {
         snprintf(path, sizeof path, "%s/lib%s.so", p->lib, libraries[i]);
         if (access(path, R_OK) == 0) strings_add(s, text("-l%s", libraries[i]));
     }
-    add(s, "-lm"); // a part of libSystem on a Mac
+    add_argument(s, "-lm"); // a part of libSystem on a Mac
     char *folder = stand_in_folder();
     snprintf(path, sizeof path, "%s/ld", folder ? folder : "");
     if (access(path, X_OK) == 0) strings_add(s, text("--ld-path=%s", path));
@@ -99,20 +100,20 @@ static bool take_assembly(Strings *s, const char *path, bool names_object) {
     if ((!plain && !ends_in(path, ".S")) || !mach_assembly(path, readable)) return false;
     const char *name = strrchr(path, '/'), *base = name ? name + 1 : path;
     if (names_object) {
-        add(s, "-o");
+        add_argument(s, "-o");
         strings_add(s, text("%s", base));
         s->items[s->n - 1][strlen(base) - 1] = 'o';
     }
     if (!plain && name) {
-        add(s, "-I"); // what it includes lies beside it
+        add_argument(s, "-I"); // what it includes lies beside it
         strings_add(s, text("%s", path));
         *strrchr(s->items[s->n - 1], '/') = 0;
     }
-    add(s, "-x");
-    add(s, plain ? "assembler" : "assembler-with-cpp");
+    add_argument(s, "-x");
+    add_argument(s, plain ? "assembler" : "assembler-with-cpp");
     strings_add(s, text("%s", readable));
-    add(s, "-x");
-    add(s, "none");
+    add_argument(s, "-x");
+    add_argument(s, "none");
     return true;
 }
 
@@ -143,7 +144,7 @@ static bool take_arguments(Strings *s, const MacPlaces *p, int argc, char **argv
         if (!strcmp(a, "-c") || !strcmp(a, "-E") || !strcmp(a, "-S") || !strcmp(a, "-fsyntax-only"))
             links = false;
         if (strcmp(argv[i - 1], "-o") != 0 && take_assembly(s, a, names_objects)) continue;
-        add(s, a);
+        add_argument(s, a);
     }
     return links;
 }
@@ -187,16 +188,17 @@ static int compile(int argc, char **argv, const char *compiler, const char *comm
                         "the headers and libraries for macOS programs are not here");
     const char *other = getenv("INGOT_CLANG");
     if (other && *other) compiler = other;
-    add(&all, compiler);
+    add_argument(&all, compiler);
     add_compile_flags(&all, &places);
     bool chosen = strcmp(command, "c++") != 0;
     for (int i = 1; i < argc; i++) chosen |= strncmp(argv[i], "-stdlib=", 8) == 0;
     const bool libcxx = !chosen && has_libcxx(compiler);
-    if (libcxx) add(&all, "-stdlib=libc++");
+    if (libcxx) add_argument(&all, "-stdlib=libc++");
     bool links = show || take_arguments(&all, &places, argc, argv);
     if (links && libcxx) {
         static const char *const archives[] = {"-nostdlib++", "-l:libc++.a", "-l:libc++abi.a"};
-        for (size_t i = 0; i < sizeof archives / sizeof *archives; i++) add(&all, archives[i]);
+        for (size_t i = 0; i < sizeof archives / sizeof *archives; i++)
+            add_argument(&all, archives[i]);
     }
     if (links) add_link_flags(&all, &places);
     if (show) {

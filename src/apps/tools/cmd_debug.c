@@ -152,15 +152,15 @@ static int check_position(const Job *job) {
 
 // ---- Arguments of gdb ----
 
-static void add(Strings *args, char *text) {
+static void add_argument(Strings *args, char *text) {
     if (text && strings_add(args, text)) return;
     fputs("ingot: out of memory\n", stderr);
     exit(EXIT_INPUT);
 }
 
 static void add_command(Strings *args, char *text) {
-    add(args, "-ex");
-    add(args, text);
+    add_argument(args, "-ex");
+    add_argument(args, text);
 }
 
 // A bare number is a line of the source, a name a function of it; source NULL: of a program.
@@ -212,9 +212,9 @@ static void add_interpreter(Strings *args, const char *path) {
     text[strcspn(text, "\n")] = 0;
     char *at = text + 2 + strspn(text + 2, " \t"), *rest = at + strcspn(at, " \t");
     if (*rest) *rest++ = 0;
-    add(args, at);
+    add_argument(args, at);
     rest += strspn(rest, " \t");
-    if (*rest) add(args, rest);
+    if (*rest) add_argument(args, rest);
 }
 
 // `ingot COMMAND` of this program.
@@ -222,27 +222,27 @@ static void add_self(Strings *args, char *command) {
     static char self[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     self[n > 0 ? n : 0] = 0;
-    add(args, self);
-    add(args, command);
+    add_argument(args, self);
+    add_argument(args, command);
 }
 
 static void add_program(Strings *args, const Job *job) {
     char **word = job->program;
-    add(args, "--args");
+    add_argument(args, "--args");
     if (is_shader(*word)) {
         add_self(args, "run");
     } else if (is_capture(*word)) {
         add_self(args, "replay");
-        add(args, "--device"), add(args, "cpu");
-        add(args, "--debug"), add(args, "--until");
-        add(args, text_format("%llu", (unsigned long long)job->stop.command));
+        add_argument(args, "--device"), add_argument(args, "cpu");
+        add_argument(args, "--debug"), add_argument(args, "--until");
+        add_argument(args, text_format("%llu", (unsigned long long)job->stop.command));
     } else {
         char *path = find_program(*word);
         if (path) add_interpreter(args, path);
-        add(args, path ? path : *word);
+        add_argument(args, path ? path : *word);
         word++;
     }
-    for (; *word; word++) add(args, *word);
+    for (; *word; word++) add_argument(args, *word);
 }
 
 static char *find_script(void) {
@@ -289,16 +289,17 @@ static int add_target(Strings *args, Job *job) {
 
 static int start(Job *job, char *script) {
     Strings args = {0};
-    add(&args, (char *)(uintptr_t)job->gdb);
-    add(&args, "-q");
+    add_argument(&args, (char *)(uintptr_t)job->gdb);
+    add_argument(&args, "-q");
     // Of the folder, the program and its libraries nothing is run by gdb itself.
-    add(&args, "-nx");
+    add_argument(&args, "-nx");
     static const char *const off[] = {"local-gdbinit", "gdb-scripts", "python-scripts"};
     for (size_t i = 0; i < sizeof off / sizeof *off; i++)
-        add(&args, "-iex"), add(&args, text_format("set auto-load %s off", off[i]));
-    if (job->batch) add(&args, "-batch");
-    add(&args, "-x");
-    add(&args, script);
+        add_argument(&args, "-iex"),
+            add_argument(&args, text_format("set auto-load %s off", off[i]));
+    if (job->batch) add_argument(&args, "-batch");
+    add_argument(&args, "-x");
+    add_argument(&args, script);
     int status = add_target(&args, job);
     if (status) return status;
     for (size_t i = 0; i < job->commands.n; i++) add_command(&args, job->commands.items[i]);

@@ -207,7 +207,7 @@ static double unseen_psnr(const Job *job, const Image *image) {
     return image_psnr(n ? sum / (double)n : 0);
 }
 
-static bool run(Job *job, char *message) {
+static bool run_job(Job *job, char *message) {
     NeuralNetwork net = {0};
     ChartCurve curve = {0};
     Image noisy = {0}, result = {0}, blurred = {0};
@@ -271,7 +271,7 @@ int cmd_denoise(int argc, char **argv) {
     const char *const outputs[] = {job.output, job.noisy_path, job.curve};
     ok = ok && outputs_check(outputs, 3, &job.input, 1, message);
     if (ok && !(job.device = open_device(command))) ok = false;
-    ok = ok && run(&job, message);
+    ok = ok && run_job(&job, message);
     if (!ok && *message) complain(EXIT_INPUT, command, "%s", message);
     image_free(&job.clean);
     mtl_release(job.device);

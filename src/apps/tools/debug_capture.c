@@ -157,7 +157,7 @@ static void find_source(Seen *seen, const CapRun *run, const struct Named *funct
     }
 }
 
-static bool find(DebugStop *s, const Capture *c, Seen *seen) {
+static bool find_stop(DebugStop *s, const Capture *c, Seen *seen) {
     char why[CAP_WHY];
     uint64_t id = 0, n = cap_n_commands(c);
     bool ok = true, more = true;
@@ -214,7 +214,7 @@ bool debug_find_stop(DebugStop *s) {
     Seen seen = {0};
     Capture *c = cap_open(s->file, why);
     if (!c) return wrong("%s: %s", s->file, why);
-    bool ok = find(s, c, &seen) && write_source(s, &seen);
+    bool ok = find_stop(s, c, &seen) && write_source(s, &seen);
     for (size_t i = 0; i < seen.n_codes; i++) free(seen.codes[i].name);
     free(seen.codes);
     free(seen.source);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const PlayOutput *find(const PlayResult *r, const char *name) {
+static const PlayOutput *find_output(const PlayResult *r, const char *name) {
     for (size_t i = 0; i < r->n_outputs; i++)
         if (!strcmp(r->outputs[i].name, name)) return &r->outputs[i];
     return NULL;
@@ -24,7 +24,7 @@ static bool close_to(double got, double want, double tolerance) {
 
 // NULL: as expected; else what is wrong (malloc'd).
 static char *compare_buffer(const PlayResult *r, const PlayExpect *e) {
-    const PlayOutput *out = find(r, e->output);
+    const PlayOutput *out = find_output(r, e->output);
     NpyArray want;
     bool is_value;
     if (!out) return text_format("there is no buffer '%s'", e->output);

@@ -250,7 +250,7 @@ static bool prepare(TrainJob *j) {
     return train_make_data(j) && find_device(j) && make_trainer(j);
 }
 
-static int run(TrainJob *j) {
+static int run_job(TrainJob *j) {
     if (!find_group(j) || !prepare(j)) return complain_of(j, j->message);
     if (j->name->any_model && leads(j)) {
         const size_t n = j->w.net.n_params, n_table = neural_network_table_size(&j->w.net);
@@ -277,7 +277,7 @@ int train_command(const TrainName *name, int argc, char **argv) {
     job.name = name;
     int status = train_options_read(&job.o, name, argc, argv);
     if (status != OPTIONS_GO_ON) return status;
-    status = run(&job);
+    status = run_job(&job);
     neural_trainer_free(job.trainer);
     mtl_release(job.device);
     image_free(&job.image);

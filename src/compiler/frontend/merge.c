@@ -355,7 +355,7 @@ static bool needs_others(LLVMModuleRef m, const RfLibrary *rf) {
     return false;
 }
 
-static void add(Merge *g, uint32_t number) {
+static void add_module(Merge *g, uint32_t number) {
     const MslObject *o = &g->objects[number];
     LLVMModuleRef m = parse_all(g, o);
     bool bad = !m;
@@ -413,7 +413,7 @@ bool msl_merge(const MslObject *objects, size_t n, bool allow_undefined, MslLibr
     g.modules = calloc(n + 1, sizeof *g.modules);
     g.failed = !g.lib || !g.modules;
     g.joined = allow_undefined || n < 2;
-    for (uint32_t i = 0; i < n && !g.failed; i++) add(&g, i);
+    for (uint32_t i = 0; i < n && !g.failed; i++) add_module(&g, i);
     out->ok =
         !g.failed && module_finish_linked(g.module, &log, g.lib, allow_undefined,
                                           g.joined ? &out->bitcode : NULL, &out->bitcode_bytes);

@@ -24,7 +24,7 @@ static const Fact attributes[] = {
 #undef N
 #undef A
 
-static unsigned find(const Fact *facts, size_t n_facts, const char *name, size_t n) {
+static unsigned find_fact(const Fact *facts, size_t n_facts, const char *name, size_t n) {
     for (size_t i = 0; i < n_facts; i++)
         if (facts[i].name[0] == name[0] && strncmp(facts[i].name, name, n) == 0 &&
             !facts[i].name[n])
@@ -33,11 +33,11 @@ static unsigned find(const Fact *facts, size_t n_facts, const char *name, size_t
 }
 
 unsigned version_of_name(const char *name, size_t n) {
-    return find(names, sizeof names / sizeof *names, name, n);
+    return find_fact(names, sizeof names / sizeof *names, name, n);
 }
 
 unsigned version_of_attribute(const char *name) {
-    return find(attributes, sizeof attributes / sizeof *attributes, name, strlen(name));
+    return find_fact(attributes, sizeof attributes / sizeof *attributes, name, strlen(name));
 }
 
 unsigned version_asked(const MslSource *source) {

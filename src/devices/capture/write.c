@@ -115,7 +115,8 @@ static bool put_chunk(CapWriter *w, CapChunk *chunk, const void *bytes, size_t n
     return append(w, w->packed, CAP_CHUNK_BYTES + packed) && remember(w, chunk);
 }
 
-static Stored *find(const CapWriter *w, const unsigned char hash[SHA256_BYTES], uint64_t key) {
+static Stored *find_stored(const CapWriter *w, const unsigned char hash[SHA256_BYTES],
+                           uint64_t key) {
     for (HashNode *n = hash_chain(&w->stored, key); n; n = n->next)
         if (n->hash == key && !memcmp(((Stored *)n)->hash, hash, SHA256_BYTES)) return (Stored *)n;
     return NULL;
@@ -126,7 +127,7 @@ bool cap_write_block(CapWriter *w, const void *bytes, size_t n_bytes,
     uint64_t key;
     sha256(bytes, n_bytes, hash);
     memcpy(&key, hash, sizeof key);
-    if (find(w, hash, key)) return true;
+    if (find_stored(w, hash, key)) return true;
     CapChunk chunk = {.kind = CAP_CHUNK_BLOCK};
     memcpy(chunk.hash, hash, SHA256_BYTES);
     if (!put_chunk(w, &chunk, bytes, n_bytes)) return false;

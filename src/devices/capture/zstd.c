@@ -17,7 +17,7 @@ static bool take(void *library, const char *name, void *function) {
 }
 
 static bool there;
-static void find(void) {
+static void find_library(void) {
     void *library = dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
     there = library && take(library, "ZSTD_compress", &compress) &&
             take(library, "ZSTD_decompress", &decompress) &&
@@ -26,7 +26,7 @@ static void find(void) {
 
 bool zstd_is_there(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, find);
+    pthread_once(&once, find_library);
     return there;
 }
 

@@ -149,7 +149,7 @@ static void standard(Program *p, State *s, uint8_t op) {
     }
 }
 
-static void run(Program *p) {
+static void run_program(Program *p) {
     State s = first;
     while (!p->b.bad && p->b.at < p->b.end) {
         uint8_t op = (uint8_t)take(&p->b, 1);
@@ -201,6 +201,6 @@ void cpu_read_lines(const void *elf, size_t n_bytes, CpuLineFn *row, void *conte
         if (length > (uint64_t)(all.end - all.at)) return;
         Program p = {.b = {all.at, all.at + length, false}, .row = row, .context = context};
         all.at += length;
-        if (read_head(&p)) run(&p);
+        if (read_head(&p)) run_program(&p);
     }
 }

@@ -21,7 +21,7 @@ const char *cuda_error_name(CUresult error) {
 }
 
 // Function pointers are not data pointers: the bytes are taken over.
-static bool find(void *library, const char *name, void *to, size_t n_bytes) {
+static bool find_symbol(void *library, const char *name, void *to, size_t n_bytes) {
     void *symbol = dlsym(library, name);
     memcpy(to, &symbol, n_bytes);
     return symbol != NULL;
@@ -29,11 +29,12 @@ static bool find(void *library, const char *name, void *to, size_t n_bytes) {
 
 static bool find_all(void *library) {
 #define CUDA_FIND(name, arguments)                                                                 \
-    if (!find(library, #name, &driver.name, sizeof driver.name)) {                                 \
+    if (!find_symbol(library, #name, &driver.name, sizeof driver.name)) {                          \
         snprintf(why, sizeof why, "the driver is too old: it has no %s", #name);                   \
         return false;                                                                              \
     }
-#define CUDA_FIND_IF_ANY(name, arguments) find(library, #name, &driver.name, sizeof driver.name);
+#define CUDA_FIND_IF_ANY(name, arguments)                                                          \
+    find_symbol(library, #name, &driver.name, sizeof driver.name);
     CUDA_FUNCTIONS(CUDA_FIND)
     CUDA_OPTIONAL_FUNCTIONS(CUDA_FIND_IF_ANY)
 #undef CUDA_FIND

@@ -152,7 +152,7 @@ static CUresult give_rest(CudaFlow *flow) {
 
 // A graph that begins with these bytes. The device's graph_lock is held; a graph that is used stays
 // as long as it is.
-static CudaGraph *find(const CudaDevice *d, const CudaBytes *log) {
+static CudaGraph *find_graph(const CudaDevice *d, const CudaBytes *log) {
     for (CudaGraph *g = d->graphs; g; g = g->next)
         if (g->n_bytes >= log->n_bytes && !memcmp(g->log, log->data, log->n_bytes)) return g;
     return NULL;
@@ -212,7 +212,7 @@ static bool begins_a_graph(CudaFlow *flow, const Command *c) {
     CudaGraph *match = flow->match_time == d->graph_time ? flow->match : NULL;
     if (match && (match->n_bytes < log->n_bytes || memcmp(match->log + before, c, n_bytes) != 0))
         match = NULL;
-    if (!match) match = find(d, log);
+    if (!match) match = find_graph(d, log);
     flow->match = match;
     flow->match_time = d->graph_time;
     pthread_mutex_unlock(&d->graph_lock);
@@ -399,7 +399,7 @@ CUresult cuda_flush(CudaFlow *flow) {
     if (!flow->holding) return give_rest(flow);
     flow->holding = false;
     pthread_mutex_lock(&d->graph_lock);
-    CudaGraph *g = find(d, &flow->log);
+    CudaGraph *g = find_graph(d, &flow->log);
     bool whole = g && g->n_bytes == flow->log.n_bytes && (g->nodes || has_constants(g, flow));
     if (whole && !is_right_order(flow, g)) {
         drop_graph(d, g);
@@ -484,7 +484,7 @@ void cuda_remember(CudaFlow *flow) {
     if (flow->n_logged >= MIN_COMMANDS && flow->log.n_bytes <= MAX_LOG_BYTES) {
         uint64_t h = hash(&flow->log);
         pthread_mutex_lock(&d->graph_lock);
-        const CudaGraph *there = find(d, &flow->log);
+        const CudaGraph *there = find_graph(d, &flow->log);
         bool again = came_before(d, h) && !(there && there->n_bytes == flow->log.n_bytes);
         CudaGraph *g = again ? make(flow) : NULL;
         if (g) {

@@ -65,7 +65,7 @@ static bool keep_free(uintptr_t from, uintptr_t to) {
 }
 
 // One more, joined with those that it touches; lock is held.
-static bool add(uintptr_t from, uintptr_t to) {
+static bool add_span(uintptr_t from, uintptr_t to) {
     size_t first = first_behind(from - 1), last = first;
     while (last < n_spans && spans[last].from <= to) last++;
     if (first == last && n_spans == capacity) {
@@ -95,7 +95,7 @@ bool iso_claim(uintptr_t address, size_t n_bytes) {
             continue;
         }
         uintptr_t end = i < n_spans && spans[i].from < to ? spans[i].from : to;
-        ok = keep_free(from, end) && add(from, end);
+        ok = keep_free(from, end) && add_span(from, end);
         from = end;
     }
     pthread_rwlock_unlock(&lock);

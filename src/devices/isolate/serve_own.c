@@ -89,7 +89,7 @@ static void ask(IsoQuestion *q, unsigned what) {
     atomic_store(&q->state, ISO_NO_QUESTION);
 }
 
-static void *find(const unsigned char key[32], size_t *n_bytes) {
+static void *find_code(const unsigned char key[32], size_t *n_bytes) {
     IsoQuestion *q = &asking->question;
     memcpy(q->key, key, sizeof q->key);
     ask(q, ISO_FIND);
@@ -111,7 +111,7 @@ static void keep(const unsigned char key[32], const void *bytes, size_t n_bytes)
 }
 
 const DevCache *iso_cache(IsoChannel *channel) {
-    static const DevCache cache = {.find = find, .store = keep, .only_while_loading = true};
+    static const DevCache cache = {.find = find_code, .store = keep, .only_while_loading = true};
     asking = channel;
     return &cache;
 }

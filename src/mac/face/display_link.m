@@ -289,7 +289,7 @@ static void call(IngotVideoLink *link) {
     pthread_cond_broadcast(&link->changed);
 }
 
-static void *run(void *given) {
+static void *display_thread(void *given) {
     IngotVideoLink *link = given; // retained by CVDisplayLinkStart
     pthread_mutex_lock(&link->lock);
     const uint64_t round = link->round;
@@ -359,7 +359,7 @@ SHOWN CVReturn CVDisplayLinkStart(CVDisplayLinkRef ref) {
         result = kCVReturnDisplayLinkCallbacksNotSet;
     } else {
         link->running = YES, link->round++;
-        if (pthread_create(&link->thread, NULL, run, [link retain]) == 0) {
+        if (pthread_create(&link->thread, NULL, display_thread, [link retain]) == 0) {
             pthread_detach(link->thread);
         } else {
             link->running = NO;

@@ -27,7 +27,7 @@ static NSUInteger place(NSIndexSet *self, NSUInteger index) { // the first that 
     }
     return low;
 }
-static void add(NSIndexSet *self, NSUInteger index) {
+static void add_index(NSIndexSet *self, NSUInteger index) {
     if (index >= NSNotFound)
         [NSException raise:NSRangeException
                     format:@"*** -[NSIndexSet addIndex:]: index %lu is out of range", index];
@@ -41,11 +41,11 @@ static void add(NSIndexSet *self, NSUInteger index) {
     return [self initWithIndexesInRange:NSMakeRange(index, 1)];
 }
 - (instancetype)initWithIndexesInRange:(NSRange)range {
-    for (NSUInteger i = 0; i < range.length; i++) add(self, range.location + i);
+    for (NSUInteger i = 0; i < range.length; i++) add_index(self, range.location + i);
     return self;
 }
 - (instancetype)initWithIndexSet:(NSIndexSet *)set {
-    for (NSUInteger i = 0; i < set->_count; i++) add(self, set->_items[i]);
+    for (NSUInteger i = 0; i < set->_count; i++) add_index(self, set->_items[i]);
     return self;
 }
 - (void)dealloc {
@@ -88,10 +88,10 @@ COPIES_AS(NSIndexSet, NSMutableIndexSet, initWithIndexSet, self)
 @end
 @implementation NSMutableIndexSet
 - (void)addIndex:(NSUInteger)index {
-    add(self, index);
+    add_index(self, index);
 }
 - (void)addIndexesInRange:(NSRange)range {
-    for (NSUInteger i = 0; i < range.length; i++) add(self, range.location + i);
+    for (NSUInteger i = 0; i < range.length; i++) add_index(self, range.location + i);
 }
 - (void)removeIndex:(NSUInteger)index {
     if (![self containsIndex:index]) return;

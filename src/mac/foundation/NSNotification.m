@@ -55,7 +55,7 @@ ONE_OBJECT(NSNotificationCenter, defaultCenter)
     [_observers release];
     [super dealloc];
 }
-static NSNotificationObserver *add(NSNotificationCenter *self, NSString *name, id object) {
+static NSNotificationObserver *add_observer(NSNotificationCenter *self, NSString *name, id object) {
     NSNotificationObserver *o = [NSNotificationObserver new];
     o->name = [name copy], o->object = object;
     @synchronized(self) {
@@ -69,7 +69,7 @@ static NSNotificationObserver *add(NSNotificationCenter *self, NSString *name, i
              object:(id)object {
     nil_check(self, _cmd, observer);
     @synchronized(self) {
-        NSNotificationObserver *o = add(self, name, object);
+        NSNotificationObserver *o = add_observer(self, name, object);
         o->observer = observer, o->selector = selector;
     }
 }
@@ -78,7 +78,7 @@ static NSNotificationObserver *add(NSNotificationCenter *self, NSString *name, i
                              queue:(NSOperationQueue *)queue
                         usingBlock:(void (^)(NSNotification *))block {
     @synchronized(self) {
-        NSNotificationObserver *o = add(self, name, object);
+        NSNotificationObserver *o = add_observer(self, name, object);
         o->observer = o, o->block = [block copy], o->queue = [queue retain];
         return o;
     }

@@ -83,7 +83,7 @@ __attribute__((constructor(103))) static void start(void) {
         [_dictionary release];
     [super dealloc];
 }
-static void *run(void *p) {
+static void *thread_main(void *p) {
     NSThread *thread = p;
     pthread_setspecific(key, thread); // its reference is the thread's
     @autoreleasepool {
@@ -103,7 +103,7 @@ static void *run(void *p) {
     if (_stackSize) pthread_attr_setstacksize(&a, _stackSize);
     _state = 1;
     [self retain];
-    int problem = pthread_create(&id_, &a, run, self);
+    int problem = pthread_create(&id_, &a, thread_main, self);
     pthread_attr_destroy(&a);
     if (!problem) return;
     [self release];

@@ -89,14 +89,14 @@ COPIES_ITSELF
 static NSString *between(NSString *text, NSUInteger start, NSUInteger stop) {
     return [text substringWithRange:NSMakeRange(start, stop - start)];
 }
-static NSUInteger find(NSString *text, NSString *set,
-                       NSUInteger from) { // the first of these characters, or the end
+static NSUInteger find_any_of(NSString *text, NSString *set,
+                              NSUInteger from) { // the first of these characters, or the end
     for (; from < text.length; from++)
         if ([set rangeOfString:between(text, from, from + 1)].location != NSNotFound) break;
     return from;
 }
 - (NSString *)scheme {
-    NSUInteger colon = find(_text, @":/?#", 0);
+    NSUInteger colon = find_any_of(_text, @":/?#", 0);
     return colon < _text.length && [_text characterAtIndex:colon] == ':'
                ? [_text substringToIndex:colon]
                : nil;
@@ -104,7 +104,7 @@ static NSUInteger find(NSString *text, NSString *set,
 static NSUInteger authority(NSURL *self, NSUInteger *stop) { // where it begins
     NSUInteger at = self.scheme ? self.scheme.length + 1 : 0;
     if (![[self->_text substringFromIndex:at] hasPrefix:@"//"]) return *stop = at;
-    *stop = find(self->_text, @"/?#", at + 2);
+    *stop = find_any_of(self->_text, @"/?#", at + 2);
     return at + 2;
 }
 - (NSString *)host {
@@ -119,7 +119,7 @@ static NSUInteger authority(NSURL *self, NSUInteger *stop) { // where it begins
 static NSString *raw_path(NSURL *self) {
     NSUInteger stop;
     authority(self, &stop);
-    return between(self->_text, stop, find(self->_text, @"?#", stop));
+    return between(self->_text, stop, find_any_of(self->_text, @"?#", stop));
 }
 - (NSString *)path {
     NSString *path = unescaped(raw_path(self));
@@ -130,12 +130,12 @@ static NSString *raw_path(NSURL *self) {
     return self.path;
 }
 - (NSString *)query {
-    NSUInteger mark = find(_text, @"?#", 0);
+    NSUInteger mark = find_any_of(_text, @"?#", 0);
     if (mark >= _text.length || [_text characterAtIndex:mark] != '?') return nil;
-    return between(_text, mark + 1, find(_text, @"#", mark));
+    return between(_text, mark + 1, find_any_of(_text, @"#", mark));
 }
 - (NSString *)fragment {
-    NSUInteger mark = find(_text, @"#", 0);
+    NSUInteger mark = find_any_of(_text, @"#", 0);
     return mark < _text.length ? [_text substringFromIndex:mark + 1] : nil;
 }
 - (NSString *)absoluteString {

@@ -16,7 +16,7 @@ typedef struct Association {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; // for the table and the lists in it
 static Table associations;                               // object -> Association
 
-static Association *find(id object, const void *key) {
+static Association *find_association(id object, const void *key) {
     Association *a = table_get(&associations, object);
     while (a && a->key != key) a = a->next;
     return a;
@@ -29,7 +29,7 @@ static void let_go(id value, objc_AssociationPolicy policy) {
 id objc_getAssociatedObject(id object, const void *key) {
     if (!object) return NULL;
     pthread_mutex_lock(&lock);
-    Association *a = find(object, key);
+    Association *a = find_association(object, key);
     id value = a ? a->value : NULL;
     bool keep = value && a->policy & 3;
     if (keep) objc_retain(value);
@@ -46,7 +46,7 @@ void objc_setAssociatedObject(id object, const void *key, id value, objc_Associa
     if (value) object_mark(object, HEAD_ASSOCIATED);
     Association old = {0};
     pthread_mutex_lock(&lock);
-    Association *a = find(object, key);
+    Association *a = find_association(object, key);
     if (a) {
         old = *a;
         a->value = value, a->policy = policy;

@@ -38,7 +38,7 @@ static void unlock_two(Stripe *a, Stripe *b) {
     if (b && b != a) pthread_mutex_unlock(&b->lock);
 }
 
-static void add(Stripe *s, id object, id *place) {
+static void add_place(Stripe *s, id object, id *place) {
     WeakList *list = table_get(&s->lists, object);
     if (!list) table_set(&s->lists, object, list = objc_zeroed(sizeof *list));
     if (list->n == list->room) {
@@ -81,7 +81,7 @@ static id store_weak(id *place, id object) {
         unlock_two(from, to);
     }
     if (old) drop(from, old, place);
-    if (object) add(to, object, place);
+    if (object) add_place(to, object, place);
     store(place, object);
     unlock_two(from, to);
     if (taken) objc_release(object);

@@ -99,7 +99,7 @@ static const struct Method {
 };
 #define N_METHODS (sizeof methods / sizeof *methods)
 
-static bool find(const struct Method *m, char why[RT_IO_WHY]) {
+static bool find_library(const struct Method *m, char why[RT_IO_WHY]) {
     void *library = dlopen(m->library, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         snprintf(why, RT_IO_WHY, "files compressed with %s need %s, which is not installed",
@@ -131,7 +131,7 @@ const RtCodec *rt_codec(MTLIOCompressionMethod method, char why[RT_IO_WHY]) {
         return NULL;
     }
     pthread_mutex_lock(&lock);
-    bool ok = found[method] || find(m, why);
+    bool ok = found[method] || find_library(m, why);
     found[method] = ok;
     pthread_mutex_unlock(&lock);
     return ok ? &m->codec : NULL;

@@ -137,7 +137,7 @@ static struct {
 #undef DECLARE
 
 // dlsym gives a data pointer; POSIX says that it holds the function.
-static bool find(void *library, const char *name, void *to) {
+static bool find_symbol(void *library, const char *name, void *to) {
     void *found = dlsym(library, name);
     memcpy(to, &found, sizeof found);
     return found != NULL;
@@ -149,10 +149,10 @@ static void load(void) {
     if (!base) return;
     x.ok = true;
     x.shm = shm != NULL;
-#define FIND(name, result, parameters) x.ok = find(base, #name, &x.name) && x.ok;
+#define FIND(name, result, parameters) x.ok = find_symbol(base, #name, &x.name) && x.ok;
     XCB_CALLS(FIND)
 #undef FIND
-#define FIND(name, result, parameters) x.shm = shm && find(shm, #name, &x.name) && x.shm;
+#define FIND(name, result, parameters) x.shm = shm && find_symbol(shm, #name, &x.name) && x.shm;
     SHM_CALLS(FIND)
 #undef FIND
 }

@@ -42,7 +42,7 @@ static void list_clear(List *list) {
     list->n = 0;
 }
 
-static size_t find(const List *list, const MTLAllocation *allocation) {
+static size_t find_allocation(const List *list, const MTLAllocation *allocation) {
     size_t i = 0;
     while (i < list->n && list->items[i] != allocation) i++;
     return i;
@@ -142,7 +142,7 @@ static void edit(MTLResidencySet *set, MTLAllocation *const *allocations, size_t
         bool memory = true, removed = false;
         pthread_mutex_lock(&set->lock);
         List *list = &set->edited;
-        size_t at = find(list, allocation);
+        size_t at = find_allocation(list, allocation);
         if (add && at == list->n) {
             memory = rt_grow(&list->items, &list->capacity, list->n + 1, sizeof *list->items);
             if (memory) list->items[list->n++] = mtl_retain(allocation);
@@ -212,7 +212,7 @@ bool mtl_residency_set_contains_allocation(const MTLResidencySet *set,
                                            const MTLAllocation *allocation) {
     if (!rt_residency_present(set, __func__)) return false;
     pthread_mutex_lock(lock_of(set));
-    bool found = allocation && find(&set->edited, allocation) < set->edited.n;
+    bool found = allocation && find_allocation(&set->edited, allocation) < set->edited.n;
     pthread_mutex_unlock(lock_of(set));
     return found;
 }

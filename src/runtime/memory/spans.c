@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include "runtime/memory/resource.h"
 
-static void add(RtSpan *span) {
+static void add_span(RtSpan *span) {
     RtSpanList *list = &span->device->spans;
     pthread_mutex_lock(&list->lock);
     span->next = list->first;
@@ -20,7 +20,7 @@ void rt_span_add(RtSpan *span, const struct MTLResource *resource, const void *s
                  size_t n_bytes) {
     *span = (RtSpan){
         .start = start, .n_bytes = n_bytes, .device = resource->device, .resource = resource};
-    add(span);
+    add_span(span);
 }
 
 void rt_span_add_handle(RtSpan *span, MTLDevice *device, const struct MTLResource *resource,
@@ -30,7 +30,7 @@ void rt_span_add_handle(RtSpan *span, MTLDevice *device, const struct MTLResourc
                      .kind = kind,
                      .device = device,
                      .resource = resource};
-    add(span);
+    add_span(span);
 }
 
 void rt_span_remove(RtSpan *span) {

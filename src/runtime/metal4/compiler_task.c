@@ -37,7 +37,7 @@ void rt_task_finish(MTL4CompilerTask *task) {
     mtl_release(task);
 }
 
-static void run(void *context) {
+static void run_task(void *context) {
     MTL4CompilerTask *task = context;
     atomic_store(&task->status, MTL4CompilerTaskStatusCompiling);
     task->work(task->job);
@@ -53,7 +53,7 @@ MTL4CompilerTask *rt_task_start(MTL4Compiler *compiler, void (*work)(void *job),
     task->free_job = free_job;
     task->job = job;
     mtl_retain(task);
-    if (rt_async(run, task)) return task;
+    if (rt_async(run_task, task)) return task;
     mtl_release(task);
     mtl_release(task);
     return NULL;

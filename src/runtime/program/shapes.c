@@ -16,7 +16,7 @@ typedef struct RtShapes { // under the lock of the device's list
     uint32_t n, shapes[RT_MAX_VARIANTS][3];
 } Shapes;
 
-static Shapes *find(const MTLDevice *device, const CacheKey *pipeline) {
+static Shapes *find_shapes(const MTLDevice *device, const CacheKey *pipeline) {
     Shapes *s = device->shapes.first;
     while (s && memcmp(&s->pipeline, pipeline, sizeof *pipeline) != 0) s = s->next;
     return s;
@@ -25,7 +25,7 @@ static Shapes *find(const MTLDevice *device, const CacheKey *pipeline) {
 void rt_shapes_note(MTLDevice *device, const CacheKey *pipeline, const uint32_t shape[3]) {
     RtShapeList *list = &device->shapes;
     pthread_mutex_lock(&list->lock);
-    Shapes *s = find(device, pipeline);
+    Shapes *s = find_shapes(device, pipeline);
     if (!s && list->n < MAX_PIPELINES && (s = calloc(1, sizeof *s))) {
         s->pipeline = *pipeline;
         s->next = list->first;
@@ -41,7 +41,7 @@ void rt_shapes_note(MTLDevice *device, const CacheKey *pipeline, const uint32_t 
 size_t rt_shapes_get(MTLDevice *device, const CacheKey *pipeline, uint32_t (*shapes)[3],
                      size_t max) {
     pthread_mutex_lock(&device->shapes.lock);
-    const Shapes *s = find(device, pipeline);
+    const Shapes *s = find_shapes(device, pipeline);
     size_t n = !s ? 0 : s->n < max ? s->n : max;
     if (n) memcpy(shapes, s->shapes, n * sizeof *shapes);
     pthread_mutex_unlock(&device->shapes.lock);

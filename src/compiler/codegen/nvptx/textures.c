@@ -153,12 +153,12 @@ static Ptx ptx_of(MslGpuPart part) {
     return (Ptx){(const char *)code.bytes, (const char *)code.bytes + code.n_bytes};
 }
 
-static const char *find(Ptx text, const char *what) {
+static const char *find_text(Ptx text, const char *what) {
     return memmem(text.at, (size_t)(text.end - text.at), what, strlen(what));
 }
 
 static Ptx behind_head(Ptx text) { // ".version", ".target", ".address_size"
-    const char *at = find(text, ".address_size");
+    const char *at = find_text(text, ".address_size");
     at = at ? memchr(at, '\n', (size_t)(text.end - at)) : NULL;
     return (Ptx){at ? at + 1 : text.at, text.end};
 }
@@ -171,7 +171,7 @@ static char *put(char *to, const char *from, const char *end) {
 // Without declarations of functions that are elsewhere.
 static char *put_cut(char *to, Ptx text) {
     for (;;) {
-        const char *cut = find(text, ".extern .func"),
+        const char *cut = find_text(text, ".extern .func"),
                    *end = cut ? memchr(cut, ';', (size_t)(text.end - cut)) : NULL;
         to = put(to, text.at, end ? cut : text.end);
         if (!end) return to;
