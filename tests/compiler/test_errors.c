@@ -38,7 +38,7 @@ TEST(bad_kernels) {
     f.ir = "declare ptr @_Z10__ingot_tgILm40000ELm4EZ1kE1aEPvv()\n" KERNEL(
         "  %t = call ptr @_Z10__ingot_tgILm40000ELm4EZ1kE1aEPvv()\n  store i32 %g, ptr %t\n  %v = "
         "load volatile i32, ptr %t\n");
-    expect_error(&f, "32768 bytes of threadgroup memory");
+    expect_error(&f, "40000 bytes of threadgroup memory, more than the 32768");
     f = good;
     f.ir = "define i32 @k(ptr %out, i32 %g) {\n  ret i32 0\n}\n";
     expect_error(&f, "must return void");

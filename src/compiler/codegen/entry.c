@@ -313,9 +313,6 @@ static void place_threadgroup_memory(Cg *cg) {
         uint64_t offset = (used + align - 1) & ~(align - 1);
         used = offset + size;
         note_variable(cg, name, offset, size);
-        if (used > THREADGROUP_LIMIT)
-            msl_fail(cx, "'%s' needs more than %d bytes of threadgroup memory", cg->fn->name,
-                     THREADGROUP_LIMIT);
         for (LLVMUseRef use; (use = LLVMGetFirstUse(f));) {
             LLVMValueRef call = LLVMGetUser(use), at = msl_const(cx, 64, offset);
             if (!LLVMIsACallInst(call)) msl_fail(cx, "internal error: address of '%s' taken", name);
@@ -327,6 +324,9 @@ static void place_threadgroup_memory(Cg *cg) {
             LLVMInstructionEraseFromParent(call);
         }
     }
+    if (used > THREADGROUP_LIMIT)
+        msl_fail(cx, "'%s' needs %llu bytes of threadgroup memory, more than the %d there are",
+                 cg->fn->name, (unsigned long long)used, THREADGROUP_LIMIT);
     cg->threadgroup_bytes = (uint32_t)((used + 15) & ~15ull);
 }
 

@@ -142,6 +142,7 @@ static BridgeDiagKind diagKind(unsigned id) {
     case diag::err_typecheck_cond_incompatible_operands:
     case diag::err_conditional_ambiguous: return BRIDGE_DIAG_COND_OPERANDS;
     case diag::err_bad_cxx_cast_generic: return BRIDGE_DIAG_BAD_CAST;
+    case diag::err_bad_cxx_cast_vector_to_vector_different_size: return BRIDGE_DIAG_VECTOR_CAST;
     case diag::err_ovl_ambiguous_oper_binary: return BRIDGE_DIAG_AMBIGUOUS_OPERATOR;
     case diag::err_ovl_ambiguous_member_call: return BRIDGE_DIAG_AMBIGUOUS_MEMBER;
     case diag::err_typecheck_invalid_operands: return BRIDGE_DIAG_BAD_OPERANDS;
@@ -163,6 +164,8 @@ void BridgeJob::HandleDiagnostic(DiagnosticsEngine::Level level, const Diagnosti
                  : level == DiagnosticsEngine::Error                                    ? 3
                                                                                         : 4;
     b.kind = diagKind(d.getID());
+    if (b.kind == BRIDGE_DIAG_VECTOR_CAST && message.starts_with(" ")) // Clang has no word for it
+        message = ("cannot convert" + message.str()).str();
     b.message = message.c_str();
     b.file = "";
     std::string optionText =
@@ -669,6 +672,19 @@ struct VectorStores : RecursiveASTVisitor<VectorStores> {
             if (auto *m = dyn_cast<CXXMethodDecl>(d)) return m;
         return nullptr;
     }
+    // Vectors that a program makes itself convert too, where Clang takes the bits as they are.
+    bool VisitExplicitCastExpr(ExplicitCastExpr *e) {
+        auto *to = e->getType()->getAs<ExtVectorType>(),
+             *from = e->getSubExpr()->getType()->getAs<ExtVectorType>();
+        if (e->getCastKind() != CK_BitCast || !to || !from ||
+            to->getNumElements() != from->getNumElements() ||
+            bridge_in_system(&job, e->getBeginLoc().getRawEncoding()))
+            return true;
+        bool real = to->getElementType()->isRealFloatingType(),
+             was = from->getElementType()->isRealFloatingType();
+        if (real != was) e->setCastKind(real ? CK_IntegralToFloating : CK_FloatingToIntegral);
+        return true;
+    }
     bool VisitCXXOperatorCallExpr(CXXOperatorCallExpr *e) {
         auto *cast = dyn_cast<ImplicitCastExpr>(e->getCallee());
         auto *ref = cast ? dyn_cast<DeclRefExpr>(cast->getSubExpr()) : nullptr;
@@ -933,7 +949,9 @@ uint32_t Reflector::type(QualType q) {
     std::deque<std::vector<BridgeAttr>> attrs;
     b.element = UINT32_MAX;
     b.name = job.keep(q.getAsString(ctx.getPrintingPolicy()));
-    if (!q->isIncompleteType() && !q->isFunctionType() && !q->isDependentType())
+    // A template that nobody has looked into is made only now.
+    if (!q->isFunctionType() && !q->isDependentType() &&
+        job.ci->getSema().isCompleteType(SourceLocation(), q))
         b.size = ctx.getTypeSizeInChars(q).getQuantity(),
         b.align = ctx.getTypeAlignInChars(q).getQuantity();
     QualType inner;

@@ -35,6 +35,7 @@ typedef enum BridgeDiagKind {
     BRIDGE_DIAG_OTHER = 0,
     BRIDGE_DIAG_COND_OPERANDS, // operands of ?: do not meet
     BRIDGE_DIAG_BAD_CAST,
+    BRIDGE_DIAG_VECTOR_CAST,  // of vectors that a program made, of different sizes
     BRIDGE_DIAG_BAD_OPERANDS, // of a built-in binary operator
     BRIDGE_DIAG_BAD_OPERAND,  // of a built-in unary operator or subscript
     BRIDGE_DIAG_AMBIGUOUS_OPERATOR,

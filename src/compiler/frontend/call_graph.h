@@ -19,7 +19,6 @@ typedef struct Node {
     uint32_t binding;     // index in RfLibrary.bindings, or NONE
     uint32_t entry;       // index in RfLibrary.functions, or NONE
     uint32_t stamp;       // of the last walk that came by
-    uint32_t bytes;       // of threadgroup memory, if it stands for a variable there
     uint8_t only_in;      // a bit for each RfStage that may call it; 0: all may
     bool callable;        // an entry that other functions may call: a visible function
     uint8_t colour;       // recursion: 0 new, 1 on the path, 2 done

@@ -31,6 +31,7 @@ typedef enum RepairKind {
     REPAIR_OPERAND,
     REPAIR_COMPOUND,
     REPAIR_THROUGH_FLOAT,
+    REPAIR_CONVERT, // the operand of a cast between vectors that a program made
     REPAIR_OBJECT
 } RepairKind;
 typedef struct Repair {

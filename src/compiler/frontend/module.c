@@ -264,32 +264,6 @@ static bool reach(Graph *g, LLVMModuleRef m, const Report *to, RfLibrary *lib) {
 
 // ---- what an entry point reaches ----
 
-enum { THREADGROUP_LIMIT = 32768 }; // bytes, Apple's limit
-
-// Whether anything is done with the variable that a call of __ingot_tg is the address of: the
-// reference the token pass made of it (token_vars.c) is stored once, and loaded where the source
-// names it.
-static bool variable_is_used(LLVMValueRef f) {
-    for (int depth = 0; depth < 2;
-         depth++) { // the function of the headers around it, then its caller
-        LLVMUseRef use = LLVMGetFirstUse(f);
-        LLVMValueRef call = use ? LLVMGetUser(use) : NULL;
-        if (!call || LLVMGetNextUse(use) || !LLVMIsACallInst(call)) return use != NULL;
-        if (depth == 0) {
-            f = LLVMGetBasicBlockParent(LLVMGetInstructionParent(call));
-            continue;
-        }
-        LLVMUseRef stored = LLVMGetFirstUse(call);
-        LLVMValueRef store = stored ? LLVMGetUser(stored) : NULL;
-        if (!store) return false;
-        if (LLVMGetNextUse(stored) || !LLVMIsAStoreInst(store)) return true;
-        LLVMValueRef place = LLVMGetOperand(store, 1);
-        for (LLVMUseRef u = LLVMGetFirstUse(place); u; u = LLVMGetNextUse(u))
-            if (LLVMIsALoadInst(LLVMGetUser(u))) return true;
-    }
-    return false;
-}
-
 // The built-in at program scope that a function of the headers stands for, or -1: of
 // __builtin_at<T, BUILTIN> (token_globals.c) the last argument.
 static int builtin_of(const char *symbol) {
@@ -319,21 +293,15 @@ static uint8_t stages_of(const char *symbol) {
     return stages;
 }
 
-// Marks what the checks below look for; false: there is nothing of it in the module.
+// Marks what the check below looks for; false: there is nothing of it in the module.
 static bool mark_limited(Graph *g) {
     bool any = false;
     for (uint32_t i = 0; i < g->n_nodes; i++) {
         Node *n = &g->nodes[i];
         size_t length;
         if (!LLVMIsAFunction(n->value)) continue;
-        const char *symbol = LLVMGetValueName2(n->value, &length),
-                   *at = strstr(symbol, "__ingot_tgILm");
-        n->only_in = stages_of(symbol);
-        if (at && LLVMIsDeclaration(n->value) && variable_is_used(n->value)) {
-            unsigned long long bytes = strtoull(at + strlen("__ingot_tgILm"), NULL, 10);
-            n->bytes = bytes > THREADGROUP_LIMIT ? THREADGROUP_LIMIT + 1 : (uint32_t)bytes;
-        }
-        any |= n->only_in || n->bytes;
+        n->only_in = stages_of(LLVMGetValueName2(n->value, &length));
+        any |= n->only_in;
     }
     return any;
 }
@@ -348,13 +316,11 @@ static const char *plain_name(const char *symbol) {
                                        : "fwidth";
 }
 
-// Functions of another stage, and more threadgroup memory than there is. Function constants may
-// leave variables out: then the pipeline says it.
+// Functions of another stage. (More threadgroup memory than there is: the pipeline says it.)
 static bool check_entry(Graph *g, LLVMModuleRef m, const Report *to, const RfFunction *f,
                         uint32_t stamp, uint32_t *stack) {
     LLVMValueRef v = LLVMGetNamedFunction(m, f->symbol);
     bool ok = true;
-    uint64_t bytes = 0;
     uint32_t depth = 0;
     char text[256];
     if (!v || f->stage > RF_MESH) return true;
@@ -363,7 +329,6 @@ static bool check_entry(Graph *g, LLVMModuleRef m, const Report *to, const RfFun
     while (depth) {
         const Node *n = &g->nodes[stack[--depth]];
         size_t length;
-        bytes += n->bytes;
         if (n->only_in && !(n->only_in >> f->stage & 1)) {
             const char *symbol = LLVMGetValueName2(n->value, &length);
             snprintf(text, sizeof text,
@@ -381,12 +346,6 @@ static bool check_entry(Graph *g, LLVMModuleRef m, const Report *to, const RfFun
             g->nodes[next].stamp = stamp;
             stack[depth++] = next;
         }
-    }
-    if (bytes > THREADGROUP_LIMIT && !f->n_constants) {
-        snprintf(text, sizeof text, "'%%s' has more than %d bytes of threadgroup memory",
-                 THREADGROUP_LIMIT);
-        complain(to, v, text);
-        ok = false;
     }
     return ok;
 }

@@ -33,6 +33,14 @@ bool repairs_add(Repairs *r, const Repair *x) {
     return add(r, x->kind, x->range.begin, x->range.end, x->op);
 }
 
+// Whether both vectors of the message, (vector of 8 'half' values), have as many elements.
+static bool has_equal_counts(const char *message) {
+    static const char before[] = "(vector of ";
+    const char *first = strstr(message, before);
+    const char *second = first ? strstr(first + 1, before) : NULL;
+    return second && atoi(first + strlen(before)) == atoi(second + strlen(before));
+}
+
 bool repairs_learn(Repairs *r, const BridgeDiagnostic *d) {
     bool learnt = false;
     if (d->in_system || r->n > 4096) return false;
@@ -43,6 +51,10 @@ bool repairs_learn(Repairs *r, const BridgeDiagnostic *d) {
         const BridgeRange *last = &d->ranges[d->n_ranges - 1];
         if (strstr(d->message, "__bf16") && strstr(d->message, "half"))
             learnt |= add(r, REPAIR_THROUGH_FLOAT, last->begin, last->end, 0);
+    } else if (d->kind == BRIDGE_DIAG_VECTOR_CAST && d->n_ranges >= 1) {
+        const BridgeRange *last = &d->ranges[d->n_ranges - 1];
+        if (has_equal_counts(d->message))
+            learnt |= add(r, REPAIR_CONVERT, last->begin, last->end, 0);
     } else if (d->kind == BRIDGE_DIAG_BAD_OPERANDS && d->n_ranges >= 2 &&
                strstr(d->message, "pseudo-object")) {
         learnt |= add(r, REPAIR_COMPOUND, d->ranges[0].begin, d->ranges[1].end, d->location);
@@ -121,6 +133,7 @@ static bool apply(const Repair *r, TokenList *in) {
         b = op + 1;
     } else {
         const char *wrap = r->kind == REPAIR_THROUGH_FLOAT ? "__msl_f"
+                           : r->kind == REPAIR_CONVERT     ? "__msl_convert"
                            : r->kind == REPAIR_OBJECT      ? "__msl_lv"
                                                            : "__msl_rv";
         token_list_push(&out, (MslToken){T_identifier, 0, at, (uint32_t)strlen(wrap), wrap});

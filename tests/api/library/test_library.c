@@ -557,6 +557,26 @@ static void *wait_for(Answer *answer) {
     return answer->object;
 }
 
+// A function with more threadgroup memory than there is has no pipeline; the others of its library
+// have.
+TEST(too_much_threadgroup_memory) {
+    MTLLibrary *library = compile(
+        HEAD "kernel void big(device float *o, uint i [[thread_position_in_threadgroup]]) {\n"
+             "  threadgroup float t[8000]; threadgroup int u[1000]; t[i] = i; u[i] = 1;\n"
+             "  threadgroup_barrier(mem_flags::mem_threadgroup); o[i] = t[i ^ 1] + u[i ^ 1]; }\n"
+             "kernel void small(device float *o) { o[0] = 1; }\n");
+    MTLError *error = NULL;
+    MTLFunction *big = mtl_library_new_function(library, "big"),
+                *small = mtl_library_new_function(library, "small");
+    assert_null(mtl_device_new_compute_pipeline_state(device, big, &error));
+    const char *text = mtl_error_localized_description(error);
+    if (!strstr(text, "'big' needs 36000 bytes of threadgroup memory, more than the 32768"))
+        fail_msg("%s", text);
+    MTLComputePipelineState *p = mtl_device_new_compute_pipeline_state(device, small, NULL);
+    assert_non_null(p);
+    mtl_release(p), mtl_release(big), mtl_release(small), mtl_release(error), mtl_release(library);
+}
+
 TEST(everything_in_the_background) {
     Answer good = {0}, bad = {0}, function = {0}, none = {0}, pipeline = {0};
     char source[] = ADD_ONE;

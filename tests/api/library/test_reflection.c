@@ -170,6 +170,22 @@ static void null_answers(void **state) {
     assert_null(mtl_pointer_type_element_struct_type(NULL));
 }
 
+// A template that the kernel never looks into has its size all the same.
+TEST(templates_that_nobody_looks_into) {
+    MTLLibrary *l =
+        compile(HEAD "template <int N> struct P { int a[N]; float b; };\n"
+                     "template <int N> [[kernel]] void k(device float *o [[buffer(0)]],\n"
+                     "    const constant P<N> *p [[buffer(1)]]) { o[0] = 1; }\n"
+                     "template [[host_name(\"k3\")]] [[kernel]] decltype(k<3>) k<3>;\n");
+    MTLFunction *f = mtl_library_new_function(l, "k3");
+    MTLComputePipelineReflection *r = NULL;
+    MTLComputePipelineState *p = mtl_device_new_compute_pipeline_state_with_reflection(
+        device, f, MTLPipelineOptionBindingInfo | MTLPipelineOptionBufferTypeInfo, &r, NULL);
+    assert_non_null(p);
+    assert_int_equal(mtl_binding_buffer_data_size(named(r, "p")), 16);
+    mtl_release(r), mtl_release(p), mtl_release(f), mtl_release(l);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bindings),

@@ -135,15 +135,3 @@ kernel void k(device float *a) { simdgroup_matrix<int, 8, 8> x; } // expect-erro
 kernel void k(device float *a) { simdgroup_float8x8 x, y; x = x + y; } // expect-error: invalid operands
 // ====
 kernel void k(device float *a) { simdgroup_float8x8 x(1); a[0] = x[0]; } // expect-error: subscript
-// ====
-kernel void k(device float *a) { threadgroup float t[8193]; t[0] = a[0]; a[0] = t[8192]; } // expect-error: threadgroup memory
-// ====
-kernel void k(device float *a) { threadgroup float t[4096]; threadgroup int u[4097]; t[0] = a[0]; u[0] = 1; a[0] = t[4095] + u[4096]; } // expect-error: threadgroup memory
-// ====
-kernel void k(device float *a) { threadgroup char t[1 << 20]; t[0] = 1; a[0] = t[1]; } // expect-error: threadgroup memory
-// ====
-struct Big { float4 x[2049]; };
-kernel void k(device float *a) { threadgroup Big b; b.x[0] = a[0]; a[0] = b.x[2048].x; } // expect-error: threadgroup memory
-// ====
-template <int N> kernel void k(device float *a) { threadgroup float t[N]; t[0] = a[0]; a[0] = t[N - 1]; } // expect-error: more than 32768 bytes of threadgroup memory
-template [[host_name("k")]] kernel void k<10000>(device float *);

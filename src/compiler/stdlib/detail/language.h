@@ -72,6 +72,12 @@ template <class T> METAL_FUNC constexpr auto __msl_f(T x) {
     if constexpr (__is_same(T, half) || __is_same(T, bfloat)) return (float)x;
     else return x;
 }
+// a vector that a program made, for a cast to another one with as many elements
+template <class V> struct __msl_convertible {
+    V v;
+    template <class W> METAL_FUNC constexpr operator W() const { return __builtin_convertvector(v, W); }
+};
+template <class V> METAL_FUNC constexpr __msl_convertible<V> __msl_convert(V v) { return {v}; }
 // 1.5bf
 METAL_FUNC constexpr bfloat __msl_bf(float x) { return (bfloat)x; }
 
