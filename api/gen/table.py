@@ -5,7 +5,7 @@ A line is a row, `#` begins a comment, rows below a protocol or class belong to 
 
     header MTLBuffer                          the header that Objective-C programs import it by
     enum NSUInteger MTLStorageMode            or: options; rows below: NAME = VALUE
-    struct MTLSize NSUInteger width, height   fields by `;`
+    struct MTLSize [tag TAG] NSUInteger w; .. the fields; without a tag as Apple has most of them
     typedef uint64_t MTLGPUAddress
     block MTLLogHandler void (NSString *a, ...)
     string MTLIOErrorDomain "text"
@@ -16,6 +16,8 @@ A line is a row, `#` begins a comment, rows below a protocol or class belong to 
                                               have subclasses, whose variables begin there
     array MTLxArray of MTLx 8
     property [readonly] [getter=isX] [made] TYPE name [default EXPRESSION] [=> BINDING]
+                                              made: its getter makes the object that it would give nil for, as it does
+                                              where the type is null_resettable; nullability is Apple's
     slot TYPE name                            a property that programs do not see
     default name EXPRESSION                   of a property of the superclass
     - (TYPE)selector:(TYPE)name ... [=> BINDING]
@@ -37,7 +39,7 @@ import re
 Property = collections.namedtuple("Property", "type name readonly getter made default binding where hidden")
 Method = collections.namedtuple("Method", "static result selector params binding where")
 Enum = collections.namedtuple("Enum", "kind base name items header")
-Struct = collections.namedtuple("Struct", "name fields header")
+Struct = collections.namedtuple("Struct", "name tag fields header")
 
 
 class Class:
@@ -156,7 +158,9 @@ def read_file(api, path):
             enum = api.enums[name] = Enum(word, base, name, [], header)
         elif word == "struct":
             name, _, fields = rest.partition(" ")
-            api.structs[name] = Struct(name, [f.strip() for f in fields.split(";") if f.strip()], header)
+            tag = re.match(r"tag (\w+) ", fields)
+            fields = [f.strip() for f in fields[tag.end() if tag else 0:].split(";")]
+            api.structs[name] = Struct(name, tag[1] if tag else "", fields, header)
         elif word == "typedef":
             base, name = rest.rsplit(" ", 1)
             api.typedefs[name] = base

@@ -11,7 +11,9 @@ PLAIN = {"BOOL": ("bool", "B"), "NSUInteger": ("unsigned long", "Q"), "NSInteger
          "kern_return_t": ("int", "i"), "task_id_token_t": ("unsigned", "I")}
 # Structs of Foundation and CoreGraphics, and libingot's of the same layout.
 FOREIGN = {"NSRange": ("MTLRange", "{_NSRange=QQ}"), "CGSize": ("CGSize", "{CGSize=dd}")}
-POINTERS = ("IOSurfaceRef", "CGColorSpaceRef", "MTLIOCompressionContext")  # opaque, not objects
+POINTERS = {"IOSurfaceRef": "^{__IOSurface=}", "CGColorSpaceRef": "^{CGColorSpace=}",  # opaque, not objects
+            "MTLIOCompressionContext": "^v"}
+BYTES = {"B": 1, "C": 1, "S": 2, "I": 4, "i": 4, "f": 4, "Q": 8, "q": 8, "d": 8}
 OBJECTS = {"NSString": "string", "NSURL": "url", "NSArray": "array", "NSData": "data",
            "NSDictionary": "dictionary", "NSSet": "object", "NSNumber": "object", "NSBundle": "object",
            "NSError": "object", "NSObject": "object"}
@@ -23,7 +25,7 @@ class Types:
 
     def bare(self, text):
         """Without what only the compiler of the program looks at."""
-        text = re.sub(r"\b(nullable|nonnull|_Nullable|_Nonnull|__autoreleasing|__kindof)\b", "", text)
+        text = re.sub(r"\b(nullable|null_resettable|nonnull|_Nullable|_Nonnull|__autoreleasing|__kindof)\b", "", text)
         text = " ".join(text.split())
         return self.api.typedefs.get(text, text)
 
@@ -84,37 +86,57 @@ class Types:
         return "unsigned long" if c in ("bool", "uint8_t", "uint16_t", "uint32_t", "unsigned") else c
 
     def encoding(self, text):
+        """As @encode has it. BOOL is that of this processor (mac/objc/abi.h)."""
         kind, t = self.kind(text), self.bare(text)
         if kind == "void":
             return "v"
         if kind == "number":
-            return self.number(t)[1]
+            return '" ABI_BOOL "' if t == "BOOL" else self.number(t)[1]
         if kind == "struct":
             return FOREIGN[t][1] if t in FOREIGN else self.struct_encoding(t)
         if kind in ("error", "out"):
             return "^@"
         if kind == "pointer":
-            return "^v"
+            return self.pointer_encoding(t)
         return "@?" if kind == "block" else "@"
 
+    def pointer_encoding(self, t):
+        if t in POINTERS:
+            return POINTERS[t]
+        inner = re.sub(r"\s*(\*(\s*const)?|\[\w*\])$", "", t)
+        const = "r" if inner.startswith("const ") and not inner.endswith("*") or inner.endswith("const") else ""
+        inner = inner.removeprefix("const ").removesuffix("const").rstrip()
+        if inner in ("char", "uint8_t"):
+            return const + "*"
+        return const + "^" + self.encoding(inner)
+
     def struct_encoding(self, name):
-        out = ""
-        for field in self.api.structs[name].fields:
+        struct = self.api.structs[name]
+        parts = (f"[{count}{self.encoding(base)}]" if count else self.encoding(base) for base, count in self.members(struct))
+        return "{" + (struct.tag or "?") + "=" + "".join(parts) + "}"
+
+    @staticmethod
+    def members(struct):
+        """(type, elements of an array or 0) of each field."""
+        for field in struct.fields:
             base, _, names = field.partition(" ")
             for one in names.split(","):
                 count = re.search(r"\[(\d+)\]", one)
-                code = self.encoding(base)
-                out += f"[{count[1]}{code}]" if count else code
-        return "{" + name + "=" + out + "}"
+                yield base, int(count[1]) if count else 0
 
     def signature(self, method):
         """As the compiler writes it: the size of the arguments, then each with its place."""
         parts, at = [], 16
         for text, _ in method.params:
             parts.append(f"{self.encoding(text)}{at}")
-            at += self.bytes(text)
+            at += max(self.bytes(text), 4)
         return f"{self.encoding(method.result)}{at}@0:8{''.join(parts)}"
 
     def bytes(self, text):
-        code = self.encoding(text)
-        return 8 * max(1, len(re.sub(r"\{\w+=|\}", "", code))) if code[0] == "{" else 8
+        """What a value needs; fields of structs here need no space between them."""
+        kind, t = self.kind(text), self.bare(text)
+        if kind == "number":
+            return BYTES[self.number(t)[1]]
+        if kind == "struct" and t not in FOREIGN:
+            return sum(max(count, 1) * self.bytes(base) for base, count in self.members(self.api.structs[t]))
+        return 16 if kind == "struct" else 8

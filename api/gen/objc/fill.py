@@ -88,7 +88,7 @@ class Filler:
 
     def made(self, p):
         cls = self.api.classes.get(self.class_name(p.type))
-        return p.made or bool(cls and cls.kind == "array")
+        return p.made or p.type.startswith("null_resettable ") or bool(cls and cls.kind == "array")
 
     def init(self, cls):
         own = {}

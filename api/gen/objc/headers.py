@@ -54,7 +54,7 @@ class Header:
     @staticmethod
     def struct(s):
         rows = "".join(f"    {field};\n" for field in s.fields)
-        return f"typedef struct {s.name} {{\n{rows}}} {s.name};\n"
+        return f"typedef struct {s.tag} {{\n{rows}}} {s.name};\n".replace("struct  {", "struct {")
 
     @staticmethod
     def block(name, text):
@@ -72,9 +72,9 @@ class Header:
         if p.getter:
             words.append(f"getter={p.getter}")
         text = p.type
-        if text.startswith("nullable "):
-            words.append("nullable")
-            text = text[9:]
+        if text.startswith(("nullable ", "null_resettable ")):
+            word, text = text.split(" ", 1)
+            words.append(word)
         space = "" if text.endswith("*") else " "
         return f"@property ({', '.join(words)}) {text}{space}{p.name};\n"
 

@@ -17,7 +17,7 @@ typedef struct objc_selector *SEL;
 typedef void (*IMP)(void /* id, SEL, ... */); // cast it to the method's type before a call
 #endif
 
-#if defined(__OBJC_BOOL_IS_BOOL) && !__OBJC_BOOL_IS_BOOL
+#if defined(__x86_64__)
 typedef signed char BOOL;
 #else
 typedef bool BOOL; // as on Apple's 64-bit ARM systems

@@ -4,6 +4,13 @@
 #define INGOT_OBJC_ABI_H
 #include <objc/runtime.h>
 
+// @encode(BOOL), for encodings that are written by hand.
+#if defined(__x86_64__)
+#define ABI_BOOL "c"
+#else
+#define ABI_BOOL "B"
+#endif
+
 typedef struct AbiMethod {
     const char *name;
     const char *types;
