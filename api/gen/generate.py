@@ -3,15 +3,20 @@
 """Writes what the table of Metal's API says, for those who build on it.
 
 usage: generate.py objc INCLUDE-FOLDER OUT-FOLDER
+       generate.py python OUT-FOLDER
+       generate.py c [--check]
 
 objc: OUT gets face_classes.c and face_objects.h (methods and classes), face_strings.m (constants), include/
 (headers for programs) and coverage.md. A row whose C function is not there ends the build here.
+python: OUT gets the enumerations and constants that pymetal's extension includes.
+c: writes Apple's enumerators in include/ingot again (c.py); --check: says which headers would change, and fails.
 """
 import pathlib
-import re
 import sys
 
+import c
 import coverage
+import python
 import table
 from cheaders import Headers
 from objc import headers as objc
@@ -21,18 +26,6 @@ from objc.fill import Filler
 from types_ import Types
 
 TABLE = pathlib.Path(__file__).resolve().parents[1]
-
-
-def enumerators(api, include):
-    """Libingot spells Apple's enumerators a second time: the compiler compares the values."""
-    text = "\n".join(p.read_text() for p in sorted(pathlib.Path(include).glob("ingot/metal*.h")))
-    here = set(re.findall(r"\b(MTL\w+)\s*=", text))
-    rows = ""
-    for e in api.enums.values():
-        for name, value in e.items:
-            if name in here and re.fullmatch(r"-?\d+", value):
-                rows += f'_Static_assert({name} == {value}, "{name}");\n'
-    return rows
 
 
 def write(path, text):
@@ -50,7 +43,7 @@ def write_objc(api, include, out):
     write(out / "face_objects.h", f"{objc.NOTE}#ifndef INGOT_FACE_OBJECTS_H\n#define INGOT_FACE_OBJECTS_H\n"
           f'#include "mac/face/face.h"\n{prototypes}#endif\n')
     write(out / "face_classes.c", f'{objc.NOTE}#include "face_objects.h"\n#include <float.h>\n#include "mac/face/abi_classes.h"\n'
-          f"{enumerators(api, include)}{body}\n{classes.names()}")
+          f"{body}\n{classes.names()}")
     write(out / "face_strings.m", objc.strings(api))
     metal = objc.Header(api, types, "Metal")
     write(out / "include/Metal/Metal.h", metal.text("INGOT_METAL_METAL_H", ["Foundation/Foundation.h", "Metal/MTLForeign.h"]))
@@ -63,11 +56,33 @@ def write_objc(api, include, out):
     write(out / "coverage.md", coverage.page(api, classes.report))
 
 
+def write_python(api, out):
+    write(out / "enums.def", python.enumerations(api))
+    write(out / "constants.def", python.constants(api))
+
+
+def write_c(api, check):
+    """1 if a header is not what the table says and only looking was asked for."""
+    wrong = 0
+    for path, text in c.headers(api, TABLE.parent / "include").items():
+        if check and path.read_text() != text:
+            print(f"{path.relative_to(TABLE.parent)}: not what the table says (run api/gen/generate.py c)")
+            wrong = 1
+        elif not check:
+            write(path, text)
+    return wrong
+
+
 def main():
-    if len(sys.argv) != 4 or sys.argv[1] != "objc":
-        raise SystemExit(__doc__)
-    write_objc(table.read(TABLE), sys.argv[2], pathlib.Path(sys.argv[3]))
+    api, words = table.read(TABLE), sys.argv[1:]
+    if words[:1] == ["objc"] and len(words) == 3:
+        return write_objc(api, words[1], pathlib.Path(words[2]))
+    if words[:1] == ["python"] and len(words) == 2:
+        return write_python(api, pathlib.Path(words[1]))
+    if words in (["c"], ["c", "--check"]):
+        return write_c(api, len(words) == 2)
+    raise SystemExit(__doc__)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

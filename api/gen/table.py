@@ -4,7 +4,12 @@
 A line is a row, `#` begins a comment, rows below a protocol or class belong to it:
 
     header MTLBuffer                          the header that Objective-C programs import it by
-    enum NSUInteger MTLStorageMode            or: options; rows below: NAME = VALUE
+    enum NSUInteger MTLStorageMode [// TEXT]  or: options; `enum ours` is not Apple's. Rows below:
+        NAME = VALUE [MARKS] [// TEXT]        marks: objc (an old name, for Objective-C alone), ours (not Apple's),
+                                              nopython; the text stands in C's header
+        python "TEXT" [prefix WORD] [exported N]  an enumeration of Python's; exported: its members are also the
+                                              module's, those of a higher N where names are the same
+        python constants [without WORD]       plain numbers of the module; a word of the row above where both are
     struct MTLSize [tag TAG] NSUInteger w; .. the fields; without a tag as Apple has most of them
     typedef uint64_t MTLGPUAddress
     block MTLLogHandler void (NSString *a, ...)
@@ -35,10 +40,12 @@ face_fill_CLASS is hand-written), `kept REASON` (remembered, without effect: why
 import collections
 import pathlib
 import re
+import shlex
 
 Property = collections.namedtuple("Property", "type name readonly getter made default binding where hidden")
 Method = collections.namedtuple("Method", "static result selector params binding where")
-Enum = collections.namedtuple("Enum", "kind base name items header")
+Enum = collections.namedtuple("Enum", "kind base name doc items header python")  # python: the words of its row
+Item = collections.namedtuple("Item", "name value marks doc")
 Struct = collections.namedtuple("Struct", "name tag fields header")
 
 
@@ -101,6 +108,14 @@ def read_method(text, binding, where):
     return Method(found[1] == "+", found[2], "".join(keys), params, binding, where)
 
 
+def read_item(line, where):
+    found = re.fullmatch(r"(\w+) = (.*?)(?: \[([\w, ]+)\])?(?: // (.+))?", line) or fail(where, "not an enumerator")
+    marks = found[3].split(", ") if found[3] else []
+    if set(marks) - {"objc", "ours", "nopython"}:
+        fail(where, f"unknown mark in {marks}")
+    return Item(found[1], found[2], marks, found[4] or "")
+
+
 def read_property(text, binding, where):
     words, readonly, getter, made = text.split(), False, None, False
     while words:
@@ -136,7 +151,7 @@ def read_file(api, path):
         if not line:
             continue
         if enum is not None and re.match(r"\w+ = ", line):
-            enum.items.append(tuple(line.split(" = ", 1)))
+            enum.items.append(read_item(line, where))
             continue
         text, _, binding = line.partition(" => ")
         word, _, rest = text.strip().partition(" ")
@@ -154,8 +169,11 @@ def read_file(api, path):
             header = rest
             api.headers.append(header)
         elif word in ("enum", "options"):
+            rest, _, doc = rest.partition(" // ")
             base, name = rest.rsplit(" ", 1)
-            enum = api.enums[name] = Enum(word, base, name, [], header)
+            enum = api.enums[name] = Enum(word, base, name, doc, [], header, [])
+        elif word == "python":
+            enum.python.extend(shlex.split(rest))
         elif word == "struct":
             name, _, fields = rest.partition(" ")
             tag = re.match(r"tag (\w+) ", fields)

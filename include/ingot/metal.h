@@ -278,8 +278,7 @@ typedef enum MTLCommandBufferError { // domain MTLCommandBufferErrorDomain
     MTLCommandBufferErrorAccessRevoked = 4,
     MTLCommandBufferErrorNotPermitted = 7,
     MTLCommandBufferErrorOutOfMemory = 8,
-    MTLCommandBufferErrorInvalidResource =
-        9, // misuse found while encoding, or a trap in the kernel
+    MTLCommandBufferErrorInvalidResource = 9, // misuse while encoding, or a trap in the kernel
     MTLCommandBufferErrorMemoryless = 10,
     MTLCommandBufferErrorDeviceRemoved = 11,
     MTLCommandBufferErrorStackOverflow = 12,

@@ -89,8 +89,7 @@ typedef enum MTL4CommandQueueError { // domain MTL4CommandQueueErrorDomain
     MTL4CommandQueueErrorOutOfMemory = 3,
     MTL4CommandQueueErrorDeviceRemoved = 4,
     MTL4CommandQueueErrorAccessRevoked = 5,
-    MTL4CommandQueueErrorInternal =
-        6, // a fault of a kernel, or misuse: mtl_error_rule names the rule
+    MTL4CommandQueueErrorInternal = 6, // a fault of a kernel, or misuse (mtl_error_rule)
 } MTL4CommandQueueError;
 
 typedef struct MTL4BufferRange {

@@ -79,7 +79,10 @@ typedef enum MTLTransformType {
     MTLTransformTypeComponent = 1, // MTLComponentTransform
 } MTLTransformType;
 
-typedef enum MTLCurveType { MTLCurveTypeRound = 0, MTLCurveTypeFlat = 1 } MTLCurveType;
+typedef enum MTLCurveType {
+    MTLCurveTypeRound = 0,
+    MTLCurveTypeFlat = 1,
+} MTLCurveType;
 typedef enum MTLCurveBasis {
     MTLCurveBasisBSpline = 0,
     MTLCurveBasisCatmullRom = 1,

@@ -324,7 +324,7 @@ typedef enum MTLStoreAction {
     MTLStoreActionStore = 1,
     MTLStoreActionMultisampleResolve = 2,
     MTLStoreActionStoreAndMultisampleResolve = 3,
-    MTLStoreActionUnknown = 4, // to be said with set_*_store_action before the encoder ends
+    MTLStoreActionUnknown = 4,                // said by set_*_store_action before the end
     MTLStoreActionCustomSampleDepthStore = 5, // refused: there is no such storage here
 } MTLStoreAction;
 
@@ -446,7 +446,10 @@ typedef enum MTLPrimitiveType {
     MTLPrimitiveTypeTriangleStrip = 4,
 } MTLPrimitiveType;
 
-typedef enum MTLIndexType { MTLIndexTypeUInt16 = 0, MTLIndexTypeUInt32 = 1 } MTLIndexType;
+typedef enum MTLIndexType {
+    MTLIndexTypeUInt16 = 0,
+    MTLIndexTypeUInt32 = 1,
+} MTLIndexType;
 typedef enum MTLCullMode {
     MTLCullModeNone = 0,
     MTLCullModeFront = 1,

@@ -36,13 +36,13 @@ typedef enum MTLTensorDataType { // those of MTLDataType, where there is one
     MTLTensorDataTypeNone = 0,
     MTLTensorDataTypeFloat32 = 3,
     MTLTensorDataTypeFloat16 = 16,
-    MTLTensorDataTypeInt32 = 29,
-    MTLTensorDataTypeUInt32 = 33,
-    MTLTensorDataTypeInt16 = 37,
-    MTLTensorDataTypeUInt16 = 41,
+    MTLTensorDataTypeBFloat16 = 121,
     MTLTensorDataTypeInt8 = 45,
     MTLTensorDataTypeUInt8 = 49,
-    MTLTensorDataTypeBFloat16 = 121,
+    MTLTensorDataTypeInt16 = 37,
+    MTLTensorDataTypeUInt16 = 41,
+    MTLTensorDataTypeInt32 = 29,
+    MTLTensorDataTypeUInt32 = 33,
     MTLTensorDataTypeInt4 = 143, // two to a byte, the even one in the low half
     MTLTensorDataTypeUInt4 = 144,
 } MTLTensorDataType;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// enums.c: enum.Enum types from enums.def. A member or the plain number of one stands for a value;
+// enums.c: enum.Enum types from enums.def, which api/gen/python.py writes. A member called None is
+// reachable as None_ too. A member or the plain number of one stands for a value;
 // a number the library gives that no member has is a ValueError.
 #include <string.h>
 #include "object.h"
@@ -10,15 +11,17 @@ typedef struct Member {
 } Member;
 
 #define MEMBER(name, value) {#name, value},
-#define ENUM(name, doc, members) static const Member name##_members[] = {members{NULL, 0}};
+#define ENUM(name, doc, exported, members)                                                         \
+    static const Member name##_members[] = {members{NULL, 0}};
 #include "enums.def"
 
 static const struct {
     const char *name, *doc;
+    bool exported;
     const Member *members;
 } enums[N_ENUMS] = {
 #define MEMBER(name, value)
-#define ENUM(name, doc, members) {#name, doc, name##_members},
+#define ENUM(name, doc, exported, members) {#name, doc, exported, name##_members},
 #include "enums.def"
 };
 
@@ -60,7 +63,7 @@ static int init_one(State *state, PyObject *base, EnumId id) {
         PyObject *value = PyLong_FromLong(m->value);
         int bad = !member || !value || PyDict_SetItem(by_value, value, member) < 0;
         // PyMetal exports the values of its enumerations into the extension module.
-        if (!bad && id <= E_BindingAccess)
+        if (!bad && enums[id].exported)
             bad = PyModule_AddObjectRef(state->module, m->name, member) < 0;
         Py_XDECREF(member);
         Py_XDECREF(value);

@@ -34,7 +34,7 @@ typedef enum ClassId {
 
 typedef enum EnumId {
 #define MEMBER(name, value)
-#define ENUM(name, doc, members) E_##name,
+#define ENUM(name, doc, exported, members) E_##name,
 #include "enums.def"
     N_ENUMS
 } EnumId;

@@ -3,7 +3,8 @@
 
     python3 tests/house/check_generated.py
 
-Such a file says so in its first lines: "made by SCRIPT.py" or "written by SCRIPT.py"; the script prints it.
+Such a file says so in its first lines: "made by SCRIPT.py" or "written by SCRIPT.py"; the script prints it. Apple's
+enumerators in include/ingot are those of the table (api/gen/c.py).
 """
 import os
 import pathlib
@@ -43,6 +44,7 @@ def main():
         if made != path.read_text(encoding="utf-8"):
             print(f"{name}: not what {script.relative_to(ROOT)} prints (run it again)")
             wrong += 1
+    wrong += subprocess.run([sys.executable, str(ROOT / "api/gen/generate.py"), "c", "--check"], check=False).returncode
     print(f"{len(pairs)} files, {wrong} things wrong")
     return 1 if wrong or not pairs else 0
 

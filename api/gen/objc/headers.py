@@ -48,7 +48,10 @@ class Header:
 
     @staticmethod
     def enum(e):
-        rows = "".join(f"    {name} = {value},\n" for name, value in e.items)
+        if e.base == "ours":
+            return ""
+        least = {"-1": "NSUIntegerMax"} if e.base == "NSUInteger" else {}
+        rows = "".join(f"    {i.name} = {least.get(i.value, i.value)},\n" for i in e.items if "ours" not in i.marks)
         return f"typedef NS_{'OPTIONS' if e.kind == 'options' else 'ENUM'}({e.base}, {e.name}) {{\n{rows}}};\n"
 
     @staticmethod
