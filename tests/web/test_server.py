@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The server behind the pages: who may ask, what is refused, and that nothing it is sent ends it."""
 import json
+import pathlib
 import re
 import socket
 import subprocess
+import time
 
 import pytest
 
@@ -90,3 +92,52 @@ def test_without_a_desktop_it_says_so(cache):
         assert server.process.stderr.readline() == "ingot play: there is no browser to open: open the address above\n"
     finally:
         server.close()
+
+
+def test_idle_connections_keep_nobody_out(play):
+    """More than there are places, all silent: who asks is answered."""
+    idle = [socket.create_connection(("127.0.0.1", play.port)) for _ in range(70)]
+    try:
+        for _ in range(3):
+            assert play.ask("")[0] == 200
+        idle += [socket.create_connection(("127.0.0.1", play.port)) for _ in range(70)]
+        assert play.ask("")[0] == 200
+    finally:
+        for s in idle:
+            s.close()
+
+
+@pytest.mark.parametrize("command", ["play", "view"])
+def test_the_browser_is_not_told_the_token(tmp_path, command):
+    """Arguments are for everybody to read: it is given a file that is for its user alone, and finds the server serving."""
+    words = [command]
+    if command == "view":
+        (tmp_path / "a.metal").write_text("kernel void f(device int *x) { x[0] = 1; }\n")
+        subprocess.run([BUILD / "bin/ingot", "capture", "-q", "-o", "a.ingottrace", BUILD / "bin/ingot", "run", "a.metal", "f",
+                        "--grid", "1", "--arg", "0=i32[1]", "-q"], cwd=tmp_path, env=environment(tmp_path / "c"), check=True)
+        words.append(str(tmp_path / "a.ingottrace"))
+    script = tmp_path / "bin" / "xdg-open"
+    script.parent.mkdir()
+    # It does not end before it has seen the page, as a browser in the foreground.
+    script.write_text(f"""#!/bin/sh
+echo "$@" > {tmp_path}/arguments
+stat -c %a "$1" > {tmp_path}/mode
+python3 -c 'import re, sys, urllib.request
+print(urllib.request.urlopen(re.search("url=([^\\"]*)", open(sys.argv[1]).read())[1]).status)' "$1" > {tmp_path}/seen.part
+mv {tmp_path}/seen.part {tmp_path}/seen
+""")
+    script.chmod(0o755)
+    env = {**environment(tmp_path / "c"), "DISPLAY": ":99", "PATH": f"{script.parent}:/usr/bin:/bin"}
+    process = subprocess.Popen([BUILD / "bin" / "ingot", *words], stdout=subprocess.PIPE, env=env, text=True)
+    try:
+        token = re.search("[0-9a-f]{32}", process.stdout.readline())[0]
+        deadline = time.monotonic() + 30
+        while not (tmp_path / "seen").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert (tmp_path / "seen").read_text() == "200\n"
+        arguments = (tmp_path / "arguments").read_text().strip()
+        assert token not in arguments and (tmp_path / "mode").read_text() == "600\n"
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
+    assert not pathlib.Path(arguments).exists()

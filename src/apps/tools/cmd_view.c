@@ -66,9 +66,9 @@ static int serve(View *v, const Job *job) {
     const char *address = web_server_address(server);
     printf("%s\n", address);
     fflush(stdout);
-    if (!job->no_browser && !web_open_browser(address))
-        fputs("ingot view: there is no browser to open: open the address above\n", stderr);
+    WebBrowser *shown = !job->no_browser ? web_browse(address, "ingot view") : NULL;
     web_server_run(server);
+    web_browse_end(shown);
     web_server_free(server);
     return EXIT_FINE;
 }

@@ -242,9 +242,9 @@ int play_serve(PlaySession *s, const char *path, uint32_t port, bool browser) {
     const char *address = web_server_address(server);
     printf("%s\n", address);
     fflush(stdout);
-    if (browser && !web_open_browser(address))
-        fputs("ingot play: there is no browser to open: open the address above\n", stderr);
+    WebBrowser *shown = browser ? web_browse(address, "ingot play") : NULL;
     web_server_run(server);
+    web_browse_end(shown);
     web_server_free(server);
     return EXIT_FINE;
 }

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// reply.c: kinds of replies: our pages, errors, bytes beside JSON; and the browser that asks for
-// them.
+// reply.c: kinds of replies: our pages, errors, bytes beside JSON.
 #include "base/json.h"
 #include "apps/web/server.h"
 #include "web_pages.h"
-#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-
-extern char **environ;
 
 const WebPage web_play = {
     "play.html",
@@ -88,19 +83,4 @@ void web_reply_bytes(WebReply *reply, Text *json, const Text *bytes) {
     text_add_bytes(&reply->body, (const char *)n, sizeof n);
     text_add_bytes(&reply->body, json->data, json->n_bytes);
     if (bytes->n_bytes) text_add_bytes(&reply->body, bytes->data, bytes->n_bytes);
-}
-
-bool web_open_browser(const char *address) {
-    const char *x = getenv("DISPLAY"), *wayland = getenv("WAYLAND_DISPLAY");
-    if ((!x || !*x) && (!wayland || !*wayland)) return false;
-    char *argv[] = {"xdg-open", (char *)(uintptr_t)address, NULL};
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", 1 /* O_WRONLY */, 0);
-    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", 1, 0);
-    pid_t pid;
-    int e = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    int status;
-    return !e && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && !WEXITSTATUS(status);
 }

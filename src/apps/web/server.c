@@ -21,8 +21,11 @@
 typedef struct Connection {
     WebServer *server;
     pthread_t thread;
-    int fd;    // -1: this place is free
-    bool done; // the thread is at its end
+    int fd;         // -1: this place is free
+    bool done;      // the thread is at its end
+    bool known;     // it has shown the token
+    bool busy;      // a request of it is answered
+    uint64_t order; // when it came
 } Connection;
 
 struct WebServer {
@@ -31,7 +34,8 @@ struct WebServer {
     int fd;
     WebHandler *handler;
     void *context;
-    pthread_mutex_t lock; // of the connections' fd and done
+    pthread_mutex_t lock; // of the connections' fields
+    uint64_t n_taken;
     Connection connections[WEB_MAX_CONNECTIONS];
 };
 
@@ -89,8 +93,24 @@ static bool receive(Input *in, size_t most) {
     }
 }
 
+static void set_patience(int fd, int seconds) {
+    struct timeval idle = {.tv_sec = seconds};
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &idle, sizeof idle);
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &idle, sizeof idle);
+}
+
+// It has shown the token.
+static void note(Connection *c, bool busy) {
+    pthread_mutex_lock(&c->server->lock);
+    if (!c->known) set_patience(c->fd, WEB_IDLE_SECONDS);
+    c->known = true;
+    c->busy = busy;
+    pthread_mutex_unlock(&c->server->lock);
+}
+
 // One request and its reply; false: the connection ends.
-static bool serve_one(WebServer *server, Input *in) {
+static bool serve_one(Connection *c, Input *in) {
+    WebServer *server = c->server;
     char *end;
     WebReply reply = {0};
     while (!in->n || !(end = strstr(in->data, "\r\n\r\n"))) {
@@ -110,6 +130,7 @@ static bool serve_one(WebServer *server, Input *in) {
         send_reply(in->fd, &reply, false);
         return false;
     }
+    note(c, true);
     while (in->n < n_head + head.n_body)
         if (!receive(in, WEB_MAX_HEAD + WEB_MAX_BODY + 8)) return false;
     char *body = in->data + n_head, after = body[head.n_body];
@@ -117,6 +138,7 @@ static bool serve_one(WebServer *server, Input *in) {
     WebRequest request = {head.post, head.path, head.query, body, head.n_body};
     server->handler(server->context, &request, &reply);
     body[head.n_body] = after;
+    note(c, false);
     if (!send_reply(in->fd, &reply, head.keep) || !head.keep) return false;
     in->n -= n_head + head.n_body;
     memmove(in->data, body + head.n_body, in->n);
@@ -128,7 +150,7 @@ static void *serve(void *context) {
     Connection *c = context;
     WebServer *server = c->server;
     Input in = {.fd = c->fd};
-    while (serve_one(server, &in)) {
+    while (serve_one(c, &in)) {
     }
     free(in.data);
     pthread_mutex_lock(&server->lock);
@@ -161,12 +183,26 @@ static Connection *free_place(WebServer *server) {
     return NULL;
 }
 
+// Ends the connection that has waited longest, of those without a token first: who keeps many open
+// keeps nobody out. None: all of them are being answered.
+static void make_room(WebServer *server) {
+    Connection *oldest = NULL;
+    pthread_mutex_lock(&server->lock);
+    for (int i = 0; i < WEB_MAX_CONNECTIONS; i++) {
+        Connection *c = &server->connections[i];
+        if (c->fd < 0 || c->done || c->busy) continue;
+        if (!oldest || c->known < oldest->known ||
+            (c->known == oldest->known && c->order < oldest->order))
+            oldest = c;
+    }
+    if (oldest) shutdown(oldest->fd, SHUT_RDWR);
+    pthread_mutex_unlock(&server->lock);
+}
+
 static void take(WebServer *server) {
     int fd = accept4(server->fd, NULL, NULL, SOCK_CLOEXEC), one = 1;
     if (fd < 0) return;
-    struct timeval idle = {.tv_sec = WEB_IDLE_SECONDS};
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &idle, sizeof idle);
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &idle, sizeof idle);
+    set_patience(fd, WEB_STRANGER_SECONDS);
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     // Where all places are taken, some connections may be at their end already.
     for (int tries = 0; tries < 50; tries++) {
@@ -174,10 +210,12 @@ static void take(WebServer *server) {
         Connection *c = free_place(server);
         if (c) {
             c->fd = fd;
+            c->order = server->n_taken++;
             if (os_thread_start(&c->thread, serve, c)) return;
             c->fd = -1;
             break;
         }
+        if (!tries) make_room(server);
         poll(NULL, 0, 20);
     }
     WebReply reply = {0};

@@ -15,6 +15,7 @@ enum {
     WEB_MAX_HEAD = 16 << 10,
     WEB_MAX_CONNECTIONS = 64,
     WEB_IDLE_SECONDS = 60,
+    WEB_STRANGER_SECONDS = 5, // the same for who has not shown the token
 };
 
 typedef struct WebRequest {
@@ -53,8 +54,11 @@ bool web_page_reply(const WebPage *page, const char *name, WebReply *reply);
 // web_page_scripts gives.
 void web_page_begin(const WebPage *page, bool alone, Text *t);
 void web_page_scripts(const WebPage *page, Text *t);
-// Asks the desktop to show an address. False: there is no desktop, or it cannot.
-bool web_open_browser(const char *address);
+// browse.c: asks the desktop to show an address while the caller goes on; says, for this program,
+// if there is none that does. web_browse_end, with what that returned, takes its file away.
+typedef struct WebBrowser WebBrowser;
+WebBrowser *web_browse(const char *address, const char *program);
+void web_browse_end(WebBrowser *browser);
 // A JSON object {"error": text} with a status.
 void web_reply_error(WebReply *reply, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
