@@ -15,6 +15,7 @@
 //   lines-HASH.txt    of counted code (INGOT_PROFILE_LANES=1): what its blocks do
 //                     (abi/cpu_count.h). No samples are taken of it; instead there is, for each
 //                     block, "ran HASH SITE DRAW STEPS LANES"
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -252,15 +253,36 @@ static void copy_plain(char *to, size_t room, const char *from) {
 }
 
 // /tmp/perf-PID.map, for those that read such maps. perf itself does not for code that is in a
-// file, as ours is, a nameless one: it has the jitdump.
+// file, as ours is, a nameless one: it has the jitdump. Everybody may write in that folder: the
+// file is ours alone, a new one and no link, and goes with the process.
+static struct PerfMap {
+    int fd;     // -1: there is none
+    pid_t made; // by this process; 0: not yet
+} perf_map;     // under lock
+
+static void perf_map_path(char path[64]) {
+    snprintf(path, 64, "/tmp/perf-%ld.map", (long)getpid());
+}
+
+__attribute__((destructor)) static void remove_perf_map(void) {
+    char path[64];
+    perf_map_path(path);
+    if (perf_map.made == getpid() && perf_map.fd >= 0) unlink(path);
+}
+
 static void write_perf_map(const Image *i) {
     char path[64];
-    snprintf(path, sizeof path, "/tmp/perf-%ld.map", (long)getpid());
-    FILE *f = fopen(path, "ae");
-    if (!f) return;
-    fprintf(f, "%llx %llx metal:%s\n", (unsigned long long)(uintptr_t)i->range.start,
-            (unsigned long long)(i->range.end - i->range.start), i->function);
-    fclose(f);
+    pthread_mutex_lock(&lock);
+    if (perf_map.made != getpid()) {
+        if (perf_map.made && perf_map.fd >= 0) close(perf_map.fd); // the parent's
+        perf_map_path(path);
+        perf_map.fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        perf_map.made = getpid();
+    }
+    if (perf_map.fd >= 0)
+        dprintf(perf_map.fd, "%llx %llx metal:%s\n", (unsigned long long)(uintptr_t)i->range.start,
+                (unsigned long long)(i->range.end - i->range.start), i->function);
+    pthread_mutex_unlock(&lock);
 }
 
 static void write_file(const char *kind, const char *name, const char *end, const void *bytes,
