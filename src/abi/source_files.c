@@ -16,13 +16,13 @@ enum { MAX_FILE = 64 << 20 };
 
 typedef struct Folder {
     char *written, *real; // absolute; without dots, and without symbolic links
+    bool project;         // nobody named it: hidden folders in it are not for sources
 } Folder;
 
 struct SourceFiles {
     char *cwd;
     Folder *folders;
     size_t n;
-    bool own; // the last folder is that of the source's file
 };
 
 // Folds "." and ".." in an absolute path.
@@ -57,7 +57,7 @@ static bool add_folder(SourceFiles *f, const char *path) {
     bool ok = written && full;
     free(full);
     if (ok && real && is_dir(real)) {
-        f->folders[f->n++] = (Folder){written, real};
+        f->folders[f->n++] = (Folder){written, real, false};
         return true;
     }
     free(written);
@@ -65,18 +65,72 @@ static bool add_folder(SourceFiles *f, const char *path) {
     return ok; // a folder that is not there holds no files
 }
 
-static bool add_own(SourceFiles *f, const char *name) {
-    char *full = path_under(f->cwd, name);
+// The folder of a file that was named. False without memory.
+static bool add_folder_of(SourceFiles *f, const char *file) {
+    char *full = path_under(f->cwd, file);
     struct stat st;
     bool is_file = full && stat(full, &st) == 0 && S_ISREG(st.st_mode), ok = full;
     char *slash = is_file ? strrchr(full, '/') : NULL;
-    size_t before = f->n;
     if (slash) {
         slash[slash == full] = 0;
         ok = add_folder(f, full);
-        f->own = f->n > before;
     }
     free(full);
+    return ok;
+}
+
+// ---- The project ----
+
+static bool holds_one(const char *folder, const char *const *names) {
+    bool found = false;
+    for (; !found && *names; names++) {
+        char *path = path_join(folder, *names);
+        found = path && !access(path, F_OK);
+        free(path);
+    }
+    return found;
+}
+
+// The root of the project that a folder is in: of its version control, else the outermost folder
+// with a file of a build system, else the current folder. A home folder is none, nor is anything
+// above it. The length of its path; 0: the folder is in no project.
+static size_t project_root(const char *folder, const char *cwd) {
+    static const char *const control[] = {".git", ".hg", ".svn", ".jj", NULL};
+    static const char *const builds[] = {"CMakeLists.txt", "Makefile",     "meson.build",
+                                         "Package.swift",  "Cargo.toml",   "package.json",
+                                         "pyproject.toml", "premake5.lua", "BUILD.bazel",
+                                         "xmake.lua",      "WORKSPACE",    NULL};
+    const char *home = getenv("HOME");
+    size_t n_home = home ? strlen(home) : 0, outermost = 0;
+    char *path = strdup(folder);
+    while (n_home > 1 && home[n_home - 1] == '/') n_home--;
+    for (size_t n = path ? strlen(path) : 0; n > 1; n = (size_t)(strrchr(path, '/') - path)) {
+        path[n] = 0;
+        if (n <= n_home && !strncmp(path, home, n) && (home[n] == '/' || n == n_home)) break;
+        if (holds_one(path, control)) {
+            outermost = n;
+            break;
+        }
+        if (holds_one(path, builds)) outermost = n;
+    }
+    free(path);
+    size_t n = strlen(cwd);
+    bool in_home = n_home >= n && !strncmp(home, cwd, n) && (home[n] == '/' || n == n_home);
+    if (!outermost && n > 1 && !in_home && !strncmp(folder, cwd, n) && folder[n] == '/')
+        outermost = n;
+    return outermost;
+}
+
+// The project of the folder that was added last, the source's own.
+static bool add_project(SourceFiles *f) {
+    char *cwd = realpath(f->cwd, NULL);
+    const char *own = f->folders[f->n - 1].real;
+    size_t n = cwd ? project_root(own, cwd) : 0;
+    char *root = n ? strndup(own, n) : NULL;
+    bool ok = !n || (root && add_folder(f, root));
+    if (root && ok) f->folders[f->n - 1].project = true;
+    free(root);
+    free(cwd);
     return ok;
 }
 
@@ -86,14 +140,22 @@ SourceFiles *source_files_new(const MslSource *source, const char *cwd) {
     if (!f) return NULL;
     if (!cwd) cwd = getcwd(here, sizeof here) ? here : "/";
     f->cwd = strdup(cwd);
-    f->folders = calloc(source->n_include_dirs + 1, sizeof *f->folders);
+    f->folders = calloc(source->n_include_dirs + source->n_extra + 2, sizeof *f->folders);
     bool ok = f->cwd && f->folders;
     for (size_t i = 0; ok && i < source->n_include_dirs; i++)
         ok = add_folder(f, source->include_dirs[i]);
-    if (ok && source->name) ok = add_own(f, source->name);
+    for (size_t i = 1; ok && i < source->n_extra; i++)
+        if (!strcmp(source->extra[i - 1], "-include")) ok = add_folder_of(f, source->extra[i]);
+    size_t before = f->n;
+    if (ok && source->name) ok = add_folder_of(f, source->name);
+    if (ok && f->n > before) ok = add_project(f);
     if (ok) return f;
     source_files_free(f);
     return NULL;
+}
+
+const char *source_files_folder(const SourceFiles *f, size_t i) {
+    return i < f->n ? f->folders[i].real : NULL;
 }
 
 void source_files_free(SourceFiles *f) {
@@ -114,33 +176,13 @@ static bool lies_under(const char *folder, const char *path) {
 }
 
 static bool allowed(const SourceFiles *f, const char *path, bool real) {
-    for (size_t i = 0; i < f->n; i++)
-        if (lies_under(real ? f->folders[i].real : f->folders[i].written, path)) return true;
+    for (size_t i = 0; i < f->n; i++) {
+        const char *folder = real ? f->folders[i].real : f->folders[i].written;
+        if (lies_under(folder, path) &&
+            !(f->folders[i].project && strstr(path + strlen(folder), "/.")))
+            return true;
+    }
     return false;
-}
-
-static bool named_as_header(const char *path) {
-    static const char *const ends[] = {".h",   ".hh",  ".hpp", ".hxx",   ".h++",
-                                       ".inc", ".inl", ".def", ".metal", ".msl"};
-    const char *name = strrchr(path, '/'), *dot = name ? strrchr(name, '.') : NULL;
-    for (size_t i = 0; dot && dot > name + 1 && i < sizeof ends / sizeof *ends; i++)
-        if (!strcmp(dot, ends[i])) return true;
-    return false;
-}
-
-// Whether a path leads by `..` from the source's own folder or those allowed to another one beside
-// it. asked: as Clang put it together, folder first.
-static bool climbs(const SourceFiles *f, const char *asked, const char *path) {
-    if (!f->own || !strstr(asked, "../")) return false;
-    char *start = path_under(f->cwd, asked);
-    char *up = start ? strstr(start, "/../") : NULL;
-    if (up) *up = 0, fold(start);
-    bool ok = up && allowed(f, start, false);
-    size_t same = 0; // the folders that both have
-    for (size_t i = 0; ok && start[i] && start[i] == path[i]; i++)
-        if (path[i] == '/') same = i;
-    free(start);
-    return ok && !strstr(path + same, "/.");
 }
 
 static Blob *read_file(const char *link, off_t size) {
@@ -149,8 +191,8 @@ static Blob *read_file(const char *link, off_t size) {
     return data ? blob_take(data, n) : NULL;
 }
 
-// A path that may be looked at; climbed: outside of the folders.
-static MslFile look(const SourceFiles *f, const char *full, bool climbed) {
+// A path that may be looked at.
+static MslFile look(const SourceFiles *f, const char *full) {
     int fd = open(full, O_PATH | O_CLOEXEC);
     struct stat st;
     char link[64], real[PATH_MAX];
@@ -161,7 +203,7 @@ static MslFile look(const SourceFiles *f, const char *full, bool climbed) {
     if (n > 0 && fstat(fd, &st) == 0) {
         real[n] = 0;
         bool is_file = S_ISREG(st.st_mode);
-        if (!allowed(f, real, true) && !(climbed && (!is_file || named_as_header(real))))
+        if (!allowed(f, real, true))
             file.found = MSL_FILE_REFUSED;
         else if (S_ISDIR(st.st_mode))
             file.found = MSL_FILE_FOLDER;
@@ -177,13 +219,8 @@ MslFile source_files_find(void *files, const char *path) {
     const SourceFiles *f = files;
     char *full = path_under(f->cwd, path), *folded = absolute(f, path);
     MslFile file = {MSL_FILE_REFUSED, 0, NULL};
-    if (full && folded) {
-        bool inside = allowed(f, folded, false) || allowed(f, folded, true);
-        bool climbed = !inside && climbs(f, path, folded);
-        if (inside || climbed) file = look(f, full, climbed);
-        if (climbed && file.found == MSL_FILE_NONE)
-            file.found = MSL_FILE_REFUSED; // and nothing is learnt
-    }
+    if (full && folded && (allowed(f, folded, false) || allowed(f, folded, true)))
+        file = look(f, full);
     free(full);
     free(folded);
     return file;

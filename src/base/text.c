@@ -28,6 +28,19 @@ void text_add_bytes(Text *t, const char *s, size_t n) {
     t->data[t->n_bytes] = 0;
 }
 
+void text_add_visible(Text *t, const char *s, size_t n, bool lines) {
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)s[i], next = i + 1 < n ? (unsigned char)s[i + 1] : 0;
+        bool c1 = c == 0xc2 && next >= 0x80 && next < 0xa0; // U+0080 to U+009F, in UTF-8
+        if (c1)
+            text_printf(t, "\\x%02x", next), i++;
+        else if ((c < ' ' || c == 127) && c != '\t' && !(lines && c == '\n'))
+            text_printf(t, "\\x%02x", c);
+        else
+            text_add_bytes(t, s + i, 1);
+    }
+}
+
 void text_add(Text *t, const char *s) { text_add_bytes(t, s, strlen(s)); }
 
 static void add_formatted(Text *t, const char *format, va_list list) {

@@ -14,6 +14,9 @@ typedef struct Text {
 void text_add(Text *t, const char *s);
 void text_add_bytes(Text *t, const char *s, size_t n);
 void text_printf(Text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// Text of a file or of a stranger, to be shown: control characters, which terminals obey, as \xNN;
+// tabs stay, and where there may be several lines, their ends.
+void text_add_visible(Text *t, const char *s, size_t n, bool lines);
 // The characters ("" if nothing was added), owned by the caller; NULL without memory. t is empty
 // then.
 char *text_take(Text *t);

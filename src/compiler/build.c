@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int build_fail_file(const BuildOptions *o, const char *what, const char *path) {
@@ -266,11 +267,57 @@ static void no_memory(void) {
     _exit(1);
 }
 
+// ---- What it may see ----
+
+static void add(Strings *list, const char *path) {
+    if (!strings_add(list, (char *)(uintptr_t)path)) no_memory();
+}
+
+// Where a result goes: its folder, in which it is put in one step; or itself, if it is no file
+// (/dev/null). Takes the path.
+static void add_result(Strings *write, char *path) {
+    struct stat st;
+    if (!path || !strcmp(path, "-")) return;
+    char *slash = strrchr(path, '/');
+    if (stat(path, &st) || S_ISREG(st.st_mode)) {
+        if (slash)
+            slash[slash == path] = 0;
+        else
+            path = strdup(".");
+    }
+    add(write, path);
+}
+
+// Files that are named, and the folders that #include may look into; written are the folders of
+// the results, and the cache. A source that breaks Clang has gained no more than that.
+static void confine(const BuildOptions *o) {
+    Strings read = {0}, write = {0}; // what they name stays to the end
+    BuildFolders folders;
+    if (!build_folders(o, &folders)) exit(1);
+    add(&read, folders.stdlib), add(&read, folders.shipped), add(&read, "/dev/null");
+    add(&write, folders.pch);
+    for (size_t i = 0; i < o->inputs.n; i++) {
+        const char *input = strcmp(o->inputs.items[i], "-") ? o->inputs.items[i] : "/dev/stdin";
+        MslSource source = build_source(o, &folders, input, NULL, 0);
+        SourceFiles *files = source_files_new(&source, NULL);
+        const char *folder;
+        for (size_t k = 0; files && (folder = source_files_folder(files, k)); k++)
+            add(&read, folder);
+        add(&read, input);
+        add_result(&write, build_rules(o, o->inputs.items[i]));
+    }
+    for (size_t i = 0; i < o->links.n; i++) add(&read, o->links.items[i]);
+    add_result(&write, build_output(o));
+    driver_confine((const char *const *)read.items, read.n, (const char *const *)write.items,
+                   write.n);
+}
+
 int build_main(int argc, char **argv) {
     BuildOptions o;
     int status = build_options(argc, argv, &o);
     if (status == OPTIONS_GO_ON) {
         driver_limits();
+        confine(&o);
         signal(SIGALRM, too_long);
         msl_on_no_memory(no_memory);
         // The front end's share of each file; checking limits each kernel by itself.

@@ -52,6 +52,8 @@ int build_fail_file(const BuildOptions *o, const char *what, const char *path);
 bool build_write(const BuildOptions *o, const char *path, const void *data, size_t n);
 // Where the result goes: -o, or with -c the input's name with .air. NULL: nowhere. malloc'd.
 char *build_output(const BuildOptions *o);
+// Where the rules for make of an input go; "-": standard output. NULL: there are none. malloc'd.
+char *build_rules(const BuildOptions *o, const char *input);
 
 // build_inputs.c: the inputs as one library (with -c: as an object): sources are compiled, several
 // are linked. NULL: said why. link_names: install names of the links.

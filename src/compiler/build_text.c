@@ -30,9 +30,9 @@ char *build_output(const BuildOptions *o) {
     return strcmp(input, "-") ? with_suffix(input, ".air", false) : strdup("-");
 }
 
-// What the rules are written to: -MF; else -o with -M; else beside the output. "-": standard
-// output.
-static char *rules_path(const BuildOptions *o, const char *input) {
+// -MF; else -o with -M; else beside the output.
+char *build_rules(const BuildOptions *o, const char *input) {
+    if (!any_rules(o)) return NULL;
     if (o->rules_file) return strdup(o->rules_file);
     if (only_rules(o)) return strdup(o->output ? o->output : "-");
     return o->output && strcmp(o->output, "-") ? with_suffix(o->output, ".d", true)
@@ -55,7 +55,7 @@ static int preprocess(const BuildOptions *o, const BuildFolders *folders, const 
     for (size_t i = 0; i < o->shape_of_text.n; i++) add(&options, o->shape_of_text.items[i]);
     if (o->headers) add(&options, "-H");
     if (any_rules(o)) {
-        path = rules_path(o, input);
+        path = build_rules(o, input);
         target =
             !only_rules(o) && o->output ? strdup(o->output) : with_suffix(input, ".air", false);
         add(&options, "-dependency-file");

@@ -100,9 +100,10 @@ void driver_limits(void) {
     setrlimit(RLIMIT_AS, &r);
 }
 
-unsigned driver_confine(bool files, const char *const *read, size_t n_read, const char *write) {
+unsigned driver_confine(const char *const *read, size_t n_read, const char *const *write,
+                        size_t n_write) {
     const char *asked = getenv("INGOT_CONFINE");
-    OsConfine how = {files, read, n_read, &write, 1, true};
+    OsConfine how = {true, read, n_read, write, n_write, true};
     // Sanitizers have calls of their own.
     return SANITIZED || (asked && !strcmp(asked, "off")) ? 0 : os_confine(&how);
 }

@@ -18,9 +18,11 @@ char *driver_shipped_pch_dir(void);
 #define DRIVER_NO_MEMORY "out of memory (INGOT_COMPILE_MEMORY_MB sets the limit)"
 // No core files; address space limited to $INGOT_COMPILE_MEMORY_MB (8 GiB, or half the machine).
 void driver_limits(void);
-// Gives up what a compiler does not need (os/confine.h): programs, sockets, new code, and with
-// `files` all files but these. INGOT_CONFINE=off keeps it all. Returns what holds, as OsConfined.
-unsigned driver_confine(bool files, const char *const *read, size_t n_read, const char *write);
+// Gives up what a compiler does not need (os/confine.h): programs, sockets, new code, and all files
+// but these. Every way of compiling comes by here. INGOT_CONFINE=off keeps it all. Returns what
+// holds, as OsConfined.
+unsigned driver_confine(const char *const *read, size_t n_read, const char *const *write,
+                        size_t n_write);
 // Runs f on a thread with a stack that suits Clang's recursion and ends the process with its
 // result. (The thread does not end by itself: LLVM changes its signal stack, which upsets
 // sanitizers; and LLVM's global destructors take their time and do nothing for us.)

@@ -274,7 +274,8 @@ static unsigned confine(Server *s) {
     const struct rlimit files = {256, 256}, size = {(rlim_t)1 << 30, (rlim_t)1 << 30};
     setrlimit(RLIMIT_NOFILE, &files);
     setrlimit(RLIMIT_FSIZE, &size);
-    return driver_confine(true, (const char *[]){s->stdlib, s->shipped_pch}, 2, s->pch);
+    return driver_confine((const char *[]){s->stdlib, s->shipped_pch}, 2, (const char *[]){s->pch},
+                          1);
 }
 
 int confinement_main(void) {

@@ -28,7 +28,9 @@ static int set_up(void **state) {
     (void)state;
     char path[PATH_MAX];
     if (!mkdtemp(root)) return 1;
-    const char *const folders[] = {"given", "given/inner", "given/.hidden", "beside", ".hidden"};
+    const char *const folders[] = {"given",        "given/inner", "given/.hidden",
+                                   "beside",       ".hidden",     "project",
+                                   "project/.git", "project/src", "project/bin"};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         snprintf(path, sizeof path, "%s/%s", root, folders[i]);
         if (mkdir(path, 0700)) return 1;
@@ -40,6 +42,13 @@ static int set_up(void **state) {
     put("given/fine.h", "constant int fine = 1;\n");
     put("given/inner/up.h", "#include \"../fine.h\"\n");
     put("given/inner/out.h", "#include \"../../secret\"\n");
+    put("project/.git/config.h", "constant int x = the_5ecret;\n");
+    put("project/src/beside.h", "constant int beside = 1;\n");
+    put("project/bin/shared.fx", "constant int shared = 1;\n");
+    snprintf(path, sizeof path, "%s/project/open", root);
+    if (symlink(".git", path)) return 1;
+    snprintf(path, sizeof path, "%s/project/src/link.h", root);
+    if (symlink("../../secret.h", path)) return 1;
     snprintf(path, sizeof path, "%s/given/link.h", root);
     if (symlink("../secret", path)) return 1;
     snprintf(path, sizeof path, "%s/given/folder", root);
@@ -167,15 +176,40 @@ TEST(folders_that_were_given) {
     attempt("#include \"inner\"\n", &options, "file not found");
 }
 
+// What is its project's is the source's, whatever it is called; nothing beside it, above it or
+// hidden in it is, by no way.
+TEST(the_project_of_a_file) {
+    put("project/src/own.metal", "");
+    MTLCompileOptions options = {.source_name = "project/src/own.metal"};
+    attempt("#include \"beside.h\"\nconstant int y = beside;\n", &options, NULL);
+    attempt("#include \"../bin/shared.fx\"\nconstant int y = shared;\n", &options, NULL);
+    attempt("#include \"../bin/missing.fx\"\n", &options, "'../bin/missing.fx' file not found\n");
+    static const char *const refused[] = {"../../secret.h",
+                                          "../.git/config.h",
+                                          "../open/config.h",
+                                          "../../.hidden/config.h",
+                                          "../../given/fine.h",
+                                          "link.h",
+                                          "@/secret.h",
+                                          "@/project/.git/config.h",
+                                          "../../../../../../../../../../etc/passwd"};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        char *source = text_format("#include \"%s\"\n", refused[i]);
+        attempt(source, &options, "it is outside of the folders");
+        free(source);
+    }
+    options.source_name = "project/src/no_such_file.metal";
+    attempt("#include \"beside.h\"\n", &options, "file not found");
+    attempt("#include \"../bin/shared.fx\"\n", &options, "file not found");
+}
+
+// Without version control: the current folder.
 TEST(the_folder_of_a_file) {
     put("given/own.metal", "");
     MTLCompileOptions options = {.source_name = "given/own.metal"};
     attempt("#include \"fine.h\"\nconstant int y = fine;\n", &options, NULL);
     attempt("#include \"../beside/shared.h\"\nconstant int y = shared;\n", &options, NULL);
-    attempt("#include \"../secret\"\n", &options, "file not found");
     attempt("#include \"../.hidden/config.h\"\n", &options, "file not found");
-    attempt("#include \"@/secret.h\"\n", &options, "file not found");
-    attempt("#include \"link.h\"\n", &options, "file not found");
     attempt("#include \"../../../../../../../../../../etc/passwd\"\n", &options, "file not found");
     options.source_name = "given/no_such_file.metal";
     attempt("#include \"fine.h\"\n", &options, "file not found");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cmd_build.c: `ingot build`: runs `mslc build` with the same arguments and tells a compiler that
 // crashed from a shader that is wrong. With --archive it is the runtime's work (build_archive.c).
+#include "base/environment.h"
 #include "apps/tools/build_archive.h"
 #include "apps/tools/tools.h"
 #include <errno.h>
@@ -9,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-
-extern char **environ;
 
 int cmd_build(int argc, char **argv) {
     return wants_archive(argc, argv) ? build_archive(argc, argv)
@@ -24,8 +23,11 @@ int build_as(const char *program, int argc, char **argv) {
     for (int i = 1; i < argc; i++) child[i + 1] = argv[i];
     setenv("INGOT_PROGRAM", program, 1); // the name in its messages
     char *path = find_compiler();
+    char **environment = environment_of_compiler();
     pid_t pid;
-    int status = 0, e = path ? posix_spawnp(&pid, path, NULL, NULL, child, environ) : ENOMEM;
+    int status = 0,
+        e = path && environment ? posix_spawnp(&pid, path, NULL, NULL, child, environment) : ENOMEM;
+    free(environment);
     free(child);
     if (e) {
         complain(EXIT_INPUT, "build",

@@ -304,6 +304,7 @@ int cmd_render(int argc, char **argv) {
     if (!queue) goto done;
     if (o.timeout_ms) mtl_device_set_timeout(device, o.timeout_ms);
     status = o.watch ? watch(&o, device, queue) : one_picture(&o, device, queue, NULL);
+    status = check_reports(status, "render", o.path);
 done:
     mtl_release(queue);
     render_options_free(&o);

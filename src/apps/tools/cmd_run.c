@@ -95,7 +95,7 @@ static int run(RunOptions *o, MTLDevice *device, MTLCommandQueue *queue,
         putchar('\n');
     }
     free(times);
-    return run_report(o);
+    return check_reports(run_report(o), "run", o->kernel);
 }
 
 int cmd_run(int argc, char **argv) {

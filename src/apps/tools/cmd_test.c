@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cmd_test.c: `ingot test FOLDER`: compiles every .metal file below a folder, to machine code, and
 // runs the kernels that have an expectation beside them (test_kernel.c).
+#include "base/environment.h"
 #include "base/files.h"
 #include "apps/tools/test_int.h"
 #include <dirent.h>
@@ -19,6 +20,10 @@ static const Option rows[] = {
      OPT_AT(TestJob, junit)},
     {"--timeout", "MS", "of a kernel that has none of its own", OPT_WHOLE,
      OPT_AT(TestJob, timeout_ms), 1, 1e9, "10000"},
+    {"--trusted", NULL,
+     "run kernels without shader validation and in the process of `ingot\nrun`, which has this "
+     "environment",
+     OPT_FLAG, OPT_AT(TestJob, trusted)},
 };
 static const CommandLine line = {
     .program = "ingot test",
@@ -34,7 +39,8 @@ static const CommandLine line = {
         "  expect = [\"1=1,11,21,31,41,51,61,71\"]                     # or [\"1=wanted.npy\"]\n"
         "  tolerance = 1e-6              # times the number where that is larger than 1\n"
         "\n"
-        "Prints results as TAP; in GitHub's runners errors appear at their lines.",
+        "Kernels run with shader validation, in a confined process: what it reports is a\n"
+        "failure. Prints results as TAP; in GitHub's runners errors appear at their lines.",
     OPT_ROWS(rows),
     .list = offsetof(TestJob, words) + 1,
     .tail = "Exit status: 0 fine, 1 a test failed, 2 the command line is wrong.",
@@ -80,7 +86,7 @@ static void compile(const TestJob *job, const char *path, TestReport *r) {
     for (size_t i = 0; i < job->defines.n; i++) argv[n++] = "-D", argv[n++] = job->defines.items[i];
     argv[n++] = (char *)(uintptr_t)path;
     double start = seconds_now();
-    int status = test_child(argv, NULL, &said);
+    int status = test_child(argv, environment_of_compiler(), NULL, &said);
     if (status == 0) {
         free(said);
         said = NULL;

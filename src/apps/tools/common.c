@@ -4,6 +4,7 @@
 #include "abi/metallib.h"
 #include "abi/requests.h"
 #include "base/files.h"
+#include "base/text.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,12 +14,16 @@
 #include <unistd.h>
 
 int complain(int status, const char *command, const char *format, ...) {
+    Text t = {0};
     va_list list;
     va_start(list, format);
-    fprintf(stderr, "ingot %s: ", command);
-    vfprintf(stderr, format, list);
-    fputc('\n', stderr);
+    char *said = NULL;
+    int n = vasprintf(&said, format, list);
     va_end(list);
+    text_add_visible(&t, said, n < 0 ? 0 : (size_t)n, true); // names of files, texts of files
+    fprintf(stderr, "ingot %s: %s\n", command, n < 0 || !t.data ? "out of memory" : t.data);
+    text_free(&t);
+    if (n >= 0) free(said);
     return status;
 }
 
@@ -153,9 +158,20 @@ MTLLibrary *load_library(MTLDevice *device, SourceOptions *o, const char *path,
     return library;
 }
 
+static uint64_t n_reports; // of shader validation, in all that was run
+
+int check_reports(int status, const char *command, const char *what) {
+    if (status || !n_reports) return status;
+    return complain(EXIT_INPUT, command,
+                    "%s: shader validation reported %llu kind%s of bad access (above): what was "
+                    "computed is not to be relied on",
+                    what, (unsigned long long)n_reports, n_reports == 1 ? "" : "s");
+}
+
 double run_and_time(MTLCommandBuffer *commands, const char *command, const char *what) {
     mtl_command_buffer_commit(commands);
     mtl_command_buffer_wait_until_completed(commands);
+    n_reports += mtl_command_buffer_log_count(commands);
     if (mtl_command_buffer_status(commands) == MTLCommandBufferStatusCompleted)
         return mtl_command_buffer_gpu_end_time(commands) -
                mtl_command_buffer_gpu_start_time(commands);

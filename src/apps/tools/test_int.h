@@ -11,6 +11,7 @@ typedef struct TestJob {
     Strings include_dirs, defines;
     const char *junit;
     uint32_t timeout_ms;
+    bool trusted;
 } TestJob;
 
 // One result: a file that was compiled, or a kernel that was run.
@@ -32,6 +33,6 @@ int report_end(TestReport *r, const char *junit); // exit status
 // test_kernel.c: the tests of FILE.metal in FILE.test.toml.
 void test_kernels(const TestJob *job, const char *metal, const char *toml, TestReport *r);
 // Runs a program in a folder (NULL: here) and keeps what it prints. Exit status; -1: it did not end
-// by itself, and *said ends with why. said: malloc'd.
-int test_child(char **argv, const char *folder, char **said);
+// by itself, and *said ends with why. said: malloc'd. environment: malloc'd, and freed.
+int test_child(char **argv, char **environment, const char *folder, char **said);
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // test_kernel.c: kernels with an expectation. A table of FILE.test.toml is one run of `ingot run`,
 // a process of its own, so that a kernel that faults or never ends is one failed test.
+#include "base/environment.h"
 #include "base/files.h"
 #include "base/npy.h"
 #include "apps/tools/test_int.h"
@@ -16,17 +17,30 @@
 
 extern char **environ;
 
-int test_child(char **argv, const char *folder, char **said) {
+// What `ingot run` is told of a test that somebody else may have written.
+static char **environment_of_test(bool trusted) {
+    static char *const walls[] = {"MTL_SHADER_VALIDATION=1", "INGOT_ISOLATE=1", NULL};
+    const char *own = getenv("MTL_SHADER_VALIDATION"); // also races, say
+    if (!trusted) return environment_of_command(own && strcmp(own, "0") ? walls + 1 : walls);
+    size_t n = 0;
+    while (environ[n]) n++;
+    char **all = calloc(n + 1, sizeof *all);
+    if (all) memcpy(all, environ, n * sizeof *all);
+    return all;
+}
+
+int test_child(char **argv, char **environment, const char *folder, char **said) {
     posix_spawn_file_actions_t actions;
     int log = memfd_create("ingot-test", MFD_CLOEXEC), status = 0;
     pid_t pid;
     *said = NULL;
     posix_spawn_file_actions_init(&actions);
-    int e = log < 0 ? errno : 0;
+    int e = log < 0 ? errno : environment ? 0 : ENOMEM;
     if (!e && folder) e = posix_spawn_file_actions_addchdir_np(&actions, folder);
     if (!e) e = posix_spawn_file_actions_adddup2(&actions, log, STDOUT_FILENO);
     if (!e) e = posix_spawn_file_actions_adddup2(&actions, log, STDERR_FILENO);
-    if (!e) e = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
+    if (!e) e = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environment);
+    free(environment);
     posix_spawn_file_actions_destroy(&actions);
     if (e) {
         if (log >= 0) close(log);
@@ -167,7 +181,9 @@ static char *command(const TestJob *job, const TomlTable *t, const char *file, c
     const TomlEntry *timeout = toml_find(t, "timeout");
     add(a, text_format("/proc/%ld/exe", (long)getpid()));
     add(a, strdup("run"));
-    add(a, strdup(file));
+    add(a, text_format("./%s", file)); // neither is an option
+    if (*(kernel ? kernel->values.items[0] : t->name) == '-')
+        return text_format("line %zu: no kernel has a name that begins with '-'", t->line);
     add(a, strdup(kernel ? kernel->values.items[0] : t->name));
     add_size(a, "--grid", toml_find(t, "grid"));
     add_size(a, "--group", toml_find(t, "group"));
@@ -217,7 +233,8 @@ static char *run_table(const TestJob *job, const TomlTable *t, const char *folde
     if (!message) {
         char **argv = must_alloc(a.words.n + 1, sizeof *argv);
         memcpy(argv, a.words.items, a.words.n * sizeof *argv);
-        if (test_child(argv, folder, &said) != 0) message = said ? strdup(said) : strdup("failed");
+        if (test_child(argv, environment_of_test(job->trusted), folder, &said) != 0)
+            message = said ? strdup(said) : strdup("failed");
         free(argv);
     }
     const TomlEntry *expect = toml_find(t, "expect");

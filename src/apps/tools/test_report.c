@@ -8,6 +8,44 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Text of a file on one line of TAP. `#` begins a directive there ("# SKIP"), and GitHub's runners
+// take commands from whatever is printed: at the beginning of a line, or behind "##[".
+static void put_line(const char *before, const char *s, size_t n, bool is_title) {
+    Text t = {0};
+    size_t blank = strspn(s, " \t");
+    text_add_visible(&t, s, n, false);
+    fputs(before, stdout);
+    for (const char *p = t.data ? t.data : ""; *p; p++) {
+        bool command = (size_t)(p - t.data) == blank && !strncmp(p, "::", 2);
+        if ((is_title && *p == '#') || command || !strncmp(p, "##[", 3)) putchar('\\');
+        putchar(*p);
+    }
+    text_free(&t);
+}
+
+// The same in a command to the runner: a part of its list of properties, or its text.
+static void put_data(const char *s, size_t n, bool is_property) {
+    Text t = {0};
+    text_add_visible(&t, s, n, false);
+    for (const char *p = t.data ? t.data : ""; *p; p++) {
+        if (*p == '%' || (is_property && (*p == ':' || *p == ',')))
+            printf("%%%02X", *p);
+        else
+            putchar(*p);
+    }
+    text_free(&t);
+}
+
+static void put_error(const char *file, size_t n_file, unsigned row, unsigned column,
+                      const char *text, size_t n) {
+    fputs("::error file=", stdout);
+    put_data(file, n_file, true);
+    if (row) printf(",line=%u,col=%u", row, column);
+    fputs("::", stdout);
+    put_data(text, n, false);
+    putchar('\n');
+}
+
 // "file:line:column: error: text" of a compiler's message as GitHub's runners understand it.
 static void annotate(const char *file, const char *message) {
     for (const char *line = message; *line;) {
@@ -19,13 +57,13 @@ static void annotate(const char *file, const char *message) {
             int colons = 0;
             while (where > line && colons < 2) colons += *--where == ':';
             if (colons == 2 && sscanf(where, ":%u:%u", &row, &column) == 2)
-                printf("::error file=%.*s,line=%u,col=%u::%.*s\n", (int)(where - line), line, row,
-                       column, (int)(line + n - mark - 9), mark + 9);
+                put_error(line, (size_t)(where - line), row, column, mark + 9,
+                          (size_t)(line + n - mark - 9));
         }
         line += n + (line[n] == '\n');
     }
     if (!strstr(message, ": error: "))
-        printf("::error file=%s::%.*s\n", file, (int)strcspn(message, "\n"), message);
+        put_error(file, strlen(file), 0, 0, message, strcspn(message, "\n"));
 }
 
 void report_case(TestReport *r, const char *file, const char *name, char *message, double seconds) {
@@ -37,14 +75,18 @@ void report_case(TestReport *r, const char *file, const char *name, char *messag
     r->cases = more;
     r->cases[r->n++] = (TestCase){strdup(file), strdup(name), message, seconds};
     if (r->n == 1) puts("TAP version 13");
-    printf("%s %zu - %s: %s\n", message ? "not ok" : "ok", r->n, file, name);
+    printf("%s %zu - ", message ? "not ok" : "ok", r->n);
+    put_line("", file, strlen(file), true);
+    put_line(": ", name, strlen(name), true);
+    putchar('\n');
     if (message) {
         const char *github = getenv("GITHUB_ACTIONS");
         r->n_failed++;
         puts("  ---\n  message: |");
         for (const char *line = message; *line;) {
             size_t n = strcspn(line, "\n");
-            printf("    %.*s\n", (int)n, line);
+            put_line("    ", line, n, false);
+            putchar('\n');
             line += n + (line[n] == '\n');
         }
         puts("  ...");

@@ -120,6 +120,8 @@ MTLFunction *get_function(MTLLibrary *library, const FunctionQuery *query, const
 MTLSize default_group(const MTLComputePipelineState *pipeline, MTLSize grid);
 // Commits, waits; the time on the device in seconds, or -1 and "WHAT failed: why" said.
 double run_and_time(MTLCommandBuffer *commands, const char *command, const char *what);
+// The status of a command that ran functions: 1, and said, where one of them was reported.
+int check_reports(int status, const char *command, const char *what);
 double seconds_now(void);                // CLOCK_MONOTONIC
 double median(double *values, size_t n); // sorts them
 

@@ -39,7 +39,11 @@ BridgeLent found_ask(Found *f, const char *path) {
     const FoundFile *file = ask(f, path);
     MslFound found = file ? file->file.found : MSL_FILE_NONE;
     BridgeLent lent = {found >= MSL_FILE_FOLDER, found == MSL_FILE_FOLDER, 0, "", 0};
-    f->refused = found == MSL_FILE_REFUSED || (f->refused && found != MSL_FILE_FOUND);
+    // The first place that is looked at is the one that was meant: others may be closed, or empty.
+    if (found == MSL_FILE_FOUND)
+        f->searching = f->refused = false;
+    else if (found != MSL_FILE_FOLDER && !f->searching)
+        f->searching = true, f->refused = found == MSL_FILE_REFUSED;
     if (lent.found) lent.id = file->file.id;
     if (found == MSL_FILE_FOUND) {
         lent.text = (const char *)file->file.bytes->data;
@@ -64,7 +68,7 @@ const Blob *found_bytes(const Found *f, const char *path) {
 
 bool found_refused(Found *f) {
     bool refused = f->refused;
-    f->refused = false;
+    f->searching = f->refused = false;
     return refused;
 }
 

@@ -201,7 +201,7 @@ typedef struct Found {
     const MslFiles *files; // NULL: there are none
     FoundFile *at;
     size_t n, capacity;
-    bool refused;
+    bool searching, refused; // a file that was not found yet; its first place is a closed one
 } Found;
 BridgeLent found_ask(Found *f, const char *path);
 const Blob *found_bytes(const Found *f, const char *path); // NULL: not among them

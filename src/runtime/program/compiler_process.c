@@ -5,6 +5,7 @@
 // parent.
 #include "runtime/program/compiler_process_int.h"
 #include "abi/compiler_id.h"
+#include "base/environment.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "runtime/program/single_flight_int.h"
@@ -45,7 +46,6 @@ static unsigned n_waiting;            // threads that wait for a slot in the for
 static bool ended;                    // the library is being unloaded; under lock
 static atomic_ullong n_started, n_lost;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-extern char **environ;
 
 // ---- fork ----
 
@@ -112,20 +112,6 @@ static int move_up(int fd) {
     return up;
 }
 
-// Of the application's environment the compiler gets what it and its loader read.
-static char **compiler_environment(void) {
-    static const char *const taken[] = {
-        "INGOT_",        "HOME=",          "XDG_CACHE_HOME=", "LD_LIBRARY_PATH=",
-        "ASAN_OPTIONS=", "UBSAN_OPTIONS=", "TSAN_OPTIONS=",   "LSAN_OPTIONS="};
-    size_t n = 0, n_out = 0;
-    while (environ && environ[n]) n++;
-    char **out = calloc(n + 1, sizeof *out);
-    for (size_t i = 0; out && i < n; i++)
-        for (size_t k = 0; k < sizeof taken / sizeof *taken; k++)
-            if (!strncmp(environ[i], taken[k], strlen(taken[k]))) out[n_out++] = environ[i];
-    return out;
-}
-
 static int spawn(const char *path, int server, int log, pid_t *pid) {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attr;
@@ -133,7 +119,7 @@ static int spawn(const char *path, int server, int log, pid_t *pid) {
     sigset_t none, all;
     sigemptyset(&none);
     sigfillset(&all);
-    char **environment = compiler_environment();
+    char **environment = environment_of_compiler();
     int e = environment ? posix_spawn_file_actions_init(&actions) : ENOMEM;
     if (!e && (e = posix_spawnattr_init(&attr))) posix_spawn_file_actions_destroy(&actions);
     if (e) {
