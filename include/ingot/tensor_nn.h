@@ -84,7 +84,7 @@ MTL_API bool ig_optimizer_options(const IgOptimizer *optimizer, int group,
                                   IgOptimizerOptions *options, MTLError **error);
 MTL_API bool ig_optimizer_set_options(IgOptimizer *optimizer, int group,
                                       const IgOptimizerOptions *options, MTLError **error);
-// Every parameter needs a gradient; if one has none, nothing changes.
+// Parameters without a gradient stay as they are, and their steps are not counted.
 MTL_API bool ig_optimizer_step(IgOptimizer *optimizer, MTLError **error);
 MTL_API void ig_optimizer_zero_grad(IgOptimizer *optimizer);
 // To save and load: the number of steps and the state tensors, in an order that depends on the kind

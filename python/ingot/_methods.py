@@ -15,7 +15,7 @@ __all__ = ["allclose", "array_equal", "einsum", "grad", "no_grad", "nonzero", "o
            "movedim", "meshgrid", "bmm", "repeat", "quantile", "unique",
            "isclose", "take_along_axis", "concatenate", "negative",
            "absolute", "multiply", "subtract", "divide", "true_divide", "power", "mod", "invert",
-           "bitwise_left_shift", "bitwise_right_shift", "clip", "max", "min", "median", "Places",
+           "bitwise_left_shift", "bitwise_right_shift", "randint", "eval", "device", "clip", "max", "min", "median", "Places",
            "unbind", "take", "scalar_tensor", "pool", "pool_statistics",
            "default_device", "ravel", "normal", "save", "load", "kernel", "Kernel"]
 
@@ -328,7 +328,54 @@ def normal(mean: float = 0.0, std: float = 1.0, shape: int | Sequence[int] = (),
     return _tensor.randn(shape, dtype=dtype, device=device, seed=seed) * std + mean
 
 
+def randint(low: int, high: Any = None, shape: Any = None, dtype: Any = None, device: Any = None,
+            seed: int | None = None, size: Any = None, requires_grad: bool = False) -> Tensor:
+    """Integers from low to high - 1, equally likely; randint(high, shape): from 0 on."""
+    if size is not None:
+        shape = size
+    if not isinstance(high, int):
+        low, high, shape = 0, low, high if shape is None else shape
+    elif shape is None:
+        raise TypeError("randint(low, high, shape), or randint(high, shape): a shape is a tuple")
+    if requires_grad:
+        raise _tensor.DTypeError("randint(): integers have no gradients")
+    return _tensor._randint(low, high, shape, dtype, device, seed)
+
+
+def eval(*tensors: Any) -> Any:
+    """Starts to compute the values of one or more tensors, and returns them. Reading does it by itself."""
+    made = tuple(_tensor.eval(tensor) for tensor in tensors)
+    return made[0] if len(made) == 1 else made
+
+
 # ---- The device ----
+
+def device(name: Any = "metal", index: int | None = None) -> _tensor.Device:
+    """The device of a name: "cpu", "cuda", "cuda:1", "mps" (the default Metal device); device("cuda", 1)."""
+    return _tensor.Device(name if index is None else f"{name}:{index}")
+
+
+def cuda(self: Tensor, device: Any = None, non_blocking: bool = False) -> Tensor:
+    """On a GPU of CUDA's."""
+    name = "cuda" if device is None else f"cuda:{device}" if isinstance(device, int) else device
+    return self.to(name)
+
+
+class _Size(int):
+    """The number of elements, as NumPy's size; called, the lengths of the axes, as PyTorch's."""
+
+    _shape: tuple[int, ...]
+
+    def __call__(self, dim: int | None = None) -> Any:
+        return self._shape if dim is None else self._shape[dim]
+
+
+def _size(self: Tensor) -> _Size:
+    """The number of elements; size() the shape, size(dim) a length of it."""
+    size = _Size(self.numel())
+    size._shape = self.shape
+    return size
+
 
 def default_device() -> _tensor.Device:
     """The system's default Metal device."""
@@ -474,12 +521,13 @@ def _add_methods() -> None:
            "movedim": movedim, "take": take, "nonzero": nonzero, "allclose": allclose, "dot": dot,
            "isclose": isclose, "bmm": bmm, "repeat": _repeat, "quantile": quantile,
            "unique": unique, "max": max, "min": min, "median": median, "clip": Tensor.clamp, "unbind": Tensor.unstack,
-           "normal_": normal_, "uniform_": uniform_, "bernoulli_": bernoulli_, "addcmul": addcmul,
+           "cuda": cuda, "normal_": normal_, "uniform_": uniform_, "bernoulli_": bernoulli_, "addcmul": addcmul,
            "addcdiv": addcdiv, "lerp": lerp,
            "dims": property(lambda self: self.shape, doc="The lengths of the axes.")}
     for name, item in own.items():
         if not hasattr(Tensor, name) or name.startswith("__"):
             setattr(Tensor, name, item)
+    setattr(Tensor, "size", property(_size, doc=_size.__doc__))
     for name in _CHANGES:
         setattr(Tensor, name + "_", _changing(name, getattr(Tensor, name)))
     for name, item in (("add", _scaled(_tensor.add)), ("sub", _scaled(_tensor.sub)),

@@ -379,6 +379,12 @@ static PyObject *run_op(State *state, const Op *op, PyObject *self, PyObject *co
     drain_shared();
     if (!parse_args(state, op->name, op->args, op->n_args, self, args, n, names, a)) return NULL;
     PyObject *result = run_body(state, op, a);
+    MTLError *error = NULL;
+    if (result && op->flags & MAKES_LEAF && a[op->n_args - 1].b &&
+        !ig_set_requires_grad(unwrap(result), true, &error)) {
+        Py_CLEAR(result);
+        raise_error(state, error);
+    }
     drop_args(op->args, op->n_args, a);
     return result;
 }

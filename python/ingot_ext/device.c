@@ -191,15 +191,23 @@ static IgDevice *device_named(State *state, const char *name) {
 IgDevice *to_device(State *state, PyObject *o) {
     if (PyObject_TypeCheck(o, state->device)) return ((Device *)o)->device;
     const char *name = PyUnicode_Check(o) ? PyUnicode_AsUTF8AndSize(o, NULL) : NULL;
-    if (name && (!strcmp(name, "metal") || !strcmp(name, "gpu"))) return device_at(state, 0);
+    if (name && (!strcmp(name, "metal") || !strcmp(name, "gpu") || !strcmp(name, "mps") ||
+                 !strcmp(name, "mps:0")))
+        return device_at(state, 0);
     if (name && !strncmp(name, "metal:", 6) && name[6] >= '0' && name[6] <= '9' && !name[7])
         return device_at(state, name[6] - '0');
     IgDevice *named = name ? device_named(state, name) : NULL;
     if (named) return named;
-    if (!PyErr_Occurred())
+    if (!PyErr_Occurred() && name && !strncmp(name, "cuda", 4))
         PyErr_Format(state->errors[IgErrorDevice],
-                     "%R is no device of tensors: \"metal\", \"metal:0\", \"cpu\", \"cuda\", "
-                     "\"cuda:0\" or a Device",
+                     "%R: no such GPU is here (ingot.cuda.is_available(), "
+                     "ingot.cuda.device_count()); \"cpu\" and \"mps\", the default Metal device, "
+                     "always are",
+                     o);
+    else if (!PyErr_Occurred())
+        PyErr_Format(state->errors[IgErrorDevice],
+                     "%R is no device of tensors: \"cpu\", \"cuda\", \"cuda:0\", \"mps\", "
+                     "\"metal\", \"metal:0\" or a Device",
                      o);
     return NULL;
 }

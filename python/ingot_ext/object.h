@@ -118,8 +118,9 @@ typedef struct Arg {
 typedef IgTensor *TensorBody(State *state, const Arg *a, MTLError **error);
 typedef PyObject *ObjectBody(State *state, const Arg *a);
 
-// WAITS: runs without the GIL. HAS_OUT: out=tensor is given the result.
-enum { AS_FUNCTION = 1, AS_METHOD = 2, WAITS = 4, HAS_OUT = 8 };
+// WAITS: runs without the GIL. HAS_OUT: out=tensor is given the result. MAKES_LEAF: the last
+// argument is requires_grad of the result.
+enum { AS_FUNCTION = 1, AS_METHOD = 2, WAITS = 4, HAS_OUT = 8, MAKES_LEAF = 16 };
 typedef struct Op {
     const char *name;
     PyCFunction function, method;
@@ -253,6 +254,7 @@ static inline void free_object(PyObject *o) {
 #define NUMBER_OR(label, v) {.name = label, .kind = A_NUMBER, .text = #v, .value = v}
 #define INT(label) {.name = label, .kind = A_INT}
 #define INT_OR(label, v) {.name = label, .kind = A_INT, .text = #v, .value = v}
+#define GRAD BOOL_OR("requires_grad", false)
 #define BOOL_OR(label, v) {.name = label, .kind = A_BOOL, .text = v ? "True" : "False", .value = v}
 #define KEEPDIM {.name = "keepdim", .other = "keepdims", .kind = A_BOOL, .text = "False"}
 #define AXIS {.name = "axis", .other = "dim", .kind = A_AXIS}

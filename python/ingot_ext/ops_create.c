@@ -14,14 +14,14 @@ static IgType type_or(const State *state, const Arg *dtype) {
     return dtype->n < 0 ? state->default_dtype : dtype->type;
 }
 
-TENSOR_OP_AS(AS_FUNCTION, zeros, "Zeros.", SHAPE("shape"), DTYPE, DEVICE) {
+TENSOR_OP_AS(AS_FUNCTION | MAKES_LEAF, zeros, "Zeros.", SHAPE("shape"), DTYPE, DEVICE, GRAD) {
     return ig_zeros(a[2].device, type_or(state, &a[1]), a[0].n, a[0].shape, error);
 }
-TENSOR_OP_AS(AS_FUNCTION, ones, "Ones.", SHAPE("shape"), DTYPE, DEVICE) {
+TENSOR_OP_AS(AS_FUNCTION | MAKES_LEAF, ones, "Ones.", SHAPE("shape"), DTYPE, DEVICE, GRAD) {
     return ig_ones(a[2].device, type_or(state, &a[1]), a[0].n, a[0].shape, error);
 }
-TENSOR_OP_AS(AS_FUNCTION, empty, "A tensor whose values do not matter: zeros, here.",
-             SHAPE("shape"), DTYPE, DEVICE) {
+TENSOR_OP_AS(AS_FUNCTION | MAKES_LEAF, empty, "A tensor whose values do not matter: zeros, here.",
+             SHAPE("shape"), DTYPE, DEVICE, GRAD) {
     return ig_zeros(a[2].device, type_or(state, &a[1]), a[0].n, a[0].shape, error);
 }
 // One element everywhere, in memory of its own.
@@ -30,9 +30,9 @@ static IgTensor *everywhere(IgTensor *one, int rank, const int64_t *shape, MTLEr
     ig_release(wide);
     return t;
 }
-TENSOR_OP_AS(AS_FUNCTION, full,
+TENSOR_OP_AS(AS_FUNCTION | MAKES_LEAF, full,
              "One value everywhere. Without dtype: bool and int64 for Python's bool and int.",
-             {.name = "shape", .kind = A_SHAPE}, ANY("fill_value"), DTYPE, DEVICE) {
+             {.name = "shape", .kind = A_SHAPE}, ANY("fill_value"), DTYPE, DEVICE, GRAD) {
     if (!is_number(a[1].py)) {
         PyErr_Format(PyExc_TypeError, "full(): 'fill_value' must be a number, not %s",
                      short_type(a[1].py));
@@ -59,14 +59,17 @@ IgTensor *filled(State *state, IgTensor *like, IgType type, const Arg *number, M
     ig_release(one);
     return t;
 }
-TENSOR_OP_AS(AS_FUNCTION, zeros_like, "Zeros of the shape and type of another tensor.", X, DTYPE) {
+TENSOR_OP_AS(AS_FUNCTION | MAKES_LEAF, zeros_like, "Zeros of the shape and type of another tensor.",
+             X, DTYPE, GRAD) {
     return like(a, 0, error);
 }
-TENSOR_OP_AS(AS_FUNCTION, ones_like, "Ones of the shape and type of another tensor.", X, DTYPE) {
+TENSOR_OP_AS(AS_FUNCTION | MAKES_LEAF, ones_like, "Ones of the shape and type of another tensor.",
+             X, DTYPE, GRAD) {
     return like(a, 1, error);
 }
-TENSOR_OP_AS(AS_FUNCTION, full_like, "One value, in the shape and type of another tensor.", X,
-             NUMBER("fill_value"), DTYPE) {
+TENSOR_OP_AS(AS_FUNCTION | MAKES_LEAF, full_like,
+             "One value, in the shape and type of another tensor.", X, NUMBER("fill_value"), DTYPE,
+             GRAD) {
     return filled(state, a[0].t, a[2].n < 0 ? ig_type(a[0].t) : a[2].type, &a[1], error);
 }
 
@@ -93,11 +96,11 @@ static IgTensor *long_range(PyObject *const *given, bool one, IgDevice *device, 
     return result;
 }
 
-TENSOR_OP_AS(AS_FUNCTION, arange,
+TENSOR_OP_AS(AS_FUNCTION | MAKES_LEAF, arange,
              "start, start + step, ... below stop; arange(stop) starts at 0. int64 if all are "
              "integers.",
              ANY("start"), ANY_OR("stop"), {.name = "step", .kind = A_ANY, .text = "1"}, DTYPE,
-             DEVICE) {
+             DEVICE, GRAD) {
     PyObject *given[3] = {a[0].py, a[1].py, a[2].py};
     double v[3] = {0, 0, 1};
     bool whole = true, one = !given[1] || given[1] == Py_None;
@@ -123,15 +126,16 @@ TENSOR_OP_AS(AS_FUNCTION, arange,
         return long_range(given, one, a[4].device, error);
     return ig_arange(a[4].device, type, v[0], v[2], n > 0 ? (int64_t)n : 0, error);
 }
-TENSOR_OP_AS(AS_FUNCTION, linspace, "n numbers from start to stop, both included.", NUMBER("start"),
-             NUMBER("stop"),
+TENSOR_OP_AS(AS_FUNCTION | MAKES_LEAF, linspace, "n numbers from start to stop, both included.",
+             NUMBER("start"), NUMBER("stop"),
              {.name = "n", .other = "steps", .kind = A_INT, .text = "50", .value = 50}, DTYPE,
-             DEVICE) {
+             DEVICE, GRAD) {
     return ig_linspace(a[4].device, type_or(state, &a[3]), a[0].f, a[1].f, a[2].i, error);
 }
-TENSOR_OP_AS(AS_FUNCTION, eye, "1 on a diagonal of a matrix, else 0. m: columns, n without it.",
-             INT("n"), {.name = "m", .kind = A_INT, .text = "None", .value = -1, .or_none = true},
-             {.name = "k", .kind = A_INT, .text = "0"}, DTYPE, DEVICE) {
+TENSOR_OP_AS(AS_FUNCTION | MAKES_LEAF, eye,
+             "1 on a diagonal of a matrix, else 0. m: columns, n without it.", INT("n"),
+             {.name = "m", .kind = A_INT, .text = "None", .value = -1, .or_none = true},
+             {.name = "k", .kind = A_INT, .text = "0"}, DTYPE, DEVICE, GRAD) {
     int64_t columns = a[1].py && a[1].py != Py_None ? a[1].i : a[0].i;
     return ig_eye(a[4].device, type_or(state, &a[3]), a[0].i, columns, a[2].i, error);
 }
@@ -148,22 +152,23 @@ OBJECT_OP(AS_FUNCTION, manual_seed, "None",
     state->generator = (uint64_t)a[0].i;
     return Py_NewRef(Py_None);
 }
-TENSOR_OP_AS(AS_FUNCTION, rand, "Uniform from 0 to 1.", SHAPE("shape"), DTYPE, DEVICE, SEED) {
+TENSOR_OP_AS(AS_FUNCTION | MAKES_LEAF, rand, "Uniform from 0 to 1.", SHAPE("shape"), DTYPE, DEVICE,
+             SEED, GRAD) {
     return ig_uniform(a[2].device, type_or(state, &a[1]), a[0].n, a[0].shape, 0, 1, a[3].seed,
                       error);
 }
-TENSOR_OP_AS(AS_FUNCTION, uniform, "Uniform from low to high.", {.name = "shape", .kind = A_SHAPE},
-             NUMBER_OR("low", 0.0), NUMBER_OR("high", 1.0), DTYPE, DEVICE, SEED) {
+TENSOR_OP_AS(AS_FUNCTION | MAKES_LEAF, uniform, "Uniform from low to high.",
+             {.name = "shape", .kind = A_SHAPE}, NUMBER_OR("low", 0.0), NUMBER_OR("high", 1.0),
+             DTYPE, DEVICE, SEED, GRAD) {
     return ig_uniform(a[4].device, type_or(state, &a[3]), a[0].n, a[0].shape, a[1].f, a[2].f,
                       a[5].seed, error);
 }
-TENSOR_OP_AS(AS_FUNCTION, randn, "Normally distributed, mean 0 and variance 1.", SHAPE("shape"),
-             DTYPE, DEVICE, SEED) {
+TENSOR_OP_AS(AS_FUNCTION | MAKES_LEAF, randn, "Normally distributed, mean 0 and variance 1.",
+             SHAPE("shape"), DTYPE, DEVICE, SEED, GRAD) {
     return ig_randn(a[2].device, type_or(state, &a[1]), a[0].n, a[0].shape, a[3].seed, error);
 }
-TENSOR_OP_AS(AS_FUNCTION, randint, "Integers from low to high - 1, equally likely.", INT("low"),
-             INT("high"), {.name = "shape", .other = "size", .kind = A_SHAPE}, DTYPE, DEVICE,
-             SEED) {
+TENSOR_OP_AS(AS_FUNCTION, _randint, "randint() with all its arguments.", INT("low"), INT("high"),
+             {.name = "shape", .other = "size", .kind = A_SHAPE}, DTYPE, DEVICE, SEED) {
     if (a[1].i <= a[0].i || a[1].i - a[0].i > 1 << 24) {
         PyErr_SetString(PyExc_ValueError, "randint(): low is below high, by 2^24 at most");
         return NULL;
@@ -252,7 +257,7 @@ const Op *const ops_create[] = {&op_zeros,
                                 &op_rand,
                                 &op_randn,
                                 &op_uniform,
-                                &op_randint,
+                                &op__randint,
                                 &op_manual_seed,
                                 &op__next_seed,
                                 &op_tensor,

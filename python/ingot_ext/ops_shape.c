@@ -171,20 +171,13 @@ static PyObject *split_lengths(State *state, IgTensor *x, int axis, PyObject *le
     return list;
 }
 
-LIST_OP(
-    split,
-    "Views of consecutive pieces along an axis: of this size, the last may be shorter, or of "
-    "the sizes in a list. With one number alone that is the axis, and every piece has length 1.",
-    ANY("size"),
-    {.name = "axis",
-     .other = "dim",
-     .kind = A_AXIS,
-     .text = "None",
-     .value = IG_ALL,
-     .or_none = true}) {
+LIST_OP(split,
+        "Views of consecutive pieces along an axis: of this size, the last may be shorter, or of "
+        "the sizes in a list. split(0): every position of the first axis, with length 1.",
+        {.name = "size", .other = "split_size_or_sections", .kind = A_ANY}, AXIS_OR(0)) {
     PyObject *size = a[1].py;
     if (PyList_Check(size) || PyTuple_Check(size))
-        return split_lengths(state, a[0].t, a[2].axis == IG_ALL ? 0 : a[2].axis, size);
+        return split_lengths(state, a[0].t, a[2].axis, size);
     long long n = PyIndex_Check(size) ? PyLong_AsLongLong(size) : -1;
     if (PyErr_Occurred()) return NULL;
     if (!PyIndex_Check(size)) {
@@ -192,9 +185,7 @@ LIST_OP(
                      short_type(size));
         return NULL;
     }
-    if (a[2].axis != IG_ALL) return cut(state, a[0].t, n, a[2].axis, ig_split);
-    if (n < -IG_MAX_RANK || n > IG_MAX_RANK) n = IG_MAX_RANK + 1;
-    return cut(state, a[0].t, 1, (int)n, ig_split);
+    return cut(state, a[0].t, n || a[2].py ? n : 1, a[2].axis, ig_split);
 }
 LIST_OP(chunk, "Views of at most n pieces of equal size along an axis; the last may be shorter.",
         {.name = "n", .other = "chunks", .kind = A_INT}, AXIS_OR(0)) {
@@ -242,20 +233,30 @@ TENSOR_OP(astype, "The values in another element type.", X, {.name = "dtype", .k
 }
 OBJECT_OP(
     AS_METHOD, to, "Tensor",
-    "In another element type or on another device, in either order. \"cpu\": where it is, since "
-    "its memory is the host's.",
-    X, ANY("what"), ANY_OR("and_what")) {
+    "In another element type or on another device, in either order, or as another tensor is. "
+    "\"cpu\": where it is, since its memory is the host's. non_blocking changes nothing: all work "
+    "is started so.",
+    X, {.name = "what", .other = "device", .kind = A_ANY, .text = "None", .or_none = true},
+    {.name = "and_what", .other = "dtype", .kind = A_ANY, .text = "None", .or_none = true},
+    BOOL_OR("non_blocking", false), BOOL_OR("copy", false)) {
     int type = -1;
     IgDevice *device = NULL;
     for (int i = 1; i <= 2; i++) {
         PyObject *o = a[i].py;
         IgType kind;
         if (!o || o == Py_None) continue;
+        Tensor *like = as_tensor(o);
+        if (like) {
+            type = (int)ig_type(like->t);
+            device = ig_device(like->t);
+            continue;
+        }
         bool is_device = PyObject_TypeCheck(o, state->device);
         if (PyUnicode_Check(o)) {
             const char *text = PyUnicode_AsUTF8AndSize(o, NULL);
             if (text && !strcmp(text, "cpu")) continue;
-            is_device = text && (!strncmp(text, "metal", 5) || !strcmp(text, "gpu"));
+            is_device = text && (!strncmp(text, "metal", 5) || !strcmp(text, "gpu") ||
+                                 !strncmp(text, "cuda", 4) || !strncmp(text, "mps", 3));
         }
         if (is_device) {
             if (!(device = to_device(state, o))) return NULL;
@@ -265,6 +266,12 @@ OBJECT_OP(
         }
     }
     IgTensor *t = to_tensor(state, a[0].py, type, device);
+    if (t == unwrap(a[0].py) && a[4].b) {
+        MTLError *error = NULL;
+        IgTensor *copy = ig_clone(t, &error);
+        ig_release(t);
+        return wrap(state, copy, error);
+    }
     if (t == unwrap(a[0].py)) {
         ig_release(t);
         return Py_NewRef(a[0].py);

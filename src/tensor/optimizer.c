@@ -16,6 +16,7 @@ typedef struct Parameter {
     IgTensor *tensor;
     IgTensor *state[N_SLOTS]; // NULL where the kind needs none
     int group;
+    int64_t missed; // steps that found it without a gradient
 } Parameter;
 
 struct IgOptimizer {
@@ -85,9 +86,10 @@ bool ig_optimizer_add_group(IgOptimizer *o, int n, IgTensor *const *tensors,
     if (!check_options(o->kind, &values, error)) return false;
     for (int i = 0; i < n; i++) {
         if (!tensors[i]) return false;
-        if (!ig_requires_grad(tensors[i]) || !ig_is_leaf(tensors[i]))
-            return ig_fail(error, IgErrorGradient,
-                           "ig_optimizer: parameter %d is not a leaf that requires a gradient", i);
+        if (!ig_is_leaf(tensors[i]) || !ig_is_float(ig_type(tensors[i])))
+            return ig_fail(
+                error, IgErrorGradient,
+                "ig_optimizer: parameter %d is a result or no floating tensor, not a leaf", i);
         for (int k = 0; k < o->n + i; k++)
             if ((k < o->n ? o->parameters[k].tensor : tensors[k - o->n]) == tensors[i])
                 return ig_fail(error, IgErrorArgument, "ig_optimizer: parameter %d comes twice", i);
@@ -242,15 +244,23 @@ static bool make_updates(IgDevice *device, IgTensor *g, const Next *next, int n,
 static bool step_parameter(const IgOptimizer *o, Parameter *p, MTLError **error) {
     const IgOptimizerOptions *group = &o->groups[p->group];
     IgType type = ig_type(p->tensor);
+    for (int k = 0; k < N_SLOTS; k++)
+        if (uses(o->kind, group, type, k) != (p->state[k] != NULL) ||
+            (p->state[k] && ig_device(p->state[k]) != ig_device(p->tensor)))
+            return ig_fail(error, IgErrorType,
+                           "ig_optimizer_step: a parameter of shape %s has come to another type or "
+                           "device since the optimiser was made: make it afterwards",
+                           ig_shape_text(ig_rank(p->tensor), ig_shape(p->tensor)));
     IgTensor *state[N_SLOTS] = {p->state[FIRST], p->state[SECOND], NULL};
     IgTensor *old = p->state[MASTER] ? p->state[MASTER] : ig_detach(p->tensor, error);
     IgTensor *raw = ig_grad(p->tensor, error), *g = raw ? ig_cast(raw, IgFloat32, error) : NULL;
-    double t = (double)o->steps + 1;
+    int64_t before = o->steps - p->missed; // steps that it has taken
+    double t = (double)before + 1;
     if (group->weight_decay != 0 && o->kind == IgAdamW)
         old = ig_mul_scalar(old, 1 - group->rate * group->weight_decay, error);
     else if (group->weight_decay != 0)
         g = ig_add(g, ig_mul_scalar(old, group->weight_decay, error), error);
-    IgTensor *value = o->kind == IgSGD       ? step_sgd(group, o->steps == 0, old, g, state, error)
+    IgTensor *value = o->kind == IgSGD       ? step_sgd(group, before == 0, old, g, state, error)
                       : o->kind == IgRMSprop ? step_rmsprop(group, old, g, state, error)
                                              : step_adam(group, t, old, g, state, error);
     if (p->state[MASTER]) {
@@ -267,21 +277,23 @@ static bool step_parameter(const IgOptimizer *o, Parameter *p, MTLError **error)
 
 bool ig_optimizer_step(IgOptimizer *o, MTLError **error) {
     if (!o) return false;
-    for (int i = 0; i < o->n; i++)
-        if (!ig_has_grad(o->parameters[i].tensor))
-            return ig_fail(
-                error, IgErrorGradient,
-                "ig_optimizer_step: no gradient available for parameter %d of shape %s", i,
-                ig_shape_text(ig_rank(o->parameters[i].tensor), ig_shape(o->parameters[i].tensor)));
     bool ok = true;
+    int n_missed = 0;
     ig_no_grad_begin();
     for (int i = 0; ok && i < o->n; i++) {
+        bool part = ig_has_grad(o->parameters[i].tensor);
+        o->parameters[i].missed += !part;
+        n_missed += !part;
+        if (!part) continue;
         IgScope *scope = ig_scope_begin();
         ok = scope && step_parameter(o, &o->parameters[i], error);
         ig_scope_end(scope);
     }
     ig_no_grad_end();
-    o->steps += ok;
+    if (ok && n_missed < o->n)
+        o->steps++;
+    else if (ok) // nobody took part: it was no step
+        for (int i = 0; i < o->n; i++) o->parameters[i].missed--;
     IgDevice *device = ok && o->n ? ig_device(o->parameters[0].tensor) : NULL;
     if (device) {
         ig_lock(device);

@@ -479,3 +479,89 @@ def test_cube_of_logits(T):
     target = T.tensor([[0, 1, 2]] * 3)
     columns = np.array([0.0, 3.0, 6.0])
     near(T.nn.functional.cross_entropy(x, target), np.mean([entropy(columns, k) for k in range(3)]))
+
+
+# ---- Devices, factories, names ----
+
+@both
+def test_devices(T):
+    x = T.tensor([1.0])
+    assert x.to("cpu").tolist() == [1] and x.to(T.device("cpu")).tolist() == [1] and x.cpu() is x
+    assert x.to(T.int64).dtype == T.int64 and x.to(dtype=T.float16).dtype == T.float16
+    assert x.to(device="cpu", dtype=T.float16).dtype == T.float16 and x.to(x) is x
+    assert x.to(T.float32, copy=True) is not x and x.to("cpu", non_blocking=True).tolist() == [1]
+    assert isinstance(T.cuda.is_available(), bool) and T.cuda.device_count() >= 0
+    model = T.nn.Linear(2, 1)
+    weight = model.weight
+    assert model.to("cpu").weight is weight and model.half().weight is weight and weight.dtype == T.float16
+    if not T.cuda.is_available():
+        for call in (lambda: x.to("cuda"), lambda: x.cuda(), lambda: model.to("cuda"), lambda: T.zeros(1, device="cuda")):
+            with pytest.raises(Exception, match="(?i)cuda|nvidia"):
+                call()
+
+
+def test_no_gpu_says_so():
+    if ingot.cuda.is_available():
+        pytest.skip("there is a GPU")
+    with pytest.raises(ingot.DeviceError, match="no such GPU is here"):
+        ingot.zeros(2).to("cuda")
+    with pytest.raises(ingot.DeviceError, match="no such GPU is here"):
+        ingot.device("cuda", 1)
+    assert ingot.device("mps") == ingot.Device() and ingot.zeros(1).to("mps").tolist() == [0]
+
+
+@both
+def test_factories(T):
+    for make in (T.zeros, T.ones, T.randn, T.rand, T.empty):
+        assert make(2, 3, requires_grad=True).requires_grad and not make(2).requires_grad
+    assert T.full((2,), 1.5, requires_grad=True).requires_grad and T.zeros_like(T.ones(2), requires_grad=True).requires_grad
+    assert T.arange(3.0, requires_grad=True).is_leaf
+    x = T.randint(10, (100,))
+    assert 0 <= x.min().item() and x.max().item() <= 9 and T.randint(5, 6, (2,)).tolist() == [5, 5]
+    with pytest.raises(Failure):
+        T.zeros(2, dtype=T.int64, requires_grad=True)
+
+
+@both
+def test_sizes_and_pieces(T):
+    x = T.arange(6).reshape(3, 2)
+    assert tuple(x.size()) == (3, 2) and x.size(0) == 3 and x.size(-1) == 2
+    assert [p.tolist() for p in x.split(2)] == [[[0, 1], [2, 3]], [[4, 5]]]
+    assert [p.tolist() for p in x.split([1, 1], dim=1)] == [[[0], [2], [4]], [[1], [3], [5]]]
+
+
+@both
+def test_parameters_without_gradients(T):
+    used, unused, frozen = leaf(T, [1.0]), leaf(T, [1.0]), T.tensor([1.0])
+    optimizer = T.optim.Adam([used, unused, frozen], lr=0.5)
+    used.sum().backward()
+    optimizer.step()
+    near(used, [0.5], 1e-4)
+    assert unused.tolist() == [1] and frozen.tolist() == [1]
+
+
+def test_size_is_a_number_too():
+    assert ingot.zeros(2, 3).size == 6 and ingot.eval(ingot.ones(1), ingot.ones(1))[1].tolist() == [1]
+
+
+def test_optimisers_are_made_after_types_changed():
+    model = ingot.nn.Linear(2, 1)
+    optimizer = ingot.optim.SGD(model.parameters(), lr=0.1)
+    model.half()
+    model(ingot.ones(1, 2, dtype="float16")).sum().backward()
+    with pytest.raises(ingot.DTypeError, match="make it afterwards"):
+        optimizer.step()
+
+
+@both
+def test_steps_are_counted_for_each_parameter(T):
+    """Adam's first step of a parameter has length lr, also if others took steps before."""
+    a, b = leaf(T, [1.0]), leaf(T, [1.0])
+    optimizer = T.optim.Adam([a, b], lr=0.25)
+    for _ in range(3):
+        optimizer.zero_grad()
+        a.sum().backward()
+        optimizer.step()
+    (3 * b).sum().backward()
+    optimizer.step()
+    near(b, [0.75], 1e-4)

@@ -228,12 +228,13 @@ def test_groups_and_schedules():
         optimizer.param_groups[0]["momentum"] = 1
     for bad in (lambda: optim.SGD([]), lambda: optim.SGD([a], lr=-1), lambda: optim.SGD([3]),
                 lambda: optim.Adam([a], betas=(1.5, 0.9)), lambda: optim.SGD([a], nesterov=True),
-                lambda: optim.SGD([{"params": [a], "speed": 3}]), lambda: optim.SGD([ig.ones(1)])):
+                lambda: optim.SGD([{"params": [a], "speed": 3}]), lambda: optim.SGD([a * 2])):
         with pytest.raises((ValueError, TypeError, ig.Error)):
             bad()
     optimizer.zero_grad()
-    with pytest.raises(ig.GradientError):
-        optimizer.step()
+    before = a.tolist()
+    optimizer.step()  # nothing has a gradient
+    assert a.tolist() == before
 
 
 def test_clipping():

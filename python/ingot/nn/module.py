@@ -166,20 +166,32 @@ class Module:
         function(self)
         return self
 
-    def to(self, what: Any) -> Module:
+    def to(self, *what: Any, **named: Any) -> Module:
         """Parameters and buffers of floating types in another one, or all of them on a device
-        ("cpu": where they are). Optimisers made before keep what they have."""
+        ("cpu": where they are). They stay the same objects; make optimisers afterwards."""
         for module in self.modules():
             for table in ("_parameters", "_buffers"):
-                for name, tensor in module.__dict__[table].items():
+                for tensor in module.__dict__[table].values():
                     if tensor is None:
                         continue
-                    made = tensor.detach().to(what)
-                    same = made.dtype == tensor.dtype and made.device == tensor.device
-                    if not same and (tensor.dtype.is_floating_point or made.dtype == tensor.dtype):
-                        module.__dict__[table][name] = type(tensor)(
-                            made, requires_grad=tensor.requires_grad)
+                    made = tensor.detach().to(*what, **named)
+                    if made.dtype != tensor.dtype and not tensor.dtype.is_floating_point:
+                        made = tensor.detach().to(made.device)
+                    if made.dtype != tensor.dtype or made.device != tensor.device:
+                        tensor.data, tensor.grad = made, None
         return self
+
+    def cuda(self, device: Any = None) -> Module:
+        """On a GPU of CUDA's."""
+        return self.to("cuda" if device is None else f"cuda:{device}" if isinstance(device, int) else device)
+
+    def cpu(self) -> Module:
+        """to("cpu")."""
+        return self.to("cpu")
+
+    def double(self) -> Module:
+        """There is no float64."""
+        raise _tensor.DTypeError("double(): tensors have no float64")
 
     def half(self) -> Module:
         """to("float16")."""
