@@ -14,6 +14,8 @@
 #define LOOK_NS 10000000u      // how often a sleeper looks whether the child lives
 #define SILENCE_NS 5000000000u // a child whose heart stands still for so long is dead
 #define MAX_SPENT_NS 3600000000000u
+#define MAX_STORED ((uint64_t)1 << 28) // bytes of code that a cache is given
+#define MAX_QUESTIONS 64u              // of one command
 
 IsoHost *iso_acquire(IsoDevice *d) {
     IsoHost *found = NULL;
@@ -41,7 +43,7 @@ void iso_release(IsoDevice *d, IsoHost *h) {
 void *iso_room(IsoDevice *d, IsoHost *h, size_t n_bytes) {
     size_t n = (n_bytes + 63) & ~(size_t)63;
     if (n <= ISO_ROOM - h->used) {
-        void *at = h->shared->room + h->used;
+        void *at = h->room + h->used;
         h->used += n;
         return at;
     }
@@ -130,24 +132,31 @@ static void deliver_log(const DevRun *run, IsoNote *note) {
     if (run->log) run->log(run->log_context, note->type, subsystem, note->text, note->args, n_args);
 }
 
-// What the child wrote is copied first: it may write on.
+static void deliver_report(const IsoHost *h, IsoNote *note) {
+    const DevRun *run = h->run;
+    void *context = context_of(h, note->context);
+    AbiReport *r = &note->report;
+    if (!context || r->access >= ABI_N_BAD || r->space > ABI_SPACE_HANDLE) return;
+    r->name[sizeof r->name - 1] = '\0';
+    if (run->report) run->report(run->report_context, context, r);
+}
+
+// What commands of the run under way say, each copied once; of others nothing is taken.
 static void deliver(IsoHost *h) {
     IsoChannel *c = h->shared;
     unsigned written = atomic_load_explicit(&c->notes_written, memory_order_acquire);
-    unsigned n = written - atomic_load_explicit(&c->notes_read, memory_order_relaxed);
-    if (!n) return;
+    h->broken |= written - h->notes > ISO_NOTES;
+    if (written == h->notes || h->broken) return;
     IsoNote *note = malloc(sizeof *note);
-    for (n = n > ISO_NOTES ? ISO_NOTES : n; n > 0; n--) {
-        if (note) {
-            memcpy(note, &c->notes[(written - n) % ISO_NOTES], sizeof *note);
-            note->text[sizeof note->text - 1] = '\0';
-            DevRun *run = h->run;
-            void *context = context_of(h, note->context);
-            if (run && !note->is_report)
-                deliver_log(run, note);
-            else if (run && run->report && context)
-                run->report(run->report_context, context, &note->report);
-        }
+    for (; h->notes != written; h->notes++) {
+        if (!note || !h->run) continue;
+        iso_fetch(note, &c->notes[h->notes % ISO_NOTES], sizeof *note);
+        if (note->command - h->first >= h->submitted - h->first) continue;
+        note->text[sizeof note->text - 1] = '\0';
+        if (note->is_report)
+            deliver_report(h, note);
+        else
+            deliver_log(h->run, note);
     }
     free(note);
     atomic_store(&c->notes_read, written);
@@ -156,24 +165,37 @@ static void deliver(IsoHost *h) {
 
 // ---- Questions ----
 
-static bool is_shared(const IsoDevice *d, const void *at, uint64_t n_bytes) {
-    const IsoRange *r = &d->store;
-    return r->base && iso_range_has(r, at) &&
-           n_bytes <= (size_t)(r->base + r->n_bytes - (const char *)at);
+// Keeps what lies in the store, as it is now.
+static void store_code(const IsoDevice *d, const DevCache *cache, const unsigned char key[32],
+                       const void *bytes, uint64_t n_bytes) {
+    if (n_bytes > MAX_STORED || !iso_range_holds(&d->store, bytes, n_bytes)) return;
+    void *copy = malloc(n_bytes ? (size_t)n_bytes : 1);
+    if (copy) {
+        iso_fetch(copy, bytes, (size_t)n_bytes);
+        cache->store(key, copy, (size_t)n_bytes);
+    }
+    free(copy);
 }
 
-// What the child wants to know of the cache. What it says is copied, and then believed.
+// What the child wants to know of the cache, and gives to it.
 static void answer(IsoDevice *d, IsoHost *h) {
     IsoQuestion *q = &h->shared->question;
     unsigned what = atomic_load(&q->state);
     if (!h->cache || (what != ISO_FIND && what != ISO_STORE)) return;
-    unsigned char key[sizeof q->key];
-    size_t n_bytes = (size_t)q->n_bytes;
-    const void *bytes = q->bytes;
-    memcpy(key, q->key, sizeof key);
-    if (what == ISO_STORE && is_shared(d, bytes, n_bytes)) h->cache->store(key, bytes, n_bytes);
+    h->broken |= ++h->n_questions > MAX_QUESTIONS;
+    if (h->broken) return;
+    struct {
+        unsigned char key[sizeof q->key];
+        const void *bytes;
+        uint64_t n_bytes;
+    } asked;
+    iso_fetch(asked.key, q->key, sizeof asked.key);
+    iso_fetch(&asked.bytes, &q->bytes, sizeof asked.bytes);
+    iso_fetch(&asked.n_bytes, &q->n_bytes, sizeof asked.n_bytes);
+    if (what == ISO_STORE) store_code(d, h->cache, asked.key, asked.bytes, asked.n_bytes);
     if (what == ISO_FIND) {
-        void *found = h->cache->find(key, &n_bytes);
+        size_t n_bytes = 0;
+        void *found = h->cache->find(asked.key, &n_bytes);
         q->bytes = iso_keep(d, h, found, n_bytes);
         q->n_bytes = n_bytes;
         free(found);
@@ -215,25 +237,33 @@ static bool wait(IsoDevice *d, IsoHost *h, DevFault *fault) {
         if (beats_now != beats) beats = beats_now, beat_ns = now;
         bool late = h->deadline_ns && now > h->deadline_ns;
         // A kernel that writes everywhere meets the counters too.
-        bool broken = h->submitted - atomic_load(&c->done) > h->n_flight && !drained(h);
-        if (!late && !broken && now - beat_ns < SILENCE_NS) continue;
+        h->broken |= h->submitted - atomic_load(&c->done) > h->n_flight && !drained(h);
+        if (!late && !h->broken && now - beat_ns < SILENCE_NS) continue;
         if (late) *fault = DEV_FAULT_TIMEOUT; // its own watchdog did not end it
         iso_lose(d);
         return false;
     }
     deliver(h);
-    return true;
+    if (h->broken) iso_lose(d);
+    return !h->broken;
 }
 
-static void take_fault(const IsoDevice *d, IsoHost *h) {
+// The first fault of the run, which a command in flight must have. False: none can be like that.
+static bool take_fault(const IsoDevice *d, IsoHost *h) {
     IsoChannel *c = h->shared;
     unsigned fault = atomic_load(&c->fault);
-    if (!fault || !h->run) return;
+    if (!fault || !h->run || atomic_load(&h->run->fault) != DEV_FAULT_NONE) return true;
+    uint32_t number;
+    uint64_t address;
+    iso_fetch(&number, &c->faulting, sizeof number);
+    iso_fetch(&address, &c->address, sizeof address);
+    if (fault > DEV_FAULT_SIZE || h->submitted - 1 - number >= h->n_flight) return false;
     static _Thread_local char names[sizeof c->kernel]; // the run's thread makes the message
-    if (iso_has_own(d)) memcpy(names, c->kernel, sizeof names - 1);
+    if (iso_has_own(d)) iso_fetch(names, c->kernel, sizeof names - 1);
     bool named = iso_has_own(d) && *names; // where no code of strangers wrote it
-    atomic_store(&h->run->kernel, named ? names : h->flight[c->faulting % ISO_COMMANDS].kernel);
-    dev_run_fail(h->run, fault <= DEV_FAULT_SIZE ? (DevFault)fault : DEV_FAULT_LOST, c->address);
+    atomic_store(&h->run->kernel, named ? names : h->flight[number % ISO_COMMANDS].kernel);
+    dev_run_fail(h->run, (DevFault)fault, address);
+    return true;
 }
 
 static void take_times(IsoHost *h) {
@@ -248,8 +278,11 @@ static void take_times(IsoHost *h) {
 bool iso_drain(IsoDevice *d, IsoHost *h) {
     DevFault fault = DEV_FAULT_LOST;
     bool alive = !atomic_load(&d->is_lost) && wait(d, h, &fault);
+    if (alive && !take_fault(d, h)) {
+        iso_lose(d);
+        alive = false;
+    }
     if (alive) {
-        take_fault(d, h);
         take_times(h);
         if (atomic_load(&d->head->is_lost)) iso_lose(d); // and with it what runs without an end
     } else if (h->run) {

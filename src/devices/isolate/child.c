@@ -4,7 +4,7 @@
 // breaks it. A device with memory of its own runs no code of strangers in here, and its driver
 // needs files: such a process keeps its rights.
 //
-//     ingot-device BASE BYTES     (of libingot; hexadecimal, with descriptors 3 and 4)
+//     ingot-device BASE BYTES     (of libingot; hexadecimal, with descriptors 3 and up)
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -87,7 +87,9 @@ int main(int n_args, char **args) {
                    MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE, ISO_FD_MEMORY, 0);
     if (p != base) return 3; // the host sees that it ended
     close(ISO_FD_MEMORY);
-    IsoHead *head = iso_served.head = (IsoHead *)(void *)base;
+    IsoHead *head = iso_served.head = iso_range_map(ISO_FD_HEAD, sizeof *head);
+    if (!head) return 3;
+    close(ISO_FD_HEAD);
     syscall(SYS_close_range, (head->store ? ISO_FD_STORE : ISO_FD_LIFE) + 1, ~0u, 0);
     const char *why = NULL;
     if (head->version != ISO_VERSION)

@@ -31,9 +31,12 @@ static void *open_hosted(const DevTable *table, unsigned index, DevFacts *facts,
                          size_t why_bytes) {
     IsoDevice *d = iso_start(table->name, index, true, why, why_bytes);
     if (!d) return NULL;
-    *facts = d->head->facts;
+    iso_fetch(facts, &d->head->facts, sizeof *facts);
+    facts->unified_memory = facts->is_host = false;
     facts->is_apart = true;
     facts->name[sizeof facts->name - 1] = '\0';
+    facts->architecture[sizeof facts->architecture - 1] = '\0';
+    facts->target[sizeof facts->target - 1] = '\0';
     char name[sizeof facts->name];
     snprintf(name, sizeof name, "%.115s, isolated", facts->name);
     memcpy(facts->name, name, sizeof name);
@@ -66,13 +69,12 @@ static bool is_lost(void *context) { return !iso_is_alive(context); }
 
 // ---- Memory ----
 
-static bool in_store(const IsoDevice *d, const char *at, size_t n_bytes) {
-    const IsoRange *r = &d->store;
-    return iso_range_has(r, at) && n_bytes <= (size_t)(r->base + r->n_bytes - at);
-}
-
+// How much it is, the host knows itself: the child's word is taken for the places alone.
 static bool ask_memory(IsoDevice *d, IsoMemory *m) {
-    return iso_ask_with(d, ISO_MEMORY, m, sizeof *m);
+    const size_t n_bytes = m->what == ISO_MAKE ? m->n_bytes : m->memory.n_bytes;
+    bool ok = iso_ask_with(d, ISO_MEMORY, m, sizeof *m);
+    m->memory.n_bytes = n_bytes;
+    return ok;
 }
 
 // Of memory at addresses that the program uses otherwise: it stays until there is other.
@@ -86,7 +88,9 @@ static bool make_claimed(IsoDevice *d, IsoMemory *m) {
         *m = wanted;
         if (!ask_memory(d, m) || !m->ok) break;
         const char *at = m->memory.address;
-        ok = at == m->memory.host || iso_claim((uintptr_t)at, m->memory.n_bytes);
+        // Addresses of the program's would be written to in the child's place.
+        ok = at == m->memory.host ? iso_range_holds(&d->store, at, m->memory.n_bytes)
+                                  : iso_claim((uintptr_t)at, m->memory.n_bytes);
         if (!ok) useless[n] = m->memory;
     }
     while (n-- > 0) ask_memory(d, &(IsoMemory){.what = ISO_FREE, .memory = useless[n]});
@@ -101,7 +105,7 @@ static bool make_owned(IsoDevice *d, size_t n_bytes, DevStorage storage, int siz
         free(o);
         return false;
     }
-    if (storage != DEV_PRIVATE && !in_store(d, m.memory.host, n_bytes)) {
+    if (storage != DEV_PRIVATE && !iso_range_holds(&d->store, m.memory.host, n_bytes)) {
         iso_lose(d); // it says what cannot be
         free(o);
         return false;
@@ -360,7 +364,7 @@ static char *outside(IsoDevice *d, const void *address) {
 
 // A command that the child must have done when this returns: in order with those of a run, or, of
 // none, by itself. `what` is as the child left it.
-static bool done(DevRun *run, IsoKind kind, void *what, size_t n_bytes, const bool *ok) {
+static bool done(DevRun *run, IsoKind kind, void *what, size_t n_bytes, const uint8_t *ok) {
     if (dev_is_outside(run)) return iso_ask_with(run->context, kind, what, n_bytes) && *ok;
     return tell(run, kind, what, n_bytes) && finish(run);
 }

@@ -3,6 +3,7 @@
 // that runs take.
 #ifndef INGOT_ISOLATE_ISOLATE_INT_H
 #define INGOT_ISOLATE_ISOLATE_INT_H
+#include <string.h>
 #include <sys/types.h>
 #include "abi/pixel_format.h"
 #include "devices/table/device.h"
@@ -32,8 +33,12 @@ typedef struct IsoBlock { // memory of a command that found no room
 // A channel as the host knows it; whoever holds it alone looks at it.
 typedef struct IsoHost {
     IsoChannel *shared;
+    char *room;         // [ISO_ROOM] of the range
     bool busy;          // under the device's lock
     unsigned submitted; // as in shared, where nobody else can write
+    unsigned first;     // number of the run's first command
+    unsigned notes;     // that were read
+    bool broken;        // the child said what cannot be
     unsigned n_flight;  // commands since the channel was drained
     bool has_work;      // more of them than the beginning and the end of runs
     size_t used;        // of the room
@@ -47,6 +52,7 @@ typedef struct IsoHost {
     size_t n_contexts, contexts_capacity;
     const char *name_from, *name; // of a kernel: what was kept last, and where
     const DevCache *cache;        // for the child's questions; NULL: none are expected
+    unsigned n_questions;         // of the command under way
     struct {
         const char *kernel; // name, for messages of faults
         DevCode *code;      // of a dispatch
@@ -60,7 +66,8 @@ typedef struct IsoName { // of a kernel, where the child sees it; they stay
 
 typedef struct IsoDevice {
     IsoRange range;
-    IsoRange store; // of a device with memory of its own; the child takes of it
+    IsoRange control; // the head's memory; its addresses are the host's alone
+    IsoRange store;   // of a device with memory of its own; the child takes of it
     IsoHead *head;
     pid_t pid;
     int process; // pidfd; -1: the system has none
@@ -147,6 +154,12 @@ bool iso_dispatch(DevRun *run, const DevDispatch *dispatches, size_t n);
 bool iso_claim(uintptr_t address, size_t n_bytes);
 bool iso_is_claimed(uintptr_t address);
 
+// What the child may be writing at this moment, read once: from here on the copy is what counts,
+// and no compiler goes back to where it came from.
+static inline void iso_fetch(void *to, const void *from, size_t n_bytes) {
+    memcpy(to, from, n_bytes);
+    atomic_signal_fence(memory_order_seq_cst);
+}
 static inline bool iso_has_own(const IsoDevice *device) { return device->store.base != NULL; }
 static inline IsoHost *iso_host(const DevRun *run) {
     return *(IsoHost *const *)(const void *)run->part;

@@ -23,8 +23,10 @@
 
 extern char **environ;
 
-#define START_NS 20000000000u // until it says that it is there; drivers take a while
-#define FIRST_FD 16           // ours stay away from the numbers that the child gives its own
+#define START_NS 20000000000u          // until it says that it is there; drivers take a while
+#define MOST_BYTES ((size_t)1 << 42)   // of a device's memory
+#define CONTROL_MORE ((size_t)1 << 20) // iso_range_take wants some behind
+#define FIRST_FD 16 // ours stay away from the numbers that the child gives its own
 
 static char *find_program(void) {
     static const char *const beside[] = {"ingot/ingot-device", "../bin/ingot-device"};
@@ -73,6 +75,7 @@ static int spawn(const char *path, IsoDevice *d, int life) {
     if (!e) e = posix_spawn_file_actions_adddup2(&actions, 0, 2);
     if (!e) e = posix_spawn_file_actions_adddup2(&actions, d->range.file, ISO_FD_MEMORY);
     if (!e) e = posix_spawn_file_actions_adddup2(&actions, life, ISO_FD_LIFE);
+    if (!e) e = posix_spawn_file_actions_adddup2(&actions, d->control.file, ISO_FD_HEAD);
     if (!e && d->store.base)
         e = posix_spawn_file_actions_adddup2(&actions, d->store.file, ISO_FD_STORE);
     if (!e) e = posix_spawnattr_setsigmask(&attr, &none);
@@ -106,8 +109,15 @@ void iso_lose(IsoDevice *d) {
 }
 
 static void close_ranges(IsoDevice *d) {
-    iso_range_close(&d->range);
-    if (d->store.base) iso_range_close(&d->store);
+    IsoRange *const ranges[] = {&d->range, &d->control, &d->store};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (ranges[i]->base) iso_range_close(ranges[i]);
+}
+
+static bool open_range(IsoRange *range, size_t most) {
+    if (!iso_range_open(range, most)) return false;
+    range->file = move_up(range->file);
+    return range->file >= 0;
 }
 
 // Waits for its first word.
@@ -119,15 +129,17 @@ static bool greet(IsoDevice *d, char *why, size_t why_bytes) {
     }
     unsigned state = atomic_load(&d->head->state);
     if (state == ISO_READY && !atomic_load(&d->is_lost)) return true;
+    char words[200];
+    iso_fetch(words, d->head->why, sizeof words);
     if (state == ISO_FAILED)
-        snprintf(why, why_bytes, "its process says: %.200s", d->head->why);
+        snprintf(why, why_bytes, "its process says: %.*s", (int)sizeof words, words);
     else
         snprintf(why, why_bytes, "its process does not start");
     return false;
 }
 
 static bool make_head(IsoDevice *d, const char *device, unsigned index) {
-    d->head = iso_range_take(&d->range, sizeof *d->head);
+    d->head = iso_range_take(&d->control, sizeof *d->head);
     if (!d->head) return false;
     d->head->version = ISO_VERSION;
     d->head->n_threads = os_pool_threads();
@@ -136,8 +148,13 @@ static bool make_head(IsoDevice *d, const char *device, unsigned index) {
     d->head->store = d->store.base;
     d->head->store_bytes = d->store.n_bytes;
     d->head->zeros = os_zeros();
-    for (size_t i = 0; i <= ISO_CHANNELS; i++) d->channels[i].shared = &d->head->channels[i];
-    return true;
+    bool ok = true;
+    for (size_t i = 0; i <= ISO_CHANNELS; i++) {
+        d->channels[i].shared = &d->head->channels[i];
+        d->channels[i].room = iso_range_take(&d->range, ISO_ROOM);
+        ok = ok && d->channels[i].room;
+    }
+    return ok;
 }
 
 IsoDevice *iso_start(const char *device, unsigned index, bool own_memory, char *why,
@@ -149,14 +166,13 @@ IsoDevice *iso_start(const char *device, unsigned index, bool own_memory, char *
         snprintf(why, why_bytes, "there is no program ingot-device beside libingot");
         goto fail;
     }
-    if (!d || !iso_range_open(&d->range)) goto fail_memory;
-    d->range.file = move_up(d->range.file);
+    if (!d) goto fail_memory;
     pthread_mutex_init(&d->lock, NULL);
     pthread_mutex_init(&d->code_lock, NULL);
     pthread_cond_init(&d->freed, NULL);
-    if (own_memory && !iso_range_open(&d->store)) goto fail_range;
-    if (own_memory) d->store.file = move_up(d->store.file);
-    if (!make_head(d, device, index) || d->range.file < 0 || d->store.file < 0 ||
+    if (!open_range(&d->range, MOST_BYTES) ||
+        !open_range(&d->control, sizeof *d->head + CONTROL_MORE) ||
+        (own_memory && !open_range(&d->store, MOST_BYTES)) || !make_head(d, device, index) ||
         pipe2(ends, O_CLOEXEC))
         goto fail_range;
     ends[0] = move_up(ends[0]);

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // protocol.h: what an isolated device and its child process (ingot-device) have in common: one
-// range of memory, at the same addresses in both, so that pointers mean the same on either side. It
-// begins with an IsoHead. Of the CPU device all memory that kernels see comes behind it. A device
-// with memory of its own (a GPU) makes that in the child; what the host sees of it lies in a second
-// range, the store, of which the child takes.
+// range of memory, at the same addresses in both, so that pointers mean the same on either side. Of
+// the CPU device all memory that kernels see is of it. A device with memory of its own (a GPU)
+// makes that in the child; what the host sees of it lies in a second range, the store, of which the
+// child takes. The IsoHead with the channels is a third memory, somewhere else in each process: no
+// address in a range says where.
 //
-// Trust goes one way. The child runs code of strangers and may do anything: whatever it could have
-// written, the host copies once and checks, and keeps nothing of its own in the range.
+// Trust goes one way. The child runs code of strangers and may do anything, also write whatever it
+// likes into the head: all that it could have written, the host copies once (iso_fetch) and checks,
+// and keeps nothing of its own there. What cannot be ends the child. That the head lies apart keeps
+// kernels that go astray from it, and no others: a kernel can read its own stack, and with it where
+// everything in its process is.
 //
 // Commands go through channels, one for each run that is under way. The host writes a command into
 // the channel's list and counts `submitted` up; the child's thread for the channel does them in
-// order and counts `done`. What a command needs lies in the channel's room, or in memory of its
-// own, and stays until it is done.
+// order and counts `done`. What a command needs lies in the channel's room, which is of the range,
+// or in memory of its own there, and stays until it is done.
 #ifndef INGOT_ISOLATE_PROTOCOL_H
 #define INGOT_ISOLATE_PROTOCOL_H
 #include <stdatomic.h>
@@ -19,10 +23,11 @@
 #include "devices/table/device.h"
 
 enum {
-    ISO_VERSION = 2,
+    ISO_VERSION = 3,
     ISO_FD_MEMORY = 3, // the range
     ISO_FD_LIFE = 4,   // a pipe that closes when the host is gone
-    ISO_FD_STORE = 5,  // the second range
+    ISO_FD_HEAD = 5,   // the head
+    ISO_FD_STORE = 6,  // the second range
     ISO_CHANNELS = 4,  // of runs; one more is for code
     ISO_COMMANDS = 128,
     ISO_ROOM = 256 << 10,
@@ -76,13 +81,13 @@ typedef struct IsoCopy {
     void *to;
     const void *from;
     uint64_t n_bytes;
-    bool ok; // the child's answer, as below
+    uint8_t ok; // the child's answer, as below: a byte, whatever is in it
 } IsoCopy;
 typedef struct IsoFill {
     void *to;
     uint64_t n_bytes;
     uint8_t value;
-    bool ok;
+    uint8_t ok;
 } IsoFill;
 typedef struct IsoLoad {
     const void *bytes;
@@ -101,14 +106,14 @@ typedef struct IsoUse {
 } IsoUse;
 typedef struct IsoMove {
     DevMove move;
-    bool ok;
+    uint8_t ok;
 } IsoMove;
 typedef struct IsoMemory {
     enum { ISO_MAKE, ISO_WRAP, ISO_FREE, ISO_SHOW, ISO_MODIFIED } what;
     DevMemory memory;
     uint32_t storage;
     size_t from, n_bytes; // that were modified
-    bool ok;
+    uint8_t ok;
 } IsoMemory;
 typedef struct IsoHandle {
     enum { ISO_TEXTURE, ISO_SAMPLER, ISO_TENSOR, ISO_HANDLE_FREE } what;
@@ -118,13 +123,13 @@ typedef struct IsoHandle {
         AbiTensor tensor;
     } record;
     DevHandle handle;
-    bool ok;
+    uint8_t ok;
 } IsoHandle;
 typedef struct IsoViews {
     enum { ISO_VIEWS_TAKE, ISO_VIEWS_GIVE, ISO_VIEW_SET } what;
     uint64_t id, n;
     AbiTexture record;
-    bool ok;
+    uint8_t ok;
 } IsoViews;
 
 // What the child asks while it loads code: what a cache of the host's has. The host answers while
@@ -139,7 +144,8 @@ typedef struct IsoQuestion {
 
 // What kernels log, and what those that are checked did wrong.
 typedef struct IsoNote {
-    bool is_report;
+    uint32_t is_report;
+    uint32_t command; // number of the one that is under way
     uint64_t context; // of reports
     AbiReport report;
     uint32_t type, n_args;
@@ -164,7 +170,6 @@ typedef struct IsoChannel {
     _Alignas(64) IsoCommand commands[ISO_COMMANDS];
     _Atomic uint64_t spent_ns[ISO_COMMANDS]; // time of a dispatch, on all threads
     IsoNote notes[ISO_NOTES];
-    _Alignas(64) char room[ISO_ROOM];
 } IsoChannel;
 
 enum { ISO_STARTING, ISO_READY, ISO_FAILED };

@@ -8,21 +8,25 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PAGE ((size_t)16384) // Apple's; a multiple of ours
 #define LARGE ((size_t)64 << 10)
 #define BEHIND ((size_t)64 << 10) // addresses only
 #define GROWTH ((size_t)64 << 20)
-#define MOST ((size_t)1 << 42) // 4 TiB
 #define LEAST ((size_t)1 << 30)
+#define LARGE_PAGE ((size_t)2 << 20)
 
-// Between the program's heap and its libraries, where the child has nothing either.
+// Between the program's heap and its libraries, where the child has nothing either: large ranges on
+// any 2 MiB of 16 TiB, small ones on any page of another 16, which large ones cannot fill.
 static char *reserve(size_t n_bytes) {
+    const bool small = n_bytes < LEAST;
+    const uintptr_t from = (uintptr_t)1 << (small ? 46 : 44), step = small ? PAGE : LARGE_PAGE;
     for (int attempt = 0; attempt < 8; attempt++) {
         uint64_t random = 0;
-        if (getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random) random = attempt;
-        char *hint = (char *)(((uintptr_t)1 << 44) + ((uintptr_t)(random & 0xfff) << 32));
+        if (getrandom(&random, sizeof random, 0) != sizeof random) return NULL;
+        char *hint = (char *)(from + random % (((uintptr_t)1 << 44) / step) * step);
         char *p = mmap(hint, n_bytes, PROT_NONE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
         if (p == hint) return p;
@@ -31,23 +35,37 @@ static char *reserve(size_t n_bytes) {
     return NULL;
 }
 
-bool iso_range_open(IsoRange *range) {
-    *range = (IsoRange){.file = memfd_create("ingot-device", MFD_CLOEXEC)};
+void *iso_range_map(int file, size_t n_bytes) {
+    char *base = reserve(n_bytes);
+    void *p = base ? mmap(base, n_bytes, PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file, 0)
+                   : MAP_FAILED;
+    if (p == MAP_FAILED && base) munmap(base, n_bytes);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+bool iso_range_open(IsoRange *range, size_t most) {
+    *range = (IsoRange){.file = memfd_create("ingot-device", MFD_CLOEXEC | MFD_ALLOW_SEALING)};
     if (range->file < 0) return false;
-    for (size_t n = MOST; !range->base && n >= LEAST; n /= 4) {
-        range->base = reserve(n);
-        range->n_bytes = n;
-    }
-    void *p = range->base ? mmap(range->base, range->n_bytes, PROT_READ | PROT_WRITE,
-                                 MAP_SHARED | MAP_FIXED | MAP_NORESERVE, range->file, 0)
-                          : MAP_FAILED;
-    if (p == MAP_FAILED) {
-        if (range->base) munmap(range->base, range->n_bytes);
+    const size_t least = most < LEAST ? most : LEAST;
+    if (!fcntl(range->file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL))
+        for (size_t n = most; !range->base && n >= least; n /= 4) {
+            range->base = iso_range_map(range->file, n);
+            range->n_bytes = n;
+        }
+    if (!range->base) {
         close(range->file);
         return false;
     }
     pthread_mutex_init(&range->lock, NULL);
     return true;
+}
+
+bool iso_range_holds(const IsoRange *range, const void *at, uint64_t n_bytes) {
+    struct stat file;
+    if (!range->base || !iso_range_has(range, at) || fstat(range->file, &file)) return false;
+    size_t from = (size_t)((const char *)at - range->base);
+    return from <= (size_t)file.st_size && n_bytes <= (size_t)file.st_size - from;
 }
 
 bool iso_range_join(IsoRange *range, int file, void *base, size_t n_bytes) {

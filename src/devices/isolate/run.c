@@ -9,6 +9,7 @@
 
 #define GRACE_NS 1000000000u // for the child's own watchdog
 #define CODE_NS 30000000000u
+#define MAX_THREADGROUP_BYTES (1u << 24) // of any device there is
 
 // ---- Questions to the child ----
 
@@ -32,9 +33,10 @@ static bool ask_with(IsoDevice *d, IsoKind kind, void *what, size_t n_bytes,
     if (atomic_load(&d->is_lost)) return false;
     begin_asking(d, h);
     h->cache = cache;
+    h->n_questions = 0;
     void *shared = iso_prepare(d, h) ? iso_keep(d, h, what, n_bytes) : NULL;
     bool ok = shared && iso_submit(d, h, kind, shared, NULL) && iso_drain(d, h);
-    if (ok) memcpy(what, shared, n_bytes);
+    if (ok) iso_fetch(what, shared, n_bytes);
     h->cache = NULL;
     pthread_mutex_unlock(&d->code_lock);
     return ok;
@@ -79,7 +81,12 @@ static bool load(IsoDevice *d, const DevCodeSource *source, IsoLoad *load) {
     bool ok = ask_with(d, ISO_LOAD, load, sizeof *load, load->has_cache ? source->cache : NULL);
     load->why[sizeof load->why - 1] = '\0';
     iso_range_give(&d->range, bytes, n_bytes);
-    return ok && load->code;
+    // What a device of its own says of code is held against what the compiler says.
+    if (ok && load->code && f && load->n_slots != f->n_slots) {
+        snprintf(load->why, sizeof load->why, "its arguments are not those of the library");
+        return false;
+    }
+    return ok && load->code && load->threadgroup_bytes <= MAX_THREADGROUP_BYTES;
 }
 
 DevCode *iso_load_code(IsoDevice *d, const DevCodeSource *source, DevCode *own, char *why,
@@ -135,6 +142,7 @@ bool iso_run_begin(DevRun *run, DevLimits limits) {
     IsoHost *h = iso_acquire(d);
     memcpy(run->part, &h, sizeof h);
     h->run = run;
+    h->first = h->submitted;
     h->n_contexts = 0;
     h->written = NULL;
     h->live_from = NULL;

@@ -69,7 +69,8 @@ static void log_note(void *context, uint32_t type, const char *subsystem_categor
     IsoNote *note = next_note(s);
     size_t at = 0;
     memset(note->text, 0, sizeof note->text);
-    note->is_report = false;
+    note->is_report = 0;
+    note->command = s->done;
     note->context = 0;
     note->type = type;
     note->n_args = n_args < ISO_NOTE_ARGS ? n_args : ISO_NOTE_ARGS;
@@ -91,7 +92,8 @@ static void report_note(void *context, void *dispatch, const AbiReport *report) 
     Server *s = context;
     pthread_mutex_lock(&s->notes_lock);
     IsoNote *note = next_note(s);
-    note->is_report = true;
+    note->is_report = 1;
+    note->command = s->done;
     note->context = (uint64_t)(uintptr_t)dispatch;
     note->report = *report;
     note_written(s);

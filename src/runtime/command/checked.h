@@ -13,6 +13,7 @@ typedef struct RtValidated {
     MTLFunction *function; // borrowed
     const MTLCommandEncoder *encoder;
     MTLBuffer **buffers; // per slot, NULL where there is none; may itself be NULL
+    uint32_t n_buffers;  // of them
     uint64_t *lengths;   // per slot
 } RtValidated;
 

@@ -103,6 +103,7 @@ static RtValidated *new_validated(MTLComputeCommandEncoder *e) {
     v->function = e->pipeline->stage->function;
     v->lengths = (uint64_t *)(v + 1);
     v->buffers = (MTLBuffer **)(v->lengths + n);
+    v->n_buffers = (uint32_t)n - 1;
     return v;
 }
 

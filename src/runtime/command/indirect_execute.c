@@ -220,7 +220,7 @@ static bool validate(RtExecution *x, const Execute *e, AbiIndirectCommand *recor
     const uint32_t *lengths = abi_indirect_lengths(record, e->icb->head.n_buffers);
     memset(v->lengths, 0, f->n_slots * sizeof *v->lengths);
     v->function = p->stage->function;
-    v->buffers = NULL;
+    v->buffers = NULL, v->n_buffers = 0;
     for (uint32_t a = 0; a < f->n_args; a++) {
         const RfArg *arg = &f->args[a];
         if (arg->slot >= f->n_slots || arg->kind == RF_ARG_BUILTIN) continue;

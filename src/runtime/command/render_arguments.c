@@ -127,6 +127,7 @@ static bool validate_stage(Take *t) {
     v->function = t->to.stage->function;
     v->encoder = &t->e->encoder;
     v->buffers = (MTLBuffer **)(void *)(v + 1);
+    v->n_buffers = t->to.stage->entry->n_slots;
     v->lengths = t->lengths;
     t->validated = v;
     return true;

@@ -49,8 +49,8 @@ static MTLFunctionLog *new_log(const AbiReport *r, const RtValidated *what) {
     log->function = mtl_retain(what->function);
     log->encoder_label = rt_strdup(what->encoder ? rt_label(&what->encoder->label) : "");
     const MTLBuffer *buffer = NULL;
-    if (what->buffers && r->space == ABI_SPACE_BUFFER && r->slot != UINT32_MAX)
-        buffer = what->buffers[r->slot];
+    // Of a device in a process of its own the numbers are anybody's.
+    if (r->space == ABI_SPACE_BUFFER && r->slot < what->n_buffers) buffer = what->buffers[r->slot];
     log->buffer_label = buffer ? rt_strdup(rt_label(&buffer->resource.label)) : NULL;
     return log;
 }

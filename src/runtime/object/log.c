@@ -183,6 +183,7 @@ static MTLLogLevel level_of_environment(void) {
 void rt_log_from_kernel(void *context, uint32_t type, const char *subsystem_category,
                         const char *format, const uint64_t *args, uint32_t n_args) {
     MTLLogState *state = context;
+    if (type > MTLLogLevelFault) type = MTLLogLevelFault; // it may be anybody's word
     if ((MTLLogLevel)type < (state ? state->level : level_of_environment())) return;
     char text[MAX_MESSAGE];
     rt_log_format(text, sizeof text, format ? format : "", args, n_args);

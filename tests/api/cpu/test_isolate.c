@@ -175,7 +175,7 @@ static void killed_while_it_runs(void **state) {
     rig_free(&r);
 }
 
-// All of the shared memory below a buffer: the channels, their counters and commands.
+// All of the shared memory below a buffer: records, and what commands under way need.
 static void over_everything_below(void **state) {
     (void)state;
     Rig r = rig_new();

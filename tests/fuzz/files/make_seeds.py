@@ -284,6 +284,48 @@ def pages():
     write('page', 'refused', 'POST /x HTTP/1.1\r\nTransfer-Encoding: chunked\r\nHost: elsewhere\r\n\r\n{}')
 
 
+# What a child of isolate.c does before each command is done: numbers of a child's `Put`s, and whether it counts falsely.
+WHAT, NOTE, FAULT, QUESTION, COUNTERS, HEAD, STORE, SPENT = range(8)
+DEVICE, SHARED, PROGRAM = 2, 4, 6  # what a number is added to
+
+
+def put(part, at, value, n=8, base=0):
+    return struct.pack('<BBHQ', part, 1 | base | n.bit_length() - 1 << 4, at, value)
+
+
+def turn(*puts, done=None):
+    return bytes([len(puts)]) + b''.join(puts) + (b'\0' if done is None else b'\xff' + struct.pack('<I', done))
+
+
+def children():
+    loaded = [put(WHAT, 32, 1), put(WHAT, 40, 3, 4)]
+
+    def memory(i, *more, host=0):
+        made = turn(put(WHAT, 8, i << 20, base=DEVICE), put(WHAT, 16, host, base=SHARED), put(WHAT, 72, 1, 1), *more)
+        return made + turn() + turn(put(WHAT, 24, 1, 1)) + turn(put(WHAT, 17, 1, 1))  # shown, copied, filled
+
+    def run(*puts):  # begin, use, dispatch, two copies, a filling, the end; then the memory is freed
+        return turn() + turn() + turn(*puts) + turn() * 8
+
+    def note(command, context, *more, count=64):
+        return [put(NOTE, 4, command, 4), put(NOTE, 8, context), *more, put(NOTE | count, 0, 1, 4)]
+    facts, nothing = b'\xfe' + b'\xff' * 7, turn() * 5
+    begun = facts + turn(*loaded) + memory(1)
+    write('isolate', 'honest', facts + turn(*loaded) + b''.join(memory(i) + run() for i in range(4)) + turn() * 20)
+    write('isolate', 'reports', begun + run(*note(2, 1, count=64 | 128)) + memory(2) + run(*note(12, 1, put(NOTE, 24, 2**31, 4))))
+    write('isolate', 'stale', begun + run(*note(50, 1)) + memory(2) + run(*note(2, 2**63)))
+    write('isolate', 'logs', begun + run(put(NOTE, 4, 2, 4), put(NOTE, 148, 2**32 - 1, 4), put(NOTE, 152, 5), put(NOTE | 64, 160, 2**40)))
+    write('isolate', 'stores', facts + turn(*loaded, put(QUESTION, 40, 0, base=SHARED), put(QUESTION, 48, 64), put(QUESTION, 0, 2, 4)) * 4)
+    write('isolate', 'finds', facts + turn(*loaded, put(QUESTION, 0, 1, 4)) + memory(1, put(WHAT, 24, 2**40)))
+    write('isolate', 'places', facts + turn(*loaded) + memory(1, host=2**31) + turn(put(WHAT, 8, 0, base=PROGRAM), put(WHAT, 72, 1, 1)) * 8)
+    write('isolate', 'wrapped', facts + nothing + turn(put(WHAT, 8, 0, base=DEVICE), put(WHAT, 24, 2**40), put(WHAT, 72, 1, 1)) + turn() * 4)
+    write('isolate', 'faults', begun + run(put(FAULT, 0, 2, 4), put(FAULT, 4, 2**31, 4)) + memory(2) + run(put(FAULT, 0, 77, 4)))
+    write('isolate', 'counts', begun + turn() + turn(done=2**31) + turn(put(COUNTERS, 192, 2**31, 4)) * 9)
+    write('isolate', 'views', b'\1' + facts[1:] + turn() * 3 + turn(put(WHAT, 8, 2**62 - 1)))
+    for i in range(2):
+        write('isolate', f'any{i}', b''.join(hashlib.sha256(bytes([i, k])).digest() for k in range(12)))
+
+
 def words():
     write('json', 'all.json', '{"a": [1, -2.5e3, true, false, null, "\\u00e9\\n"], "b": {}, "c": []}')
     write('json', 'deep.json', '[' * 30 + ']' * 30)
@@ -300,6 +342,7 @@ def main():
     tensors()
     pictures()
     networks()
+    children()
     words()
 
 
