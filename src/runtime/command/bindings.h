@@ -99,7 +99,16 @@ static inline size_t rt_argument_bytes(const RtStage *stage, const RfArg *arg) {
 }
 // Element k of a buffer, table or tensor argument is what lies in a slot that is not empty; what
 // the function writes is noted. False: no memory.
-bool rt_take_slot(RtTake *t, const RfArg *arg, uint32_t k, const RtSlot *slot);
+bool rt_take_short(RtTake *t, const RfArg *arg, uint32_t k, const RtSlot *slot, size_t whole);
+static inline bool rt_take_slot(RtTake *t, const RfArg *arg, uint32_t k, const RtSlot *slot) {
+    t->args[arg->slot + k] = slot->address;
+    if (slot->buffer && arg->access != RF_READ_ONLY &&
+        !rt_cb_use(t->site->commands, &slot->buffer->resource, true))
+        return false;
+    if (arg->space != RF_CONSTANT) return true;
+    size_t whole = rt_argument_bytes(t->stage, arg);
+    return slot->n_bytes >= whole || rt_take_short(t, arg, k, slot, whole);
+}
 // The handles of a texture, sampler or acceleration structure, if they are right for the argument.
 // False after a message.
 static inline bool rt_is_handle(const RfArg *arg) {

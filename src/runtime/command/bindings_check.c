@@ -154,14 +154,8 @@ bool rt_take_handles(const RtTake *t, const RfArg *arg, bool required) {
                                               : take_samplers(t, arg, required);
 }
 
-bool rt_take_slot(RtTake *t, const RfArg *arg, uint32_t k, const RtSlot *slot) {
+bool rt_take_short(RtTake *t, const RfArg *arg, uint32_t k, const RtSlot *slot, size_t whole) {
     MTLCommandBuffer *commands = t->site->commands;
-    t->args[arg->slot + k] = slot->address;
-    if (slot->buffer && arg->access != RF_READ_ONLY &&
-        !rt_cb_use(commands, &slot->buffer->resource, true))
-        return false;
-    size_t whole = rt_argument_bytes(t->stage, arg);
-    if (arg->space != RF_CONSTANT || slot->n_bytes >= whole) return true;
     RtShort *s = rt_cb_alloc(commands, sizeof *s);
     char *copy = s ? rt_cb_alloc_shown(commands, (whole + 63) & ~(size_t)63) : NULL;
     if (!copy) {

@@ -318,7 +318,8 @@ static bool count_use(RtTiers *t, RtVariant *variant, unsigned few, bool at_once
 }
 
 static void count_dispatch(RtStage *stage, RtVariant *variant, bool large, bool wait) {
-    if (!count_use(&stage->tiers, variant, FEW_DISPATCHES,
+    if (!atomic_load_explicit(&variant->counting, memory_order_acquire) ||
+        !count_use(&stage->tiers, variant, FEW_DISPATCHES,
                    wait || large || took_long(&stage->tiers)))
         return;
     if (wait)
