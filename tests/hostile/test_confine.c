@@ -71,6 +71,13 @@ static int read_outside(void) { return opens(in(outside, "file"), O_RDONLY); }
 static int through_link(void) { return opens(in(readable, "link"), O_RDONLY); }
 static int up(void) { return opens(in(readable, "../../etc/passwd"), O_RDONLY); }
 static int make_link(void) { return done(symlinkat("/etc/passwd", AT_FDCWD, in(writable, "l"))); }
+static int change_mode(void) { return done(chmod(in(outside, "file"), 0777)); }
+static int change_mode_at(void) { return done(fchmodat(AT_FDCWD, in(outside, "file"), 0777, 0)); }
+static int change_owner(void) { return done(chown(in(outside, "file"), getuid(), getgid())); }
+static int change_time(void) { return done(utimensat(AT_FDCWD, in(outside, "file"), NULL, 0)); }
+static int set_attribute(void) {
+    return done(syscall(SYS_setxattr, in(outside, "file"), "user.a", "b", 1, 0));
+}
 static int make_folder(void) { return done(mkdir(in(writable, "folder"), 0700)); }
 
 static int network(void) { return done(socket(AF_INET, SOCK_STREAM, 0)); }
@@ -170,6 +177,11 @@ static const Attempt attempts[] = {
     {"read upwards", up, OS_CONFINED_FILES},
     {"make a link in the cache", make_link, OS_CONFINED_CALLS},
     {"make a folder in the cache", make_folder, OS_CONFINED_FILES},
+    {"change the mode of a file", change_mode, OS_CONFINED_CALLS},
+    {"change the mode of a file by its folder", change_mode_at, OS_CONFINED_CALLS},
+    {"change the owner of a file", change_owner, OS_CONFINED_CALLS},
+    {"change the time of a file", change_time, OS_CONFINED_CALLS},
+    {"set an attribute of a file", set_attribute, OS_CONFINED_CALLS},
     {"open a network socket", network, OS_CONFINED_CALLS},
     {"open a local socket", local_socket, OS_CONFINED_CALLS},
     {"make a pair of sockets", pair_of_sockets, OS_CONFINED_CALLS},
@@ -223,8 +235,9 @@ TEST(attempts_of_a_confined_process) {
 // What the refused attempts do without: else they would prove nothing.
 TEST(the_same_unconfined) {
     int (*const free_ones[])(void) = {
-        read_given, read_password, list_root, read_outside, through_link,   up,
-        network,    local_socket,  new_code,  turned_code,  pair_of_sockets};
+        read_given,     read_password, list_root,  read_outside, through_link,    up,
+        network,        local_socket,  new_code,   turned_code,  pair_of_sockets, change_mode,
+        change_mode_at, change_owner,  change_time};
     for (size_t i = 0; i < sizeof free_ones / sizeof *free_ones; i++)
         assert_int_equal(free_ones[i](), 0);
 }
