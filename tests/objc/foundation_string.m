@@ -49,6 +49,13 @@ static void formats(void) {
     CHECK_STRING(([NSString stringWithFormat:@"%*d|%.3s|%8@|%-8@|", 4, 9, "abcdef", @"r", @"l"]),
                  @"   9|abc|       r|l       |");
     CHECK_STRING(([NSString stringWithFormat:@"%2$@ %1$@", @"a", @"b"]), @"b a");
+    // A stranger's formats: places that nobody has, and lengths that nobody wants.
+    NSString *far = @"%99999999$d|%4294967297$d|", *wide = @"%2147483647d",
+             *fine = @"%.2147483647f";
+    CHECK_STRING(([NSString stringWithFormat:far, 1]), @"d|d|");
+    CHECK(([NSString stringWithFormat:wide, 7].length) == 1 << 20);
+    CHECK(([NSString stringWithFormat:fine, 0.5].length) == (1 << 20) + 2);
+    CHECK(([NSString stringWithFormat:@"%*d", -2147483647 - 1, 7].length) == 1 << 20);
     CHECK_STRING(
         ([NSString stringWithFormat:@"%C%S", (unichar)0xe9, (const unichar[]){0x41, 0x42, 0}]),
         @"éAB");

@@ -13,9 +13,18 @@ typedef struct Spec { // one conversion: the flags and numbers go on to C's prin
 
 static bool digit(uint16_t c) { return c >= '0' && c <= '9'; }
 
+// A format may be a stranger's: no number in it asks for more than this, and no place for arguments
+// that lie far from those that a caller can have given.
+enum { MOST_CHARACTERS = 1 << 20, MOST_PLACES = 64 };
+
+static int bounded(int v) {
+    return v > MOST_CHARACTERS ? MOST_CHARACTERS : v < -MOST_CHARACTERS ? -MOST_CHARACTERS : v;
+}
+
 static int number(const StringBuffer *f, size_t *i) {
     int v = 0;
-    while (*i < f->length && digit(buffer_at(f, *i))) v = v * 10 + (buffer_at(f, (*i)++) - '0');
+    while (*i < f->length && digit(buffer_at(f, *i)))
+        v = bounded(v * 10 + (buffer_at(f, (*i)++) - '0'));
     return v;
 }
 
@@ -29,14 +38,14 @@ static size_t parse(const StringBuffer *f, size_t i, Spec *s, va_list *list) {
     while (i < f->length && strchr("-+ #0'", (char)buffer_at(f, i)) && buffer_at(f, i) && s->n < 8)
         s->text[s->n++] = (char)buffer_at(f, i++);
     if (i < f->length && buffer_at(f, i) == '*') {
-        s->width = va_arg(*list, int), i++;
+        s->width = bounded(va_arg(*list, int)), i++;
         if (s->width < 0) s->text[s->n++] = '-', s->width = -s->width;
     } else if (i < f->length && digit(buffer_at(f, i)))
         s->width = number(f, &i);
     if (i < f->length && buffer_at(f, i) == '.') {
         i++;
         if (i < f->length && buffer_at(f, i) == '*')
-            s->precision = va_arg(*list, int), i++;
+            s->precision = bounded(va_arg(*list, int)), i++;
         else
             s->precision = number(f, &i);
     }
@@ -187,7 +196,9 @@ void string_format(StringBuffer *to, NSString *format, va_list arguments) {
         if (i++ >= f.length) break;
         Spec s;
         i = parse(&f, i, &s, &list);
-        if (s.place) {
+        if (s.place > MOST_PLACES) {
+            buffer_append_code(to, (uint8_t)s.conversion); // there is no such argument
+        } else if (s.place) {
             va_list placed;
             va_copy(placed, arguments);
             skip_to(&f, s.place, &placed);
