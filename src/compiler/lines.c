@@ -43,6 +43,7 @@ int lines_main(int argc, char **argv) {
         fprintf(stderr, "mslc lines: %s\n", argc == 2 ? "the file cannot be read" : "which file?");
         return argc == 2 ? 1 : 2;
     }
+    driver_confine(NULL, 0, NULL, 0); // all that it needs is open
     uint64_t *places = read_places(&n);
     bool ok = msl_name_places(code, n_bytes, places, n, print_place, places);
     if (!ok) fprintf(stderr, "mslc lines: '%s' is no code object\n", argv[1]);

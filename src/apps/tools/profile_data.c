@@ -2,6 +2,7 @@
 // profile_data.c: the files that libingot leaves for `ingot profile` (devices/cpu/profile.c says
 // what is in them) -> stacks. The compiler knows which lines the places are of: `mslc lines`.
 #include "apps/tools/profile.h"
+#include "base/environment.h"
 #include "base/files.h"
 #include "apps/tools/tools.h"
 #include <dirent.h>
@@ -14,8 +15,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern char **environ;
 
 typedef struct Found { // in the files, before it is sorted
     struct ProfileRan *ran;
@@ -139,9 +138,13 @@ static bool ask_compiler(char *code, const char *in, const char *out) {
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, 0, in, O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&files, 1, out, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    char **environment = environment_of_compiler();
     pid_t pid;
-    int how = -1, e = mslc ? posix_spawnp(&pid, mslc, &files, NULL, args, environ) : ENOMEM;
+    int how = -1, e = mslc && environment
+                          ? posix_spawnp(&pid, mslc, &files, NULL, args, environment)
+                          : ENOMEM;
     posix_spawn_file_actions_destroy(&files);
+    free(environment);
     free(mslc);
     while (!e && waitpid(pid, &how, 0) < 0 && errno == EINTR) {
     }
