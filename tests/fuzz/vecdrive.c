@@ -151,15 +151,17 @@ int main(int argc, char **argv) {
             threads[n++] = f;
     double t0 = now_ms();
     for (int k = 0; k < n; k++) {
-        cx.split = cx.whole = true; // as codegen asks for it
-        LLVMValueRef whole =
-            msl_vectorise_step(&cx, threads[k], cx.shape[0] && cx.shape[1] && cx.shape[2], parts);
-        cx.whole = false;
-        LLVMValueRef full =
-            msl_vectorise_step(&cx, threads[k], cx.shape[0] && cx.shape[1] && cx.shape[2], parts);
-        cx.split = false, cx.terse = true;
-        LLVMValueRef edge = msl_vectorise_step(&cx, threads[k], false, parts);
-        cx.terse = false;
+        MslVersion v = {.width = cx.width,
+                        .parts = parts,
+                        .shape = {cx.shape[0], cx.shape[1], cx.shape[2]},
+                        .full_shape = cx.shape[0] && cx.shape[1] && cx.shape[2],
+                        .split = true,
+                        .whole = true}; // as codegen asks for it
+        LLVMValueRef whole = msl_vectorise(&cx, threads[k], &v, NULL);
+        v.whole = false;
+        LLVMValueRef full = msl_vectorise(&cx, threads[k], &v, NULL);
+        v.split = v.full_shape = false, v.terse = true;
+        LLVMValueRef edge = msl_vectorise(&cx, threads[k], &v, NULL);
         set_target(whole);
         set_target(full);
         set_target(edge);

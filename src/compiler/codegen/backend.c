@@ -253,7 +253,6 @@ static void compile(Cg *cg, MslKernel *out) {
     msl_lower_texture_info(cg);
     msl_lower_handle_words(cg);
     cx->width = choose_width(cg);
-    cx->terse = cg->request->tier == TIER_BASELINE;
     cx->reach = cg->request->reach ? cg->request->reach : MSL_REACH;
     msl_step(cg, "wrap", reference ? msl_wrap_lanes : graphics ? msl_wrap_stage : msl_wrap);
     internalise(cg);

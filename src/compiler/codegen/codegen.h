@@ -60,7 +60,7 @@ typedef struct Cg {
     uint32_t n_constants;       // words of constants that are parameters, likewise
     uint16_t constants[CUDA_MAX_CONSTANTS];
     uint32_t only_constants; // a bit for each slot of which nothing else is read
-    bool filter;             // steps are of many rows (wrap.c)
+    bool filter;             // steps are of many rows (plan.c)
     bool effects_known;      // of code for GPUs: it reaches nothing but these
     uint64_t slots_read, slots_written;
     uint32_t textures;      // likewise: MSL_TEXTURE_...

@@ -329,8 +329,13 @@ static void build_switch(Cg *cg, struct CgDispatch *d) {
     LLVMValueRef args[MAX_PARAMS + 16], f = NULL, choice = NULL;
     LLVMBasicBlockRef out = NULL;
     unsigned n = 0;
+    MslVersion any = {.width = cx->width,
+                      .parts = 1,
+                      .shape = {cx->shape[0], cx->shape[1], cx->shape[2]},
+                      .terse = cg->request->tier == TIER_BASELINE,
+                      .remarks = true};
     for (size_t i = 0; i < d->n; i++) {
-        LLVMValueRef callee = msl_vectorise(cx, d->callees[i].thread, false);
+        LLVMValueRef callee = msl_vectorise(cx, d->callees[i].thread, &any, NULL);
         LLVMDeleteFunction(d->callees[i].thread);
         msl_keep_apart(&cg->cx, callee);
         LLVMTypeRef type = LLVMGlobalGetValueType(callee);

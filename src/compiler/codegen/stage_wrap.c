@@ -381,10 +381,15 @@ void msl_wrap_stage(Cg *cg) {
     MslContext *cx = &cg->cx;
     bool is_vertex = cg->fn->stage == RF_VERTEX;
     msl_redirect_logs(cg);
-    cx->shape[0] = CPU_STAGE_LANES, cx->shape[1] = cx->shape[2] = 1;
     cx->covered_offset = is_vertex ? 0 : offsetof(CpuFragmentStep, covered);
     cx->rows = true;
-    LLVMValueRef simd = msl_vectorise(cx, cg->thread, true);
+    MslVersion all = {.width = cx->width,
+                      .parts = 1,
+                      .shape = {CPU_STAGE_LANES, 1, 1},
+                      .full_shape = true,
+                      .terse = cg->request->tier == TIER_BASELINE,
+                      .remarks = true};
+    LLVMValueRef simd = msl_vectorise(cx, cg->thread, &all, NULL);
     memset(cx->shape, 0, sizeof cx->shape);
     msl_copy_slot_attributes(cg, simd);
     LLVMDeleteFunction(cg->thread);

@@ -347,7 +347,7 @@ Value msl_to_read_by_lane(Vec *x, Value v, unsigned slot) {
     if (LLVMIsConstant(v) || bits < 8 || bits > 64 || slot >= MAX_SLOTS) return v;
     if (!x->slots[slot]) {
         x->slots[slot] = msl_entry_alloca(x, LLVMVectorType(x->i64, x->width), 64);
-        LLVMSetValueName2(x->slots[slot], "lanes.slot", 10); // codegen/wrap.c knows it by name
+        LLVMSetValueName2(x->slots[slot], "lanes.slot", 10);
     }
     Value at = x->slots[slot];
     LLVMSetAlignment(LLVMBuildStore(x->b, v, at), 64);

@@ -34,8 +34,13 @@ static Value changed(Vec *x, LLVMAtomicRMWBinOp op, Value old, Value v) {
     return msl_intrinsic(x, pick, &t, 1, a, 2);
 }
 
+bool msl_is_locked(const Vec *x, Value i) {
+    return LLVMIsAAtomicCmpXchgInst(i) ||
+           (LLVMIsAAtomicRMWInst(i) && (LLVMGetVolatile(i) || !is_shared(x, operand(i, 0))));
+}
+
 Value msl_unlocked(Vec *x, Value i, Value copy) {
-    if (!LLVMIsAAtomicRMWInst(i) || LLVMGetVolatile(i) || !is_shared(x, operand(i, 0))) return copy;
+    if (!LLVMIsAAtomicRMWInst(i) || msl_is_locked(x, i)) return copy;
     LLVMPositionBuilderBefore(x->b, copy);
     Value p = operand(copy, 0), old = LLVMBuildLoad2(x->b, LLVMTypeOf(copy), p, "");
     LLVMSetAlignment(old, LLVMGetAlignment(copy));

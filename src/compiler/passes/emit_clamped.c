@@ -210,7 +210,7 @@ static Value load_line(Vec *x, const Clamped *c, Value p, unsigned segment, Valu
 static bool find_line(const Vec *x, Clamped *c, Value p, Type element) {
     // shorter runs: LLVM 22.1 widens such masks wrongly (emit_memory.c)
     enum { LEAST = 16 };
-    if (!(x->cx->avx512 || x->cx->avx2) || x->cx->terse || x->covered ||
+    if (!(x->cx->avx512 || x->cx->avx2) || x->asked.terse || x->covered ||
         msl_is_narrow(x, element) || is_pointer(element) || !find_address(x, c, p) ||
         c->bytes != (int64_t)LLVMABISizeOfType(x->dl, element))
         return false;

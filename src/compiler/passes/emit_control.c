@@ -226,7 +226,7 @@ static bool blends(Vec *x, int b, int p) {
 
 // Vectors of the program that are packed on every way stay so (emit_packed.c): sums of a loop need
 // no shuffles.
-static bool is_packed_phi(Vec *x, Value i, int b) {
+bool msl_is_packed_phi(Vec *x, Value i, int b) {
     enum { DEPTH = 5 };
     Val *o = LLVMIsAPHINode(i) ? msl_val(x, i) : NULL;
     if (!o || !is_vector(LLVMTypeOf(i)) || o->c.kind != VARYING || (o->n != 2 && o->n != 4) ||
@@ -316,7 +316,7 @@ static void finish_phis(Vec *x) {
 }
 
 // Phis of divergent loops' exits whose value comes from inside: one accumulator for each lane.
-static void find_live_outs(Vec *x) {
+void msl_find_live_outs(Vec *x) {
     int n = 0;
     for (int l = 0; l < x->n_loops; l++)
         if (x->loops[l].divergent)
@@ -453,7 +453,7 @@ static void emit_part_by_part(Vec *x, Blk *k) {
 }
 
 void msl_emit_body(Vec *x) {
-    find_live_outs(x);
+    msl_find_live_outs(x);
     find_leads(x);
     for (int b = 0; b < x->n_blocks; b++) x->blocks[b].first = msl_new_block(x, "");
     for (int b = 0; b < x->n_blocks; b++) {
@@ -480,7 +480,7 @@ void msl_emit_body(Vec *x) {
                 phis = false;
             }
             if (i == end) break;
-            if (is_packed_phi(x, i, b))
+            if (msl_is_packed_phi(x, i, b))
                 begin_packed_phi(x, i);
             else if (msl_map_get(&x->out_ix, i) < 0 && !msl_is_late(x, i))
                 msl_emit_instruction(x, i);

@@ -336,7 +336,7 @@ static bool seldom_cut(const Vec *x) {
 // The elements there is room for in a record that is accessed whole; 0: it is not.
 static int whole_size(const Vec *x, const Access *a) {
     // a mask of constants that is not full: a gather of just those lanes
-    bool shaped = x->cx->split && msl_class(x, a->p).kind == SHAPED && seldom_cut(x);
+    bool shaped = x->asked.split && msl_class(x, a->p).kind == SHAPED && seldom_cut(x);
     if (a->soa || a->array || x->covered || is_pointer(a->element)) return 0;
     if (a->n == 1) return shaped;
     return msl_record_size(x, a->n, a->bytes, a->whole_align, a->from != NULL);
@@ -496,6 +496,27 @@ static Access access_of(Vec *x, Value p, Type t, unsigned align) {
     a.row = is_row(x, p);
     a.own = a.row || is_near(x, p, a.bytes);
     return a;
+}
+
+// The same questions as emit_access asks, before there are masks: in a block of some lanes, or in a
+// copy of the function for some, they are no constants.
+bool msl_copies_by_lane(Vec *x, Value i, bool some) {
+    bool store = LLVMIsAStoreInst(i) != NULL;
+    Value p = operand(i, store);
+    Access a = access_of(x, p, LLVMTypeOf(store ? operand(i, 0) : i), LLVMGetAlignment(i));
+    Class c = msl_class(x, p);
+    int64_t g =
+        c.kind == LINEAR && c.stride > 0 && c.stride % a.bytes == 0 ? c.stride / a.bytes : 0;
+    bool narrow = some && !c.segmented && msl_is_narrow(x, a.element) && !(store && a.own);
+    if (msl_uniform(x, p) || a.soa || msl_unsure_private(p) || is_pointer(a.element)) return false;
+    if (c.kind == LINEAR && c.stride == a.bytes && a.n == 1) return narrow;
+    if (c.kind == LINEAR && c.stride == -a.bytes && a.n == 1) return false;
+    if (!store && msl_is_striped(x, i)) return true;
+    if (g >= a.n && g <= MAX_RECORD && !(some && !store && g != a.n && narrow))
+        return narrow && g == a.n;
+    if (a.n == 1) return x->asked.split && c.kind == SHAPED;
+    int n = msl_record_size(x, a.n, a.bytes, a.whole_align, store);
+    return n && (n * a.bytes > 4 || store || (c.kind == SHAPED && !x->cx->avx512));
 }
 
 // Uniform within each segment: a scalar load for each. A segment without active lanes must not

@@ -40,7 +40,7 @@ static void tell_rows(Vec *x, Value value, Class c, Value *args) {
     unsigned n = x->n_segments;
     Type array = LLVMArrayType2(x->i64, n);
     Value bases = msl_entry_alloca(x, array, 64);
-    LLVMSetValueName2(bases, "texture.values", 14); // codegen/wrap.c knows it by name
+    LLVMSetValueName2(bases, "texture.values", 14);
     msl_intrinsic(x, "llvm.lifetime.start", &x->ptr, 1, &bases, 1);
     for (unsigned g = 0; g < n; g++) {
         Value o = LLVMConstInt(x->i64, 8 * g, 0);
@@ -83,7 +83,7 @@ void msl_emit_observe(Vec *x, Value i) {
     }
     Type vector = msl_vector_type(x, x->i64);
     Value memory = msl_entry_alloca(x, vector, 64);
-    LLVMSetValueName2(memory, "texture.values", 14); // codegen/wrap.c knows it by name
+    LLVMSetValueName2(memory, "texture.values", 14);
     msl_intrinsic(x, "llvm.lifetime.start", &x->ptr, 1, &memory, 1);
     LLVMSetAlignment(LLVMBuildStore(x->b, as_word(x, msl_vector(x, value, 0), vector), memory), 64);
     args[4] = memory;

@@ -233,7 +233,7 @@ Value msl_load_records(Vec *x, Value p, Type element, unsigned n, unsigned align
     if (!find_order(x, &s, bytes, &o)) {
         if (bytes == 4 && (s.c.kind != SHAPED || x->cx->avx512))
             return gather_words(x, p, element, n, align);
-        if (x->cx->terse) {
+        if (x->asked.terse) {
             Ways w = by_loop(x, element, n, n, align);
             return load_by_loop(x, &w, &s);
         }
@@ -286,7 +286,7 @@ void msl_store_records(Vec *x, Value packed, Value p, unsigned n, unsigned align
     Order o;
     if (!find_order(x, &s, (int64_t)room * (int64_t)LLVMABISizeOfType(x->dl, element), &o) ||
         o.n < x->width) {
-        if (x->cx->terse) {
+        if (x->asked.terse) {
             Ways w = by_loop(x, element, n, room, align);
             store_by_loop(x, &w, packed, &s);
             return;

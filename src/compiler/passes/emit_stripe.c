@@ -52,7 +52,7 @@ static bool find_stripe(Vec *x, Value i, Stripe *s) {
     Class c = msl_class(x, operand(i, 0));
     int64_t bytes = (int64_t)LLVMABISizeOfType(x->dl, t), at, other;
     int n = bytes && c.stride % bytes == 0 ? (int)(c.stride / bytes) : 0;
-    if (!x->cx->split || x->covered || !is_dense(x, t) || c.kind != LINEAR || c.segmented ||
+    if (!x->asked.split || x->covered || !is_dense(x, t) || c.kind != LINEAR || c.segmented ||
         (n != 2 && n != MOST) || !register_of(x, bytes) || msl_is_soa(x, operand(i, 0)) ||
         msl_unsure_private(operand(i, 0)))
         return false;
@@ -158,4 +158,9 @@ bool msl_load_stripe(Vec *x, Value i) {
             msl_map_put(x->cx, &x->arena, &x->striped, s.loads[r], number_of(x, i));
     }
     return true;
+}
+
+bool msl_is_striped(Vec *x, Value load) {
+    Stripe s;
+    return is_plain(load) && find_stripe(x, load, &s);
 }

@@ -145,7 +145,7 @@ static void begin_call(Vec *x, Value i, Call *c, unsigned n_lanes) {
     c->at_out =
         msl_entry_alloca(x, LLVMArrayType2(x->i32, (uint64_t)c->n_components * n_lanes), align);
     c->at_mask = msl_entry_alloca(x, LLVMArrayType2(x->i32, (n_lanes + 31) / 32), 64);
-    LLVMSetValueName2(c->at_rows, "texture.rows", 12); // codegen/wrap.c knows them by name
+    LLVMSetValueName2(c->at_rows, "texture.rows", 12);
     LLVMSetValueName2(c->at_out, "texture.out", 11);
     LLVMSetValueName2(c->at_mask, "texture.mask", 12);
     lifetime(x, c, "llvm.lifetime.start");

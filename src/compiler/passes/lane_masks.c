@@ -105,7 +105,8 @@ static Value mask_of(Vec *x, int b) {
 }
 
 // NULL: every such call is in the mask that the function begins with.
-static Value mask_calls(Vec *x) {
+static Value mask_calls(Vec *x, void *context) {
+    (void)context;
     bool diverges = false;
     msl_prepare(x);
     msl_plan_positions(x);
@@ -123,5 +124,6 @@ static Value mask_calls(Vec *x) {
 }
 
 bool msl_mask_lanes(MslContext *cx, LLVMValueRef thread) {
-    return msl_with_vec(cx, thread, false, 1, mask_calls) != NULL;
+    MslVersion one = {.width = cx->width, .parts = 1};
+    return msl_with_vec(cx, thread, &one, mask_calls, NULL) != NULL;
 }

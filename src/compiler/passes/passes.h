@@ -30,7 +30,7 @@ typedef struct MslContext {
     LLVMTargetDataRef layout;
     LLVMBuilderRef builder;
     const char *cpu, *features;
-    unsigned width;    // lanes of a vector step
+    unsigned width;    // threads of a SIMD-group that run together; 1: one by one
     uint32_t shape[3]; // threadgroup size, 0,0,0 unknown
     bool avx512, avx2; // avx2: and fused multiply-add
     bool bf16;         // x86: AVX512-BF16
@@ -39,9 +39,6 @@ typedef struct MslContext {
     unsigned sve_bits; // of a vector register there; 0: NEON's
     bool nvptx;        // else either: a GPU, whose threads stay scalar
     bool local;        // the thread function's last parameter is the threadgroup's memory
-    bool split;        // where masks may be full, code for that as well (split.c)
-    bool whole;        // every thread of a step is there; not where clamps do something (slow)
-    bool terse;        // soon compiled rather than fast: baseline code, edges
     unsigned reach;    // no buffer has 2^reach bytes: what uint indices may be taken for
     // Fragment functions: where the last parameter holds the mask of the lanes that count. The
     // others run along, on addresses that may lie nowhere: they read 0. 0: all lanes count.
@@ -49,13 +46,6 @@ typedef struct MslContext {
     // Vertex and fragment functions: pointers that are read from the last parameter are to rows of
     // all lanes, which no other thread of the machine sees.
     bool rows;
-    // Threads from one vector of the next step to the one after it: a row of the threadgroup, which
-    // is longer than a vector, so that rows lie above each other. 0: they follow each other.
-    unsigned apart;
-    bool unversioned; // the next function gets no fast copy for indices that meet no clamp
-    // Of the last function: its copy for all indices, which the fast one falls back on. NULL: it
-    // has no copies.
-    LLVMValueRef slow;
     bool lines;     // instructions say which source line they are of, and what is made of them too
     char **remarks; // remarks.c; NULL: nobody wants any, or of another copy
     bool counted;   // emit_count.c: blocks tell how many lanes they have, and
@@ -80,30 +70,55 @@ _Noreturn void msl_fail(MslContext *cx, const char *format, ...)
 // Named LLVM passes on one function (or the module: f NULL), loop and SLP vectorisers off.
 void msl_run_passes(MslContext *cx, LLVMValueRef f, const char *pipeline);
 
-// Vectorises a thread function. The result, internal and alwaysinline, runs `width` consecutive
-// threads of one threadgroup:
+// A version of a thread function, as the vectoriser is asked for it.
+typedef struct MslVersion {
+    unsigned width; // lanes of a vector: 4, 8, 16 or 32
+    // Vectors of a step: 1, 2, 4 or 8. They run interleaved: independent work for the machine,
+    // uniform loads shared, and when a step is the whole threadgroup its barriers are nothing but
+    // fences. Of kernels with SIMD-group or quad-group functions a step is 32 lanes.
+    unsigned parts;
+    // Threads from one vector of a step to the next: a row of the threadgroup, which is longer than
+    // a vector, so that rows lie above each other. 0: they follow each other.
+    unsigned apart;
+    // Threadgroup size. Components may be known one by one: a 1 holds for cut groups too (a 1-D
+    // kernel stays linear at the edge), 0 is unknown.
+    uint32_t shape[3];
+    bool full_shape; // threadgroups are of this size: positions are linear, or so in segments
+    bool whole;      // every thread of a step is there; not where clamps do something (slow)
+    bool split;      // where masks may be full, code for that as well (split.c)
+    bool terse;      // soon compiled rather than fast: baseline code, edges
+    bool one_copy;   // none that is fast for indices that meet no clamp
+    bool remarks;    // for the author of the kernel: of this version, if any are wanted
+} MslVersion;
+
+// Vectorises a thread function. The result, internal and alwaysinline, runs consecutive threads of
+// one threadgroup, width * parts of them:
 //   void f.simd(params..., ptr launch, i32 gx, i32 gy, i32 gz,   threadgroup_position_in_grid
 //               i32 sx, i32 sy, i32 sz,                          actual size of this threadgroup
 //               i32 first,                                       index in the threadgroup of lane
 //               0,
 //                                                                a multiple of the mask's lanes
-//               <width x i1> mask)
+//               <width * parts x i1> mask)
 // Calls to __ingot_threadgroup_barrier stay in it, always in uniform control flow (a barrier under
 // divergent control flow is undefined in Metal: all lanes of the SIMD-group pass it together).
-// `full_shape`: the caller promises that sx,sy,sz equal cx->shape; then positions are linear or
-// linear in segments. The thread function is left alone apart from canonicalisation.
-// Components of cx->shape may be known one by one: a 1 holds for cut groups too (a 1-D kernel stays
-// linear at the edge), 0 is unknown.
-// With SIMD-group or quad-group functions (msl_uses_simd) cx->width must be 32.
-LLVMValueRef msl_vectorise(MslContext *cx, LLVMValueRef thread, bool full_shape);
-// The same for a step of `parts` (1, 2, 4 or 8) vectors, that is cx->width * parts consecutive
-// threads; the mask has as many lanes. The vectors run interleaved: independent work for the
-// machine, uniform loads shared, and when a step is the whole threadgroup its barriers are nothing
-// but fences. Not for kernels that use SIMD-group functions.
-LLVMValueRef msl_vectorise_step(MslContext *cx, LLVMValueRef thread, bool full_shape,
-                                unsigned parts);
+// The thread function is left alone apart from canonicalisation. *slow, if not NULL, is its copy
+// for all indices, which the fast one falls back on; NULL: it has no copies.
+LLVMValueRef msl_vectorise(MslContext *cx, LLVMValueRef thread, const MslVersion *version,
+                           LLVMValueRef *slow);
+
+// What a step of one vector would need of the machine (demand.c), before any is emitted.
+typedef struct MslDemand {
+    unsigned registers;    // of 64 bytes, that the loop with the most carries between iterations
+    unsigned instructions; // of all copies, about
+    unsigned loads;        // that differ by lane, of the fast copy
+    bool divergent;        // lanes leave a loop at different times
+    bool refuses;          // more than one vector: private arrays, atomics, copies by lane
+    bool calls;            // textures: a call for all lanes of a step
+    bool clamps;           // indices that a fast copy takes for unclamped
+} MslDemand;
+MslDemand msl_measure_demand(MslContext *cx, LLVMValueRef thread, const MslVersion *version);
 bool msl_uses_simd(LLVMValueRef thread);
-// Whether threads know no more of their number than where they are: cx->apart may be set.
+// Whether threads know no more of their number than where they are: MslVersion.apart may be set.
 bool msl_may_stand_apart(LLVMValueRef thread);
 
 // For machines whose lanes run by themselves (lane_masks.c): each call of a SIMD-group function

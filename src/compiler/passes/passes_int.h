@@ -4,7 +4,7 @@
 // divergence.c, shape.c, bits.c, position.c, emit.c, emit_inst.c, emit_packed.c, emit_memory.c,
 // emit_record.c, emit_stripe.c, emit_clamped.c, emit_helper.c, emit_atomic.c, emit_simd.c,
 // emit_texture.c, emit_tensor.c, emit_count.c, fragment.c, emit_fragment.c, emit_control.c,
-// split.c, version.c. lane_masks.c stands beside them.
+// split.c, version.c, demand.c. lane_masks.c stands beside them.
 //
 // The invariant everything rests on: the vector CFG is the structured scalar CFG (same blocks, same
 // edges), and a block runs only while at least one lane is active. So dominance never changes, and
@@ -111,6 +111,7 @@ typedef struct PartRun {
 
 typedef struct Vec {
     MslContext *cx;
+    MslVersion asked;
     Arena arena;
     LLVMContextRef llvm;
     LLVMModuleRef module;
@@ -120,7 +121,7 @@ typedef struct Vec {
     // SIMD-groups interleaved: more independent work, shared uniform loads, and barriers for
     // nothing when a step is the whole threadgroup. A segment lies within one part.
     unsigned width, parts, lanes, segment, n_segments;
-    unsigned apart; // as in MslContext
+    unsigned apart; // as in MslVersion
     unsigned part;  // being emitted
     unsigned wide;  // components of the packed operation being emitted; 0: none
     uint32_t shape[3];
@@ -227,9 +228,11 @@ int msl_taken_side(Vec *x, int block); // the successor of a forward branch that
 
 // vectorise.c
 // Runs one job on a thread function and gives what it gave; an error in it leaves nothing behind.
-Value msl_with_vec(MslContext *cx, Value thread, bool full_shape, unsigned parts,
-                   Value (*run)(Vec *x));
-void msl_analyse(Vec *x); // of a prepared function: control flow, private memory, classes
+Value msl_with_vec(MslContext *cx, Value thread, const MslVersion *asked,
+                   Value (*run)(Vec *x, void *context), void *context);
+void msl_prepare_once(Vec *x); // a thread function, however many versions it gets
+bool msl_wants_copies(Vec *x); // of an analysed one: fast for indices that meet no clamp, and slow
+void msl_analyse(Vec *x);      // of a prepared function: control flow, private memory, classes
 
 // prepare.c, prepare_memory.c
 void msl_prepare(Vec *x);
@@ -437,6 +440,7 @@ Value msl_offset_of(Vec *x, Value p, bool vector, unsigned segment);
 void msl_emit_rmw(Vec *x, Value i, Val *o);
 // The copy of i just emitted, without the lock if it needs none.
 Value msl_unlocked(Vec *x, Value i, Value copy);
+bool msl_is_locked(const Vec *x, Value i); // an atomic access of memory that others see
 
 // emit_simd.c
 void msl_emit_builtin(Vec *x, Value i, Val *o, Builtin which);
@@ -486,7 +490,12 @@ typedef struct LineTest { // a line of numbers compared with one number
 } LineTest;
 bool msl_line_test(Vec *x, Value condition, bool if_true, LineTest *t); // false: it is none
 Value msl_ask_line(Vec *x, const LineTest *t, Value first, Value bound, unsigned lane);
+// Whether lanes make an access through memory on the stack, one by one, where not all do.
+bool msl_copies_by_lane(Vec *x, Value i, bool some);
+bool msl_is_striped(Vec *x, Value load);
 void msl_find_flat(Vec *x);
+void msl_find_live_outs(Vec *x);
+bool msl_is_packed_phi(Vec *x, Value i, int b); // of block b
 void msl_emit_body(Vec *x);
 
 // split.c

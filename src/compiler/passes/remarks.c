@@ -162,7 +162,7 @@ static void remark_branch(const Vec *x, const Blk *k) {
 }
 
 void msl_remark_all(const Vec *x) {
-    if (!x->cx->remarks) return;
+    if (!x->cx->remarks || !x->asked.remarks) return;
     for (int b = 0; b < x->n_blocks; b++) {
         const Blk *k = &x->blocks[b];
         for (Value i = LLVMGetFirstInstruction(k->old); i; i = LLVMGetNextInstruction(i)) {

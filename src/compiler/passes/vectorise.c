@@ -116,7 +116,7 @@ static Value emit(Vec *x, const char *suffix, bool whole) {
     Value f = begin_function(x, suffix);
     msl_emit_body(x);
     msl_finish_fragments(x);
-    if (x->cx->split) msl_split(x);
+    if (x->asked.split) msl_split(x);
     return f;
 }
 
@@ -138,7 +138,7 @@ static Value emit_slow(Vec *x, unsigned parts) {
         msl_analyse(x);
     }
     // That of one vector serves some threads as well (codegen/wrap.c).
-    Value slow = emit(x, ".simd.slow", x->cx->whole && parts > 1);
+    Value slow = emit(x, ".simd.slow", x->asked.whole && parts > 1);
     x->parts = all;
     x->lanes = x->width * all;
     if (parts != all) msl_plan_positions(x); // who comes next analyses
@@ -170,42 +170,52 @@ static void call_slow(Vec *x, Value slow, unsigned rows) {
     msl_keep_apart(x->cx, slow);
 }
 
-static Value vectorise(Vec *x) {
-    static const char prepared[] =
-        "ingot-prepared"; // codegen may ask twice: for full and for cut groups
-    if (!LLVMGetStringAttributeAtIndex(x->thread, LLVMAttributeFunctionIndex, prepared,
-                                       sizeof prepared - 1)) {
-        msl_prepare(x);
-        if (msl_uses_matrices(x->thread)) {
-            msl_plan_positions(x);
-            msl_analyse(x); // which phis join lanes that came one way
-            msl_gather_fragments(x);
-        }
-        if (x->cx->split && msl_may_merge_loads(x)) {
-            msl_plan_positions(x);
-            msl_analyse(x);
-            if (msl_merge_loads(x)) msl_join_elements(x);
-        }
-        LLVMAddAttributeAtIndex(
-            x->thread, LLVMAttributeFunctionIndex,
-            LLVMCreateStringAttribute(x->llvm, prepared, sizeof prepared - 1, "", 0));
+void msl_prepare_once(Vec *x) {
+    static const char prepared[] = "ingot-prepared";
+    if (LLVMGetStringAttributeAtIndex(x->thread, LLVMAttributeFunctionIndex, prepared,
+                                      sizeof prepared - 1))
+        return;
+    msl_prepare(x);
+    if (msl_uses_matrices(x->thread)) {
+        msl_plan_positions(x);
+        msl_analyse(x); // which phis join lanes that came one way
+        msl_gather_fragments(x);
     }
-    msl_plan_positions(x);
-    msl_analyse(x);
+    if (x->asked.split && msl_may_merge_loads(x)) {
+        msl_plan_positions(x);
+        msl_analyse(x);
+        if (msl_merge_loads(x)) msl_join_elements(x);
+    }
+    LLVMAddAttributeAtIndex(
+        x->thread, LLVMAttributeFunctionIndex,
+        LLVMCreateStringAttribute(x->llvm, prepared, sizeof prepared - 1, "", 0));
+}
+
+bool msl_wants_copies(Vec *x) {
     x->assume = true;
-    bool versions =
-        !x->cx->unversioned && count_instructions(x) <= MAX_VERSIONED && msl_has_clamps(x);
-    x->cx->slow = NULL;
+    bool wants = !x->asked.one_copy && count_instructions(x) <= MAX_VERSIONED && msl_has_clamps(x);
     x->assume = false;
     x->entry_ok = (Map){0};
-    if (!versions) msl_remark_all(x);
-    if (!versions) return emit(x, ".simd", x->cx->whole);
+    return wants;
+}
+
+// The context is where to put the slow copy.
+static Value vectorise(Vec *x, void *context) {
+    Value *kept = context;
+    *kept = NULL;
+    msl_prepare_once(x);
+    msl_plan_positions(x);
+    msl_analyse(x);
+    if (!msl_wants_copies(x)) {
+        msl_remark_all(x);
+        return emit(x, ".simd", x->asked.whole);
+    }
     unsigned slow_parts = x->apart && x->parts >= MANY_ROWS ? SLOW_ROWS : x->parts;
-    Value slow = x->cx->slow = emit_slow(x, slow_parts);
+    Value slow = *kept = emit_slow(x, slow_parts);
     x->assume = true;
     msl_analyse(x);
     msl_remark_all(x);
-    Value fast = emit(x, ".simd.fast", x->cx->whole);
+    Value fast = emit(x, ".simd.fast", x->asked.whole);
     Value f = begin_function(x, ".simd");
     Block entry = msl_new_block(x, ""), yes = msl_new_block(x, "fast"),
           no = msl_new_block(x, "slow");
@@ -221,19 +231,17 @@ static Value vectorise(Vec *x) {
     return f;
 }
 
-LLVMValueRef msl_vectorise(MslContext *cx, LLVMValueRef thread, bool full_shape) {
-    return msl_vectorise_step(cx, thread, full_shape, 1);
-}
-
-LLVMValueRef msl_vectorise_step(MslContext *cx, LLVMValueRef thread, bool full_shape,
-                                unsigned parts) {
-    if (cx->width != 4 && cx->width != 8 && cx->width != 16 && cx->width != 32)
-        msl_fail(cx, "internal error: %u lanes", cx->width);
+LLVMValueRef msl_vectorise(MslContext *cx, LLVMValueRef thread, const MslVersion *asked,
+                           LLVMValueRef *slow) {
+    unsigned width = asked->width, parts = asked->parts;
+    LLVMValueRef unwanted;
+    if (width != 4 && width != 8 && width != 16 && width != 32)
+        msl_fail(cx, "internal error: %u lanes", width);
     if (!parts || parts > MAX_PARTS || (parts & (parts - 1)))
         msl_fail(cx, "internal error: %u vectors", parts);
-    if (cx->width * parts != 32 && msl_uses_simd(thread))
+    if (width * parts != 32 && msl_uses_simd(thread))
         msl_fail(cx, "internal error: SIMD-group functions need 32 lanes");
-    LLVMValueRef f = msl_with_vec(cx, thread, full_shape, parts, vectorise);
+    LLVMValueRef f = msl_with_vec(cx, thread, asked, vectorise, slow ? slow : &unwanted);
 #ifndef NDEBUG
     if (LLVMVerifyFunction(f, LLVMReturnStatusAction))
         msl_fail(cx, "internal error: the vector function is malformed");
@@ -241,8 +249,8 @@ LLVMValueRef msl_vectorise_step(MslContext *cx, LLVMValueRef thread, bool full_s
     return f;
 }
 
-Value msl_with_vec(MslContext *cx, Value thread, bool full_shape, unsigned parts,
-                   Value (*run)(Vec *x)) {
+Value msl_with_vec(MslContext *cx, Value thread, const MslVersion *asked,
+                   Value (*run)(Vec *x, void *context), void *context) {
     Vec *x = calloc(1, sizeof *x);
     if (!x) msl_fail(cx, "out of memory");
     *x = (Vec){.cx = cx,
@@ -250,13 +258,14 @@ Value msl_with_vec(MslContext *cx, Value thread, bool full_shape, unsigned parts
                .module = cx->module,
                .b = cx->builder,
                .dl = cx->layout,
-               .width = cx->width,
-               .parts = parts,
-               .lanes = cx->width * parts,
-               .apart = cx->apart,
+               .asked = *asked,
+               .width = asked->width,
+               .parts = asked->parts,
+               .lanes = asked->width * asked->parts,
+               .apart = asked->apart,
                .thread = thread,
-               .full = full_shape};
-    memcpy(x->shape, cx->shape, sizeof x->shape);
+               .full = asked->full_shape};
+    memcpy(x->shape, asked->shape, sizeof x->shape);
     open_types(x);
     jmp_buf outer; // an error passes through here to free the arena
     memcpy(&outer, &cx->fail, sizeof outer);
@@ -266,7 +275,7 @@ Value msl_with_vec(MslContext *cx, Value thread, bool full_shape, unsigned parts
         memcpy(&cx->fail, &outer, sizeof outer);
         longjmp(cx->fail, 1);
     }
-    Value result = run(x);
+    Value result = run(x, context);
     memcpy(&cx->fail, &outer, sizeof outer);
     base_arena_free(&x->arena);
     free(x);
