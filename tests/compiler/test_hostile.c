@@ -38,12 +38,12 @@ static const Attempt attempts[] = {
     {"@x = internal global i32 0, align 2147483648\n" PLAIN, "huge alignment"},
     {"@x = addrspace(257) global i32 0\n" PLAIN, "address space"},
     {"@llvm.used = appending global [1 x ptr] [ptr @k], section \"llvm.metadata\"\n" PLAIN,
-     "a name of ours ('llvm.used')"},
+     "a reserved name ('llvm.used')"},
     {"@llvm.global_dtors = appending global [1 x { i32, ptr, ptr }] [{ i32, ptr, ptr } { i32 0, "
      "ptr "
      "@f, ptr null }]\ndefine void @f() {\n  ret void\n}\n" PLAIN,
-     "a name of ours ('llvm.global_dtors')"},
-    {"@ingot_kernel_info = constant [64 x i8] zeroinitializer\n" PLAIN, "a name of ours"},
+     "a reserved name ('llvm.global_dtors')"},
+    {"@ingot_kernel_info = constant [64 x i8] zeroinitializer\n" PLAIN, "a reserved name"},
     // notes that change what is made or linked
     {PLAIN "!llvm.dependent-libraries = !{!0}\n!0 = !{!\"/etc/passwd\"}\n", "notes for somebody"},
     {PLAIN "!llvm.linker.options = !{!0}\n!0 = !{!\"-lc\"}\n", "notes for somebody"},
@@ -55,12 +55,12 @@ static const Attempt attempts[] = {
      "notes on an instruction"},
     {KERNEL("  store i32 %g, ptr %out, !mine !0\n") "!0 = !{}\n", "notes on an instruction"},
     // functions that mean something
-    {"define ptr @__ingot_launch() {\n  ret ptr null\n}\n" PLAIN, "with a name of ours"},
-    {"define void @ingot_kernel(ptr %a) {\n  ret void\n}\n" PLAIN, "with a name of ours"},
-    {"define void @ingot_log() {\n  ret void\n}\n" PLAIN, "with a name of ours"},
-    {"define void @ingot.linked.0() {\n  ret void\n}\n" PLAIN, "with a name of ours"},
+    {"define ptr @__ingot_launch() {\n  ret ptr null\n}\n" PLAIN, "the definition of a reserved name"},
+    {"define void @ingot_kernel(ptr %a) {\n  ret void\n}\n" PLAIN, "the definition of a reserved name"},
+    {"define void @ingot_log() {\n  ret void\n}\n" PLAIN, "the definition of a reserved name"},
+    {"define void @ingot.linked.0() {\n  ret void\n}\n" PLAIN, "the definition of a reserved name"},
     {"define ptr @_Z10__ingot_tgILm4ELm4EZ1kE1aEPvv() {\n  ret ptr null\n}\n" PLAIN,
-     "with a name of ours"},
+     "the definition of a reserved name"},
     {"declare ptr @__ingot_launch()\n" KERNEL("  %l = call ptr @__ingot_launch()\n  store i32 %g, "
                                               "ptr %l\n"),
      "a built-in function that does not exist"},

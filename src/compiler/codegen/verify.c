@@ -217,7 +217,7 @@ static void verify_global(Verify *v, LLVMValueRef g) {
     LLVMValueRef value = LLVMIsDeclaration(g) ? NULL : LLVMGetInitializer(g);
     LLVMLinkage linkage = LLVMGetLinkage(g);
     if (msl_starts(name, "llvm.") ? strcmp(name, "llvm.global_ctors") != 0 : is_reserved(name))
-        msl_refuse(v, "data with a name of ours", name);
+        msl_refuse(v, "data with a reserved name", name);
     const char *section = LLVMGetSection(g);
     if (section && *section && strcmp(section, "llvm.metadata") != 0)
         msl_refuse(v, "data in a section", section);
