@@ -25,7 +25,7 @@ from ._methods import *  # noqa: F401,F403
 
 from ._complex import *  # noqa: F401,F403
 from . import (  # noqa: E402,F401
-    _complex, _numpy, backend, cuda, data, distributed, fft, fused, linalg, nn, optim)
+    _complex, _numpy, backend, cuda, data, distributed, fft, fused, linalg, nn, optim, utils)
 
 __version__ = _tensor.__version__
 try:
@@ -41,5 +41,5 @@ __all__ = sorted({name for name in vars(_tensor) if not name.startswith("_")}
                  - {"Optimizer", "MetalBackend", "MetalOps", "MetalBuffer", "MetalPipeline",
                     "UserKernel"}
                  | set(_methods.__all__) | set(_complex.__all__)
-                 | {"backend", "cuda", "data", "distributed", "fft", "fused", "linalg", "nn", "optim", "e", "inf", "nan",
-                    "newaxis", "pi"})
+                 | {"backend", "cuda", "data", "distributed", "fft", "fused", "linalg", "nn", "optim", "utils", "e", "inf",
+                    "nan", "newaxis", "pi"})

@@ -5,13 +5,14 @@ some. Methods are put into the class Tensor here, so that there is one class."""
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from . import _tensor
 from ._tensor import Tensor, float32, int32
 
-__all__ = ["allclose", "array_equal", "einsum", "grad", "no_grad", "nonzero", "outer", "dot",
+__all__ = ["allclose", "array_equal", "einsum", "grad", "inference_mode", "no_grad", "nonzero", "outer", "dot",
            "movedim", "meshgrid", "bmm", "repeat", "quantile", "unique",
            "isclose", "take_along_axis", "concatenate", "negative",
            "absolute", "multiply", "subtract", "divide", "true_divide", "power", "mod", "invert",
@@ -54,6 +55,25 @@ class no_grad:
             with no_grad():
                 return function(*arguments, **named)
         return inside
+
+
+class inference_mode(no_grad):
+    """no_grad() under PyTorch's other name; inference_mode(False) changes nothing."""
+
+    def __init__(self, mode: bool = True) -> None:
+        self.mode = mode
+
+    def __enter__(self) -> inference_mode:
+        if self.mode:
+            super().__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.mode:
+            super().__exit__()
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        return super().__call__(function) if self.mode else function
 
 
 def _list(x: Any) -> list[Any]:
@@ -542,7 +562,9 @@ _add_methods()
 
 def save(path: Any, tensors: Any, metadata: dict[str, str] | None = None) -> None:
     """Writes a tensor to a .npy file, or a dict of named tensors to a safetensors file. The file
-    is there as a whole or not at all."""
+    is there as a whole or not at all. save(tensors, path), PyTorch's order, is the same."""
+    if isinstance(path, (Tensor, Mapping)) and isinstance(tensors, (str, os.PathLike)):
+        path, tensors = tensors, path
     if isinstance(tensors, Tensor):
         if metadata:
             raise ValueError("save(): a .npy file has no metadata")

@@ -4,6 +4,7 @@ they share memory, and reading files and decoding pictures leaves Python's lock.
 
 from __future__ import annotations
 
+import bisect
 import collections
 import concurrent.futures
 import itertools
@@ -14,7 +15,7 @@ from typing import Any
 from . import _tensor
 from ._tensor import Tensor
 
-__all__ = ["DataLoader", "Dataset", "Subset", "TensorDataset", "default_collate", "random_split"]
+__all__ = ["ConcatDataset", "DataLoader", "Dataset", "Subset", "TensorDataset", "default_collate", "random_split"]
 
 
 class Dataset:
@@ -65,6 +66,26 @@ class Subset(Dataset):
         return len(self.indices)
 
 
+class ConcatDataset(Dataset):
+    """The samples of several datasets, one after the other."""
+
+    def __init__(self, datasets: Iterable[Any]) -> None:
+        self.datasets = list(datasets)
+        self.cumulative_sizes = list(itertools.accumulate(len(dataset) for dataset in self.datasets))
+        if not self.datasets:
+            raise ValueError("ConcatDataset: no datasets")
+
+    def __getitem__(self, i: int) -> Any:
+        place = i + len(self) if i < 0 else i
+        if not 0 <= place < len(self):
+            raise IndexError(f"sample {i} of {len(self)}")
+        k = bisect.bisect_right(self.cumulative_sizes, place)
+        return self.datasets[k][place - (self.cumulative_sizes[k - 1] if k else 0)]
+
+    def __len__(self) -> int:
+        return self.cumulative_sizes[-1]
+
+
 def random_split(dataset: Any, lengths: Sequence[float], seed: int | None = None) -> list[Subset]:
     """Parts of a dataset, by numbers of samples or by fractions that add up to 1."""
     n = len(dataset)
@@ -108,18 +129,25 @@ def default_collate(samples: Sequence[Any]) -> Any:
 class DataLoader:
     """Batches of a dataset. shuffle: in a new order in each pass; the same seed gives the same
     orders. sampler: an order of one's own. num_workers: threads that fetch batches ahead, at most
-    prefetch_factor each; batches come in order in any case."""
+    prefetch_factor each; batches come in order in any case. batch_sampler: lists of places, a batch
+    each. pin_memory and persistent_workers are PyTorch's and change nothing: memory is the host's, and
+    threads start in no time."""
 
     def __init__(self, dataset: Any, batch_size: int = 1, shuffle: bool = False,
                  sampler: Iterable[int] | None = None, num_workers: int = 0,
                  collate_fn: Callable[[list[Any]], Any] | None = None, drop_last: bool = False,
-                 seed: int | None = None, prefetch_factor: int = 2) -> None:
+                 seed: int | None = None, prefetch_factor: int = 2, *,
+                 batch_sampler: Iterable[Sequence[int]] | None = None, pin_memory: bool = False,
+                 persistent_workers: bool = False) -> None:
         if batch_size < 1 or num_workers < 0 or prefetch_factor < 1:
             raise ValueError(f"DataLoader: a batch_size of {batch_size}, {num_workers} workers, "
                              f"{prefetch_factor} batches ahead")
         if shuffle and sampler is not None:
             raise ValueError("DataLoader: a sampler has an order already, and shuffle is another")
+        if batch_sampler is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
+            raise ValueError("DataLoader: a batch_sampler has batch_size, shuffle, sampler and drop_last in it")
         self.dataset, self.batch_size, self.shuffle = dataset, batch_size, shuffle
+        self.batch_sampler = batch_sampler
         self.sampler, self.num_workers, self.drop_last = sampler, num_workers, drop_last
         self.collate_fn, self.prefetch_factor = collate_fn, prefetch_factor
         seed = _tensor._next_seed() if seed is None and shuffle else seed
@@ -127,6 +155,8 @@ class DataLoader:
 
     def __len__(self) -> int:
         """The number of batches."""
+        if self.batch_sampler is not None:
+            return len(self.batch_sampler)  # type: ignore[arg-type]
         n = len(self.dataset if self.sampler is None else self.sampler)  # type: ignore[arg-type]
         return n // self.batch_size if self.drop_last else -(-n // self.batch_size)
 
@@ -140,6 +170,9 @@ class DataLoader:
         return order
 
     def _batches(self) -> Iterator[list[int]]:
+        if self.batch_sampler is not None:
+            yield from map(list, self.batch_sampler)
+            return
         order = iter(self._order())
         while places := list(itertools.islice(order, self.batch_size)):
             if len(places) == self.batch_size or not self.drop_last:

@@ -565,3 +565,75 @@ def test_steps_are_counted_for_each_parameter(T):
     (3 * b).sum().backward()
     optimizer.step()
     near(b, [0.75], 1e-4)
+
+
+# ---- Names of tutorials ----
+
+@both
+def test_batches(T):
+    data = T.utils.data
+    x = data.TensorDataset(T.arange(10).reshape(5, 2), T.arange(5))
+    batches = list(data.DataLoader(x, batch_size=2, pin_memory=False))
+    assert [y.tolist() for _, y in batches] == [[0, 1], [2, 3], [4]] and batches[1][0].tolist() == [[4, 5], [6, 7]]
+    assert len(data.DataLoader(x, batch_size=2, drop_last=True)) == 2
+    assert sorted(y.item() for _, y in data.DataLoader(x, shuffle=True)) == [0, 1, 2, 3, 4]
+    assert [y.tolist() for _, y in data.DataLoader(x, batch_sampler=[[4, 0], [1]])] == [[4, 0], [1]]
+    both_of = data.ConcatDataset([data.Subset(x, [3, 1]), x])
+    assert len(both_of) == 7 and [both_of[i][1].item() for i in (0, 1, 2, -1)] == [3, 1, 0, 4]
+    parts = data.random_split(x, [3, 2])
+    assert sorted(y.item() for part in parts for _, y in part) == [0, 1, 2, 3, 4] and len(parts[1]) == 2
+    for bad in (lambda: both_of[-8], lambda: data.ConcatDataset([])[0],
+                lambda: data.DataLoader(x, batch_size=2, batch_sampler=[[1]]), lambda: data.random_split(x, [3, 3])):
+        with pytest.raises((ValueError, IndexError, AssertionError)):
+            bad()
+
+
+@both
+def test_parameters_as_a_vector(T):
+    utils = T.nn.utils
+    a, b = leaf(T, [[1.0, 2.0], [3.0, 4.0]]), leaf(T, [5.0])
+    vector = utils.parameters_to_vector([a, b])
+    assert vector.tolist() == [1, 2, 3, 4, 5]
+    vector.sum().backward()
+    assert a.grad.tolist() == [[1, 1], [1, 1]]
+    utils.vector_to_parameters(T.tensor([6.0, 7.0, 8.0, 9.0, 10.0]), [a, b])
+    assert a.tolist() == [[6, 7], [8, 9]] and b.tolist() == [10] and a.requires_grad and a.is_leaf
+    with pytest.raises(Failure):
+        utils.vector_to_parameters(T.tensor([1.0, 2.0]), [a, b])
+
+
+@both
+def test_limits_for_gradients(T):
+    """Gradients (3, 3) and (-4): norms sqrt(34), 10 and 4 by 2, 1 and the greatest."""
+    for norm_type, want in ((2.0, 34 ** 0.5), (1, 10), (float("inf"), 4)):
+        a, b, unused = leaf(T, [1.0, 1.0]), leaf(T, [1.0]), leaf(T, [1.0])
+        (3 * a.sum() - 4 * b.sum()).backward()
+        near(T.nn.utils.clip_grad_norm_([a, b, unused], 100.0, norm_type=norm_type), want)
+        near(a.grad, [3, 3])
+        T.nn.utils.clip_grad_norm_([a, b, unused], 1.0, norm_type=norm_type)
+        near(a.grad, [3 / want, 3 / want])
+        near(b.grad, [-4 / want])
+        T.nn.utils.clip_grad_value_([a, b], 0.01)
+        near(b.grad, [-0.01])
+
+
+@both
+def test_inference_mode(T):
+    w = leaf(T, [1.0])
+    with T.inference_mode():
+        assert not (w * 2).requires_grad
+    with T.inference_mode(False):
+        assert (w * 2).requires_grad
+
+    @T.inference_mode()
+    def twice(x):
+        return x * 2
+    assert not twice(w).requires_grad and (w * 2).requires_grad
+
+
+@both
+def test_save_takes_the_tensors_first(T, tmp_path):
+    T.save({"a": T.tensor([1.0, 2.0])}, tmp_path / "a")
+    assert T.load(tmp_path / "a")["a"].tolist() == [1, 2]
+    T.save(T.tensor([3]), str(tmp_path / "b"))
+    assert T.load(str(tmp_path / "b")).tolist() == [3]

@@ -6,11 +6,10 @@ numbers they start with are PyTorch's, so that files go both ways.
     loss = nn.functional.cross_entropy(net(x), labels)
 """
 
-from . import functional, init
+from . import functional, init, utils
 from .activations import (
     ELU, GELU, LeakyReLU, LogSoftmax, ReLU, Sigmoid, SiLU, Sine, Softmax, Softplus, Tanh)
 from .attention import MultiheadAttention
-from .clip import clip_grad_norm_, clip_grad_value_
 from .layers import (
     AdaptiveAvgPool2d, AvgPool2d, Conv1d, Conv2d, ConvTranspose1d, ConvTranspose2d, Dropout,
     Embedding, Flatten, Identity, Linear, MaxPool2d)
@@ -19,6 +18,7 @@ from .losses import (
 from .module import Module, ModuleList, Parameter, Sequential
 from .norms import BatchNorm1d, BatchNorm2d, GroupNorm, LayerNorm, RMSNorm
 from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
+from .utils import clip_grad_norm_, clip_grad_value_
 
 __all__ = ["Parameter", "Module", "Sequential", "ModuleList", "Linear", "Conv2d", "Conv1d",
            "ConvTranspose2d", "ConvTranspose1d", "MultiheadAttention", "RNN", "LSTM", "GRU",
@@ -27,5 +27,5 @@ __all__ = ["Parameter", "Module", "Sequential", "ModuleList", "Linear", "Conv2d"
            "Embedding", "ReLU", "GELU", "SiLU", "Sigmoid", "Tanh", "LeakyReLU", "ELU", "Softplus",
            "Softmax", "LogSoftmax", "Flatten", "Identity", "MaxPool2d", "AvgPool2d",
            "AdaptiveAvgPool2d", "Sine", "MSELoss", "L1Loss", "HuberLoss", "BCELoss",
-           "BCEWithLogitsLoss", "CrossEntropyLoss", "functional", "init", "clip_grad_norm_",
-           "clip_grad_value_"]
+           "BCEWithLogitsLoss", "CrossEntropyLoss", "functional", "init", "utils",
+           "clip_grad_norm_", "clip_grad_value_"]

@@ -17,14 +17,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from . import _tensor
-from ._methods import load, save
-from ._tensor import Tensor
-from .nn import clip_grad_norm_, clip_grad_value_
+from .. import _tensor
+from .._methods import load, save
+from .._tensor import Tensor
+from ..nn import clip_grad_norm_, clip_grad_value_
+from . import lr_scheduler
+from .lr_scheduler import CosineAnnealingLR
+from .schedules import ConstantLR, CosineLR, ExponentialLR, LinearLR, Schedule, StepLR
 
 __all__ = ["Optimizer", "SGD", "Adam", "AdamW", "RMSprop", "ParameterGroup", "Schedule",
            "ConstantLR", "StepLR", "ExponentialLR", "CosineLR", "CosineAnnealingLR", "LinearLR",
-           "clip_grad_norm_", "clip_grad_value_"]
+           "lr_scheduler", "clip_grad_norm_", "clip_grad_value_"]
 
 
 class ParameterGroup(Mapping[str, Any]):
@@ -47,6 +50,10 @@ class ParameterGroup(Mapping[str, Any]):
         if name != "lr":
             raise KeyError(f"only lr can be set, not {name}")
         self._optimizer._native.set_rate(self._index, _rate(value))
+
+    def _initial(self) -> float:
+        """The rate before the first schedule; PyTorch keeps it under this name."""
+        return self._options.setdefault("initial_lr", self["lr"])
 
     def __iter__(self) -> Iterator[str]:
         return iter(("params", "lr", *(name for name in self._options if name != "lr")))
@@ -233,104 +240,3 @@ class RMSprop(Optimizer):
                  weight_decay: float = 0.0, momentum: float = 0.0) -> None:
         super().__init__(params, {"lr": lr, "alpha": alpha, "eps": eps,
                                   "weight_decay": weight_decay, "momentum": momentum})
-
-
-# ---- Learning rates ----
-
-class Schedule:
-    """Sets the rates of an optimiser. In the first `warmup` steps they rise from rate / warmup to
-    what the groups have now; step() goes on to the next."""
-
-    _kind = 0
-
-    def __init__(self, optimizer: Optimizer, period: int = 0, gamma: float = 1.0,
-                 min_rate: float = 0.0, warmup: int = 0) -> None:
-        if warmup < 0 or period < 0:
-            raise ValueError("steps are not negative")
-        self.optimizer = optimizer
-        self.base_rates = [group["lr"] for group in optimizer.param_groups]
-        self.warmup, self.period, self.gamma, self.min_rate = warmup, period, gamma, min_rate
-        self.last_step = 0
-        self._set()
-
-    def rate(self, step: int, base: float) -> float:
-        """The rate of a step; the first is 0."""
-        return _tensor._schedule_rate(self._kind, base, self.warmup, self.period, self.gamma,
-                                      self.min_rate, step)
-
-    def _set(self) -> None:
-        for group, base in zip(self.optimizer.param_groups, self.base_rates):
-            group["lr"] = self.rate(self.last_step, base)
-
-    def step(self) -> None:
-        """The rates of the next step."""
-        self.last_step += 1
-        self._set()
-
-    def get_last_lr(self) -> list[float]:
-        """The rates of the groups now."""
-        return [group["lr"] for group in self.optimizer.param_groups]
-
-    def state_dict(self) -> dict[str, Any]:
-        """Where it is."""
-        return {"last_step": self.last_step, "base_rates": list(self.base_rates)}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on where state_dict() was."""
-        self.last_step = int(state["last_step"])
-        self.base_rates = list(state["base_rates"])
-        self._set()
-
-
-class ConstantLR(Schedule):
-    """No change after the warm-up."""
-
-    def __init__(self, optimizer: Optimizer, warmup: int = 0) -> None:
-        super().__init__(optimizer, warmup=warmup)
-
-
-class StepLR(Schedule):
-    """Times gamma every step_size steps."""
-
-    _kind = 1
-
-    def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1,
-                 warmup: int = 0) -> None:
-        super().__init__(optimizer, step_size, gamma, warmup=warmup)
-
-
-class ExponentialLR(Schedule):
-    """Times gamma every step."""
-
-    _kind = 2
-
-    def __init__(self, optimizer: Optimizer, gamma: float, warmup: int = 0) -> None:
-        super().__init__(optimizer, 0, gamma, warmup=warmup)
-
-
-class CosineLR(Schedule):
-    """By half a cosine down to min_rate after `period` steps, where it stays."""
-
-    _kind = 3
-
-    def __init__(self, optimizer: Optimizer, period: int, min_rate: float = 0.0,
-                 warmup: int = 0) -> None:
-        super().__init__(optimizer, period, 1.0, min_rate, warmup)
-
-
-class CosineAnnealingLR(CosineLR):
-    """CosineLR with PyTorch's names."""
-
-    def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0,
-                 warmup: int = 0) -> None:
-        super().__init__(optimizer, T_max, eta_min, warmup)
-
-
-class LinearLR(Schedule):
-    """Straight down to min_rate after `period` steps, where it stays."""
-
-    _kind = 4
-
-    def __init__(self, optimizer: Optimizer, period: int, min_rate: float = 0.0,
-                 warmup: int = 0) -> None:
-        super().__init__(optimizer, period, 1.0, min_rate, warmup)
