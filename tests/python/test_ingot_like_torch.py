@@ -637,3 +637,57 @@ def test_save_takes_the_tensors_first(T, tmp_path):
     assert T.load(tmp_path / "a")["a"].tolist() == [1, 2]
     T.save(T.tensor([3]), str(tmp_path / "b"))
     assert T.load(str(tmp_path / "b")).tolist() == [3]
+
+
+@both
+def test_normalize(T):
+    F = T.nn.functional
+    x = leaf(T, [[3.0, 4.0], [0.0, 0.0]])
+    near(F.normalize(x), [[0.6, 0.8], [0, 0]])
+    near(F.normalize(x, p=1.0, dim=-1), [[3 / 7, 4 / 7], [0, 0]])
+    near(F.normalize(x, dim=0), [[1, 1], [0, 0]])
+    F.normalize(x[:1])[0, 0].backward()
+    near(x.grad, [[16 / 125, -12 / 125], [0, 0]])  # (1 - 0.36) / 5 and -0.48 / 5
+
+
+@both
+def test_padding_same(T):
+    """Ones with ones: how many taps lie on the row. Of an even number of taps one more lies behind."""
+    F = T.nn.functional
+    x = T.ones(1, 1, 5)
+    assert F.conv1d(x, T.ones(1, 1, 3), padding="same").tolist() == [[[2, 3, 3, 3, 2]]]
+    assert F.conv1d(x, T.ones(1, 1, 4), padding="same").tolist() == [[[3, 4, 4, 3, 2]]]
+    assert F.conv1d(x, T.ones(1, 1, 2), padding="same", dilation=3).tolist() == [[[1, 2, 2, 1, 1]]]
+    assert F.conv1d(x, T.ones(1, 1, 4), padding="valid").tolist() == [[[4, 4]]]
+    layer = T.nn.Conv2d(2, 3, (3, 4), padding="same", dilation=(2, 1))
+    assert tuple(layer(T.ones(1, 2, 7, 6)).shape) == (1, 3, 7, 6)
+    assert tuple(T.nn.Conv1d(2, 3, 5, padding="same")(T.ones(1, 2, 7)).shape) == (1, 3, 7)
+    for bad in (lambda: T.nn.Conv2d(1, 1, 3, stride=2, padding="same"), lambda: F.conv1d(x, T.ones(1, 1, 3), padding="full"),
+                lambda: F.conv1d(x, T.ones(1, 1, 3), stride=2, padding="same")):
+        with pytest.raises(Failure):
+            bad()
+
+
+@both
+def test_pictures_of_another_size(T):
+    F = T.nn.functional
+    row, picture = T.tensor([[[0.0, 4.0, 8.0]]]), T.tensor([[[[0.0, 1.0], [2.0, 3.0]]]])
+    assert F.interpolate(row, size=6).tolist() == [[[0, 0, 4, 4, 8, 8]]]
+    assert F.interpolate(row, scale_factor=1.5).tolist() == [[[0, 0, 4, 8]]]  # at i / 1.5
+    assert F.interpolate(row, size=2, mode="nearest-exact").tolist() == [[[0, 8]]]  # at 0.75 and 2.25
+    near(F.interpolate(row, size=5, mode="linear", align_corners=True), [[[0, 2, 4, 6, 8]]])
+    near(F.interpolate(row, size=6, mode="linear"), [[[0, 1, 3, 5, 7, 8]]])  # at -0.25, 0.25, 0.75, ...
+    near(F.interpolate(picture, scale_factor=2, mode="bilinear", align_corners=False),
+         [[[[0, 0.25, 0.75, 1], [0.5, 0.75, 1.25, 1.5], [1.5, 1.75, 2.25, 2.5], [2, 2.25, 2.75, 3]]]])
+    near(T.nn.Upsample((3, 1), mode="bilinear", align_corners=True)(picture), [[[[0], [1], [2]]]])
+    assert tuple(F.interpolate(T.ones(2, 3, 2, 2, 2), size=(4, 3, 5), mode="trilinear").shape) == (2, 3, 4, 3, 5)
+    w = leaf(T, [[[0.0, 4.0, 8.0]]])
+    F.interpolate(w, size=6, mode="linear")[0, 0, 1].backward()
+    near(w.grad, [[[0.75, 0.25, 0]]])
+    for old, new in ((1, 49), (7, 49), (3, 41), (5, 3)):
+        near(F.interpolate(T.arange(old).float().reshape(1, 1, old), size=new), [[[i * old // new for i in range(new)]]])
+    for bad in (lambda: F.interpolate(row), lambda: F.interpolate(row, 2, 2.0), lambda: F.interpolate(row, 4, mode="cubist"),
+                lambda: F.interpolate(row, 4, mode="bilinear"), lambda: F.interpolate(row, 4, align_corners=True),
+                lambda: F.interpolate(row, (2, 2)), lambda: F.interpolate(row, 0)):
+        with pytest.raises((*Failure, NotImplementedError)):
+            bad()

@@ -18,6 +18,7 @@ from .losses import (
 from .module import Module, ModuleList, Parameter, Sequential
 from .norms import BatchNorm1d, BatchNorm2d, GroupNorm, LayerNorm, RMSNorm
 from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
+from .resize import Upsample
 from .utils import clip_grad_norm_, clip_grad_value_
 
 __all__ = ["Parameter", "Module", "Sequential", "ModuleList", "Linear", "Conv2d", "Conv1d",
@@ -27,5 +28,5 @@ __all__ = ["Parameter", "Module", "Sequential", "ModuleList", "Linear", "Conv2d"
            "Embedding", "ReLU", "GELU", "SiLU", "Sigmoid", "Tanh", "LeakyReLU", "ELU", "Softplus",
            "Softmax", "LogSoftmax", "Flatten", "Identity", "MaxPool2d", "AvgPool2d",
            "AdaptiveAvgPool2d", "Sine", "MSELoss", "L1Loss", "HuberLoss", "BCELoss",
-           "BCEWithLogitsLoss", "CrossEntropyLoss", "functional", "init", "utils",
+           "BCEWithLogitsLoss", "CrossEntropyLoss", "Upsample", "functional", "init", "utils",
            "clip_grad_norm_", "clip_grad_value_"]

@@ -8,26 +8,69 @@ from typing import Any
 
 from .. import _tensor
 from .._tensor import (
-    Tensor, adaptive_avg_pool2d, avg_pool2d, batch_norm, conv1d, conv2d, conv_transpose1d,
+    Tensor, adaptive_avg_pool2d, avg_pool2d, batch_norm, conv_transpose1d,
     conv_transpose2d, dropout, elu, gelu, group_norm, huber_loss, layer_norm, leaky_relu,
     log_softmax, mae_loss, max_pool2d, mse_loss, one_hot, pad, relu, rms_norm,
     sigmoid, silu, softmax, softplus, tanh)
 from .._tensor import bce_logits_loss as binary_cross_entropy_with_logits
 from .._tensor import bce_loss as binary_cross_entropy
 from .._tensor import mae_loss as l1_loss
+from .resize import interpolate
 
 __all__ = ["linear", "embedding", "mse_loss", "l1_loss", "mae_loss", "huber_loss",
            "binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy", "relu",
            "gelu", "silu", "sigmoid", "tanh", "softplus", "leaky_relu", "elu", "softmax",
            "log_softmax", "dropout", "layer_norm", "rms_norm", "batch_norm", "group_norm",
            "conv1d", "conv2d", "conv_transpose1d", "conv_transpose2d", "max_pool2d", "avg_pool2d",
-           "adaptive_avg_pool2d", "one_hot", "pad", "scaled_dot_product_attention"]
+           "adaptive_avg_pool2d", "one_hot", "pad", "interpolate", "normalize",
+           "scaled_dot_product_attention"]
 
 
 def linear(x: Any, weight: Any, bias: Any = None) -> Tensor:
     """x @ weight.T + bias: weight (out, in)."""
     y = _tensor.matmul(x, _tensor.asarray(weight).mT)
     return y if bias is None else y + bias
+
+
+def normalize(input: Any, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
+    """x / max(norm, eps): vectors of length 1 along an axis; those that are 0 stay 0."""
+    x = _tensor.asarray(input)
+    return x / x.norm(p, axis=dim, keepdim=True).clamp(eps)
+
+
+def _padded(x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, axes: int) -> tuple[Any, Any]:
+    """What a convolution with padding="same" or "valid" is without the word. Where one side needs one
+    zero more, it is the one behind, and x gets it here."""
+    if not isinstance(padding, str):
+        return x, padding
+    if padding not in ("same", "valid"):
+        raise ValueError(f'padding is "same", "valid" or a number, not {padding!r}')
+    if padding == "valid":
+        return x, 0
+    steps, gaps = ((v,) * axes if isinstance(v, int) else tuple(v) for v in (stride, dilation))
+    if any(step != 1 for step in steps):
+        raise ValueError(f'padding="same" goes with a stride of 1, not {stride}')
+    zeros = [gap * (taps - 1) for gap, taps in zip(gaps, _tensor.asarray(weight).shape[-axes:])]
+    x = _tensor.asarray(x)
+    for i, n in enumerate(zeros):
+        if n % 2:
+            x = _tensor.pad(x, x.ndim - axes + i, 0, 1)
+    half = tuple(n // 2 for n in zeros)
+    return x, half if axes > 1 else half[0]
+
+
+def conv1d(x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+           groups: int = 1) -> Tensor:
+    """x (N, C, L) with weight (O, C / groups, K) and bias (O). padding: a number, "same" or "valid"."""
+    x, padding = _padded(x, weight, stride, padding, dilation, 1)
+    return _tensor.conv1d(x, weight, bias, stride, padding, dilation, groups)
+
+
+def conv2d(x: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+           groups: int = 1) -> Tensor:
+    """x (N, C, H, W) with weight (O, C / groups, KH, KW) and bias (O). padding: numbers, "same" or "valid"."""
+    x, padding = _padded(x, weight, stride, padding, dilation, 2)
+    return _tensor.conv2d(x, weight, bias, stride, padding, dilation, groups)
 
 
 def embedding(ids: Any, weight: Any) -> Tensor:

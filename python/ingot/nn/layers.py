@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import _tensor
 from .._tensor import Tensor
-from .functional import linear
+from .functional import conv1d, conv2d, linear
 from .module import Module, Parameter
 
 
@@ -44,9 +44,10 @@ def _pair(value: Any) -> tuple[int, int]:
 
 
 class Conv2d(Module):
-    """x (N, in, H, W): weight (out, in / groups, height, width), bias (out)."""
+    """x (N, in, H, W): weight (out, in / groups, height, width), bias (out). padding may
+    be "same"."""
 
-    _function = staticmethod(_tensor.conv2d)
+    _function = staticmethod(conv2d)
     _axes = 2
 
     def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1,
@@ -55,6 +56,8 @@ class Conv2d(Module):
         super().__init__()
         if groups < 1 or in_channels % groups or out_channels % groups:
             raise ValueError(f"{groups} groups of {in_channels} and {out_channels} channels")
+        if padding == "same" and any(step != 1 for step in _pair(stride)):
+            raise ValueError(f'padding="same" goes with a stride of 1, not {stride}')
         kernel = _pair(kernel_size)[:self._axes]
         self.in_channels, self.out_channels, self.kernel_size = in_channels, out_channels, kernel
         self.stride, self.padding, self.dilation, self.groups = stride, padding, dilation, groups
@@ -73,7 +76,7 @@ class Conv2d(Module):
 class Conv1d(Conv2d):
     """x (N, in, L): weight (out, in / groups, length), bias (out)."""
 
-    _function = staticmethod(_tensor.conv1d)
+    _function = staticmethod(conv1d)
     _axes = 1
 
 
