@@ -14,7 +14,7 @@ from ._tensor import Tensor, float32, int32
 
 __all__ = ["allclose", "array_equal", "einsum", "grad", "inference_mode", "no_grad", "nonzero", "outer", "dot",
            "movedim", "meshgrid", "bmm", "repeat", "quantile", "unique",
-           "isclose", "take_along_axis", "concatenate", "negative",
+           "isclose", "take_along_axis", "compile", "concatenate", "negative",
            "absolute", "multiply", "subtract", "divide", "true_divide", "power", "mod", "invert",
            "bitwise_left_shift", "bitwise_right_shift", "randint", "eval", "device", "clip", "max", "min", "median", "Places",
            "unbind", "take", "scalar_tensor", "pool", "pool_statistics",
@@ -369,6 +369,12 @@ def eval(*tensors: Any) -> Any:
 
 
 # ---- The device ----
+
+def compile(model: Any = None, **options: Any) -> Any:
+    """The function or module itself: operations are recorded and fused without it. For programs that
+    call torch.compile(), also as a decorator with options, which change nothing."""
+    return model if model is not None else lambda function: function
+
 
 def device(name: Any = "metal", index: int | None = None) -> _tensor.Device:
     """The device of a name: "cpu", "cuda", "cuda:1", "mps" (the default Metal device); device("cuda", 1)."""

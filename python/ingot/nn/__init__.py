@@ -19,10 +19,12 @@ from .module import Module, ModuleList, Parameter, Sequential
 from .norms import BatchNorm1d, BatchNorm2d, GroupNorm, LayerNorm, RMSNorm
 from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNCell
 from .resize import Upsample
+from .transformer import TransformerEncoder, TransformerEncoderLayer
 from .utils import clip_grad_norm_, clip_grad_value_
 
 __all__ = ["Parameter", "Module", "Sequential", "ModuleList", "Linear", "Conv2d", "Conv1d",
-           "ConvTranspose2d", "ConvTranspose1d", "MultiheadAttention", "RNN", "LSTM", "GRU",
+           "ConvTranspose2d", "ConvTranspose1d", "MultiheadAttention",
+           "TransformerEncoder", "TransformerEncoderLayer", "RNN", "LSTM", "GRU",
            "RNNCell", "LSTMCell", "GRUCell",
            "BatchNorm1d", "BatchNorm2d", "LayerNorm", "RMSNorm", "GroupNorm", "Dropout",
            "Embedding", "ReLU", "GELU", "SiLU", "Sigmoid", "Tanh", "LeakyReLU", "ELU", "Softplus",

@@ -198,6 +198,11 @@ def _check(options: Mapping[str, Any]) -> None:
         raise ValueError("nesterov needs a momentum, and no dampening")
 
 
+def _no_amsgrad(amsgrad: bool) -> None:
+    if amsgrad:
+        raise ValueError("amsgrad: the greatest mean square is not kept; Adam and AdamW are there without it")
+
+
 class SGD(Optimizer):
     """Steps against the gradient, with momentum (the first velocity is the gradient)."""
 
@@ -215,7 +220,8 @@ class Adam(Optimizer):
     _kind = 1
 
     def __init__(self, params: Any, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
-                 eps: float = 1e-8, weight_decay: float = 0.0) -> None:
+                 eps: float = 1e-8, weight_decay: float = 0.0, amsgrad: bool = False) -> None:
+        _no_amsgrad(amsgrad)
         super().__init__(params, {"lr": lr, "beta1": betas[0], "beta2": betas[1], "eps": eps,
                                   "weight_decay": weight_decay})
 
@@ -226,7 +232,8 @@ class AdamW(Optimizer):
     _kind = 2
 
     def __init__(self, params: Any, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
-                 eps: float = 1e-8, weight_decay: float = 1e-2) -> None:
+                 eps: float = 1e-8, weight_decay: float = 1e-2, amsgrad: bool = False) -> None:
+        _no_amsgrad(amsgrad)
         super().__init__(params, {"lr": lr, "beta1": betas[0], "beta2": betas[1], "eps": eps,
                                   "weight_decay": weight_decay})
 
