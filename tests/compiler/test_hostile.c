@@ -55,8 +55,10 @@ static const Attempt attempts[] = {
      "notes on an instruction"},
     {KERNEL("  store i32 %g, ptr %out, !mine !0\n") "!0 = !{}\n", "notes on an instruction"},
     // functions that mean something
-    {"define ptr @__ingot_launch() {\n  ret ptr null\n}\n" PLAIN, "the definition of a reserved name"},
-    {"define void @ingot_kernel(ptr %a) {\n  ret void\n}\n" PLAIN, "the definition of a reserved name"},
+    {"define ptr @__ingot_launch() {\n  ret ptr null\n}\n" PLAIN,
+     "the definition of a reserved name"},
+    {"define void @ingot_kernel(ptr %a) {\n  ret void\n}\n" PLAIN,
+     "the definition of a reserved name"},
     {"define void @ingot_log() {\n  ret void\n}\n" PLAIN, "the definition of a reserved name"},
     {"define void @ingot.linked.0() {\n  ret void\n}\n" PLAIN, "the definition of a reserved name"},
     {"define ptr @_Z10__ingot_tgILm4ELm4EZ1kE1aEPvv() {\n  ret ptr null\n}\n" PLAIN,
