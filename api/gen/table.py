@@ -25,7 +25,32 @@ A line is a row, `#` begins a comment, rows below a protocol or class belong to 
                                               where the type is null_resettable; nullability is Apple's
     slot TYPE name                            a property that programs do not see
     default name EXPRESSION                   of a property of the superclass
+    doc name TEXT                             Python's docstring of a row of the superclass
     - (TYPE)selector:(TYPE)name ... [=> BINDING]
+    ours ROW                                  a property, method or class that is not Apple's: Python has it, Objective-C
+                                              does not
+
+Python's part of a row stands behind `::`, the docstring last: `:: TEXT`, or `:: SIGNATURE :: TEXT` where the rule
+(python/rows.py) would give another signature than pymetal has. A row without it is not pymetal's, and a class is
+pymetal's by a row below it:
+
+    python "TEXT" [name NAME] [factory NAME] [constructible] [kept] [fill] [slots NAME] [props NAME]
+           [free_aux FUNCTION] [called FUNCTION] [inherits FIELD] [without FIELD]
+    python hand NAME ...
+                                              factory: the class method that makes one with Metal's defaults;
+                                              kept: it keeps the object that gave it; fill: fill_NAME is for hand-written
+                                              code too; slots, props, free_aux, called: of python/pymetal_ext;
+                                              inherits: the superclass's fields stand behind this one ("first": before
+                                              all), not at the end; without: one of them that it lacks; hand: methods of
+                                              python/pymetal_ext
+
+Rows `c` and `.` below a class are C's plain accessors (accessor_rows.py).
+
+Marks stand behind a row's binding, before Python's part: [KEY=VALUE, ...].
+    swift=copy(from:to:)                      Apple's name in Swift where the rule (names.py: swift) gives another: of a method with
+                                              its labels, else (property, enumerator, class) a word; `swift=-`: Swift has it
+                                              by hand (NS_REFINED_FOR_SWIFT)
+    since=macos13.0                           the first macOS that has it; without: its owner's, else Metal's first (SINCE)
 
 Bindings of methods: nothing (the rule of names: names.py), a function of include/ingot ("owned"
 behind it: it gives a reference; "array": it and NAME_count make a NSArray; "with A, B": more arguments
@@ -41,12 +66,21 @@ import collections
 import pathlib
 import re
 import shlex
+from accessor_rows import read_accessor, read_group
 
-Property = collections.namedtuple("Property", "type name readonly getter made default binding where hidden")
-Method = collections.namedtuple("Method", "static result selector params binding where")
-Enum = collections.namedtuple("Enum", "kind base name doc items header python")  # python: the words of its row
-Item = collections.namedtuple("Item", "name value marks doc")
-Struct = collections.namedtuple("Struct", "name tag fields header")
+# swift, since: what the marks say, or None (Api.since: with what is inherited); python: (signature, docstring) or None.
+Property = collections.namedtuple("Property", "type name readonly getter made default binding where hidden swift since python",
+                                  defaults=[None, None, None])
+Method = collections.namedtuple("Method", "static result selector params binding where swift since python",
+                                defaults=[None, None, None])
+Enum = collections.namedtuple("Enum", "kind base name doc items header python swift since",  # python: the words of its row
+                              defaults=[None, None])
+Item = collections.namedtuple("Item", "name value marks doc swift since", defaults=[None, None])
+Struct = collections.namedtuple("Struct", "name tag fields header swift since", defaults=[None, None])
+
+SINCE = "macos10.11"
+MARK = r"(?:(?:swift|since)=[^\s,\]]+|objc|ours|nopython)"
+MARKS = re.compile(rf" \[({MARK}(?:, {MARK})*)\](?= // |$)")
 
 
 class Class:
@@ -54,16 +88,20 @@ class Class:
 
     def __init__(self, kind, name, parent, header):
         self.kind, self.name, self.parent, self.header = kind, name, parent, header
-        self.on = self.fills = self.item = self.bytes = None
-        self.count, self.defaults = 0, {}
+        self.on = self.fills = self.item = self.bytes = self.swift = self.since = None
+        self.count, self.defaults, self.docs = 0, {}, {}
         self.after = self.byhand = self.values = self.program = False
-        self.properties, self.methods = [], []
+        self.properties, self.methods, self.accessors = [], [], []
+        self.rows = []  # both in their order, with ours
+        self.python, self.hand = [], []  # the words of its row, and methods of Python's by hand
 
 
 class Api:
     def __init__(self):
         self.enums, self.structs, self.typedefs, self.blocks = {}, {}, {}, {}
         self.strings, self.classes, self.order, self.headers = {}, {}, [], []
+        self.ours = []  # classes that are not Apple's
+        self.lists = {}  # of accessors, by name
 
     def chain(self, cls):
         """The class and what it stands on, nearest first."""
@@ -72,20 +110,50 @@ class Api:
             out.append(self.classes[out[-1].parent])
         return out
 
+    @staticmethod
+    def since(row, owner=None):
+        """The first macOS that has what a row says, as macos10.13."""
+        return row.since or owner and owner.since or SINCE
+
     def messages(self, cls):
         """(Method, Property or None) of a class alone: a property is its getter and setter."""
         for p in cls.properties:
             if p.hidden:
                 continue
-            yield Method(False, p.type, p.getter or p.name, [], p.binding, p.where), p
+            yield Method(False, p.type, p.getter or p.name, [], p.binding, p.where, p.swift, p.since), p
             if not p.readonly:
-                yield Method(False, "void", setter(p.name), [(p.type, "value")], p.binding, p.where), p
+                yield Method(False, "void", setter(p.name), [(p.type, "value")], p.binding, p.where, p.swift, p.since), p
         for m in cls.methods:
             yield m, None
 
 
 def setter(name):
     return f"set{name[0].upper()}{name[1:]}:"
+
+
+def read_python(line):
+    """The row without Python's part, and that."""
+    parts = line.split(" :: ")
+    if len(parts) == 1:
+        return line, None
+    return parts[0].rstrip(), (parts[1].strip() if len(parts) == 3 else "", parts[-1].strip())
+
+
+def read_row(cls, line, named, python, where, ours=False):
+    """A property, slot or method of a class."""
+    text, _, binding = line.partition(" => ")
+    word, _, rest = text.strip().partition(" ")
+    binding = binding.strip()
+    if word in "+-":
+        row, rows = read_method(text.strip(), binding, where), cls.methods
+    elif word == "property":
+        row, rows = read_property(rest, binding, where), cls.properties
+    else:
+        row, rows = read_property(rest, "after", where)._replace(hidden=True), cls.properties
+    row = row._replace(python=python, **named)
+    cls.rows.append(row)
+    if not ours:
+        rows.append(row)
 
 
 def read_method(text, binding, where):
@@ -108,12 +176,17 @@ def read_method(text, binding, where):
     return Method(found[1] == "+", found[2], "".join(keys), params, binding, where)
 
 
-def read_item(line, where):
-    found = re.fullmatch(r"(\w+) = (.*?)(?: \[([\w, ]+)\])?(?: // (.+))?", line) or fail(where, "not an enumerator")
-    marks = found[3].split(", ") if found[3] else []
-    if set(marks) - {"objc", "ours", "nopython"}:
-        fail(where, f"unknown mark in {marks}")
-    return Item(found[1], found[2], marks, found[4] or "")
+def read_marks(line):
+    """(the line without them, plain words, {"swift": ..., "since": ...})."""
+    found = MARKS.search(line)
+    words = found[1].split(", ") if found else []
+    named = dict(word.split("=", 1) for word in words if "=" in word)
+    return MARKS.sub("", line), [word for word in words if "=" not in word], named
+
+
+def read_item(line, words, named, where):
+    found = re.fullmatch(r"(\w+) = ([^\[\]]*?)(?: // (.+))?", line) or fail(where, "not an enumerator")
+    return Item(found[1], found[2], words, found[3] or "", **named)
 
 
 def read_property(text, binding, where):
@@ -145,40 +218,49 @@ def read(folder):
 
 
 def read_file(api, path):
-    header, owner, enum = None, None, None
+    header, owner, enum, last = None, None, None, None
     for number, line in enumerate(path.read_text().splitlines(), 1):
-        line, where = re.sub(r"(^|\s)#.*", "", line).strip(), f"{path}:{number}"
+        line, where = re.sub(r"(^|\s)#( .*|$)", "", line).strip(), f"{path}:{number}"
         if not line:
             continue
-        if enum is not None and re.match(r"\w+ = ", line):
-            enum.items.append(read_item(line, where))
+        if line.startswith(("c ", ". ")):
+            read_accessors(api, owner, line, where)
             continue
-        text, _, binding = line.partition(" => ")
-        word, _, rest = text.strip().partition(" ")
-        binding = binding.strip()
-        if word in "+-":
-            owner.methods.append(read_method(text.strip(), binding, where))
-        elif word == "property":
-            owner.properties.append(read_property(rest, binding, where))
-        elif word == "slot":
-            owner.properties.append(read_property(rest, "after", where)._replace(hidden=True))
+        line, python = read_python(line)
+        line, words, named = read_marks(line)
+        if enum is not None and re.match(r"\w+ = ", line):
+            enum.items.append(read_item(line, words, named, where))
+            continue
+        word, _, rest = line.partition(" ")
+        if word in ("+", "-", "property", "slot"):
+            read_row(owner, line, named, python, where)
+        elif rest.startswith("class ") and word == "ours":
+            last = owner = read_words("class", rest[6:], header, where)
+            api.ours.append(owner)
+        elif word == "ours":
+            read_row(owner, rest, named, python, where, ours=True)
         elif word == "default":
             name, _, value = rest.partition(" ")
             owner.defaults[name] = value
+        elif word == "doc":
+            name, _, text = rest.partition(" ")
+            owner.docs[name] = text
         elif word == "header":
             header = rest
             api.headers.append(header)
         elif word in ("enum", "options"):
             rest, _, doc = rest.partition(" // ")
             base, name = rest.rsplit(" ", 1)
-            enum = api.enums[name] = Enum(word, base, name, doc, [], header, [])
+            last = enum = api.enums[name] = Enum(word, base, name, doc, [], header, [], **named)
+        elif line.startswith("python hand "):
+            owner.hand += rest.split()[1:]
         elif word == "python":
-            enum.python.extend(shlex.split(rest))
+            last.python.extend(shlex.split(rest))
         elif word == "struct":
             name, _, fields = rest.partition(" ")
             tag = re.match(r"tag (\w+) ", fields)
             fields = [f.strip() for f in fields[tag.end() if tag else 0:].split(";")]
-            api.structs[name] = Struct(name, tag[1] if tag else "", fields, header)
+            api.structs[name] = Struct(name, tag[1] if tag else "", fields, header, **named)
         elif word == "typedef":
             base, name = rest.rsplit(" ", 1)
             api.typedefs[name] = base
@@ -189,12 +271,23 @@ def read_file(api, path):
             name, _, value = rest.partition(" ")
             api.strings[name] = value
         elif word in ("protocol", "class", "array"):
-            owner = read_class(api, word, rest, header, where)
+            last = owner = read_class(api, word, rest, header, where)
+            owner.swift, owner.since = named.get("swift"), named.get("since")
         else:
             fail(where, f"unknown row '{word}'")
 
 
-def read_class(api, word, rest, header, where):
+def read_accessors(api, cls, line, where):
+    """A row `c` or `.` of a class."""
+    if line.startswith("c "):
+        group = read_group(line[2:]) or fail(where, "not the file of accessors")
+        cls.accessors.append(group)
+        api.lists[group.name] = group
+    else:
+        cls.accessors[-1].rows.append(read_accessor(line[2:], where) or fail(where, "not an accessor"))
+
+
+def read_words(word, rest, header, where):
     words = rest.split()
     cls = Class(word, words.pop(0), None, header)
     while words:
@@ -209,6 +302,11 @@ def read_class(api, word, rest, header, where):
             setattr(cls, key, True)
         else:
             fail(where, f"unknown word '{key}'")
+    return cls
+
+
+def read_class(api, word, rest, header, where):
+    cls = read_words(word, rest, header, where)
     if cls.name in api.classes:
         fail(where, f"{cls.name} stands twice")
     api.classes[cls.name] = cls

@@ -1,27 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// argument.c: argument descriptors and encoders.
+// argument.c: argument encoders: the memory that they write.
 #include <stdlib.h>
 #include <string.h>
 #include "object.h"
-
-static const Field ArgumentDescriptor_fields[] = {
-    {ENUM_OR("data_type", DataType, None, 0), "The member's type.", false},
-    {SIZE_OR("index", 0), "Its id.", false},
-    {SIZE_OR("array_length", 0), "Elements of an array; 0: none.", false},
-    {ENUM_OR("access", BindingAccess, ReadOnly, 0), "How it is used.", false},
-    {ENUM_OR("texture_type", TextureType, Type1D, 0), "Of textures.", false},
-    {SIZE_OR("constant_block_alignment", 0), "0: the type's own.", false},
-    NO_FIELD,
-};
-DEFINE_CLASS(ArgumentDescriptor, "A member of an argument buffer.",
-             .fields = ArgumentDescriptor_fields, .factory = "argument_descriptor");
-
-#define ARGUMENT_ENCODER_PROPS(RO, RW)                                                             \
-    NUMBER(RO, ArgumentEncoder, argument_encoder, encoded_length, "Bytes of an argument buffer.")  \
-    NUMBER(RO, ArgumentEncoder, argument_encoder, alignment, "What its offset is a multiple of.")  \
-    DEVICE(RO, ArgumentEncoder, argument_encoder)                                                  \
-    LABEL(RW, ArgumentEncoder, argument_encoder)
-PROPS(ArgumentEncoder, ARGUMENT_ENCODER_PROPS);
 
 METHOD(ArgumentEncoder, set_argument_buffer, "None", "Where the next calls write.",
        OBJECT("buffer", Buffer), SIZE("offset"), {"array_element", K_U64, 0, "None", 0, true}) {
@@ -33,42 +14,6 @@ METHOD(ArgumentEncoder, set_argument_buffer, "None", "Where the next calls write
     PyObject *old = self->owner; // the encoder writes into the buffer: it lives as long
     self->owner = Py_NewRef(a[0].py);
     Py_XDECREF(old);
-    return none(state);
-}
-
-METHOD(ArgumentEncoder, set_buffer, "None", "Stores a pointer.", OBJECT("buffer", Buffer),
-       SIZE("offset"), U32("index")) {
-    mtl_argument_encoder_set_buffer(self->native, a[0].p, a[1].u, a[2].u);
-    return none(state);
-}
-
-METHOD(ArgumentEncoder, set_texture, "None", "Stores a texture.", OBJECT("texture", Texture),
-       U32("index")) {
-    mtl_argument_encoder_set_texture(self->native, a[0].p, a[1].u);
-    return none(state);
-}
-
-METHOD(ArgumentEncoder, set_sampler_state, "None", "Stores a sampler.",
-       OBJECT("sampler", SamplerState), U32("index")) {
-    mtl_argument_encoder_set_sampler_state(self->native, a[0].p, a[1].u);
-    return none(state);
-}
-
-METHOD(ArgumentEncoder, set_compute_pipeline_state, "None", "Stores a pipeline.",
-       OBJECT("state", ComputePipelineState), U32("index")) {
-    mtl_argument_encoder_set_compute_pipeline_state(self->native, a[0].p, a[1].u);
-    return none(state);
-}
-
-METHOD(ArgumentEncoder, set_indirect_command_buffer, "None", "Stores an indirect command buffer.",
-       OBJECT("buffer", IndirectCommandBuffer), U32("index")) {
-    mtl_argument_encoder_set_indirect_command_buffer(self->native, a[0].p, a[1].u);
-    return none(state);
-}
-
-METHOD(ArgumentEncoder, set_visible_function_table, "None", "Stores a function table.",
-       OBJECT("table", VisibleFunctionTable), U32("index")) {
-    mtl_argument_encoder_set_visible_function_table(self->native, a[0].p, a[1].u);
     return none(state);
 }
 
@@ -89,25 +34,3 @@ METHOD(ArgumentEncoder, set_constant_data, "None",
                           "ArgumentEncoder.set_constant_data: the data ends past the buffer");
     return none(state);
 }
-
-METHOD(ArgumentEncoder, new_argument_encoder_for_buffer_at_index, "ArgumentEncoder | None",
-       "An encoder for the struct that the pointer with this id points to.", U32("index")) {
-    return wrap_new(
-        state, C_ArgumentEncoder,
-        mtl_argument_encoder_new_argument_encoder_for_buffer_at_index(self->native, a[0].u));
-}
-
-static const Method *const ArgumentEncoder_methods[] = {
-    &ArgumentEncoder_set_argument_buffer,
-    &ArgumentEncoder_set_buffer,
-    &ArgumentEncoder_set_texture,
-    &ArgumentEncoder_set_sampler_state,
-    &ArgumentEncoder_set_compute_pipeline_state,
-    &ArgumentEncoder_set_indirect_command_buffer,
-    &ArgumentEncoder_set_visible_function_table,
-    &ArgumentEncoder_set_constant_data,
-    &ArgumentEncoder_new_argument_encoder_for_buffer_at_index,
-    NULL,
-};
-DEFINE_CLASS(ArgumentEncoder, "Fills argument buffers.", .methods = ArgumentEncoder_methods,
-             .props = ArgumentEncoder_props);

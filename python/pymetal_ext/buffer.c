@@ -45,9 +45,14 @@ static int type_of(PyObject *dtype) {
 
 // ---- Buffer protocol ----
 
+void *cpu_contents(MTLBuffer *buffer) {
+    bool is_private = mtl_buffer_storage_mode(buffer) == MTLStorageModePrivate;
+    return is_private ? NULL : mtl_buffer_contents(buffer);
+}
+
 static int buffer_get(PyObject *self, Py_buffer *view, int flags) {
     MTLBuffer *buffer = ((Object *)self)->native;
-    void *contents = mtl_buffer_contents(buffer);
+    void *contents = cpu_contents(buffer);
     if (!contents) {
         view->obj = NULL;
         PyErr_SetString(PyExc_BufferError, "a private buffer has no memory for the CPU");
@@ -150,7 +155,7 @@ METHOD0(Buffer, contents, "numpy.ndarray | None",
         "The memory as a writable NumPy array of bytes, without a copy; it keeps the buffer "
         "alive. None for a private buffer. Without NumPy: a memoryview.") {
     (void)a;
-    if (!mtl_buffer_contents(self->native)) return none(state);
+    if (!cpu_contents(self->native)) return none(state);
     return as_array(state, (PyObject *)self);
 }
 
@@ -225,7 +230,7 @@ METHOD(Buffer, view, "BufferView",
     size_t length = mtl_buffer_length(self->native);
     View v = {.type = a[0].py ? type_of(a[0].py) : 0, .offset = (Py_ssize_t)a[2].u};
     if (v.type < 0) return NULL;
-    if (!mtl_buffer_contents(self->native)) {
+    if (!cpu_contents(self->native)) {
         PyErr_SetString(PyExc_BufferError, "a private buffer has no memory for the CPU");
         return NULL;
     }
@@ -247,28 +252,8 @@ METHOD(Buffer, view, "BufferView",
     return (PyObject *)view;
 }
 
-METHOD(Buffer, new_texture, "Texture | None",
-       "A texture over the buffer's memory, which it keeps alive.",
-       OBJECT("descriptor", TextureDescriptor), SIZE("offset"), SIZE("bytes_per_row")) {
-    MTLTextureDescriptor d = texture_descriptor(a[0].o);
-    return wrap_new(state, C_Texture, mtl_buffer_new_texture(self->native, &d, a[1].u, a[2].u));
-}
-
-METHOD(Buffer, set_purgeable_state, "PurgeableState", "Sets the state and returns the one before.",
-       ENUMERATION("state", PurgeableState)) {
-    return from_enum(state, E_PurgeableState,
-                     mtl_buffer_set_purgeable_state(self->native, (MTLPurgeableState)a[0].u));
-}
-
-METHOD0(Buffer, make_aliasable, "None",
-        "Lets later resources of its heap take its place while it lives on.") {
-    (void)a;
-    mtl_resource_make_aliasable(self->native);
-    return none(state);
-}
-
 METHOD(Buffer, __dlpack__, "Any", "The bytes as a DLPack capsule, without a copy.", DLPACK_ARGS) {
-    void *contents = mtl_buffer_contents(self->native);
+    void *contents = cpu_contents(self->native);
     if (!dlpack_options(state, a)) return NULL;
     if (!contents) {
         PyErr_SetString(PyExc_BufferError, "a private buffer has no memory for the CPU");
@@ -283,38 +268,10 @@ METHOD0(Buffer, __dlpack_device__, "tuple[int, int]", "(1, 0): memory of the CPU
     return Py_BuildValue("(ii)", DL_CPU, 0);
 }
 
-#define BUFFER_PROPS(RO, RW)                                                                       \
-    NUMBER(RO, Buffer, buffer, length, "Bytes.")                                                   \
-    NUMBER(RO, Buffer, buffer, gpu_address, "The address that kernels see.")                       \
-    RO(Buffer, storage_mode, "StorageMode", "Where its memory is.",                                \
-       from_enum(state, E_StorageMode, mtl_buffer_storage_mode(self->native)))                     \
-    RO(Buffer, cpu_cache_mode, "CPUCacheMode", "How the CPU caches its memory.",                   \
-       from_enum(state, E_CPUCacheMode, mtl_buffer_cpu_cache_mode(self->native)))                  \
-    RO(Buffer, hazard_tracking_mode, "HazardTrackingMode", "Whether work is ordered by itself.",   \
-       from_enum(state, E_HazardTrackingMode, mtl_buffer_hazard_tracking_mode(self->native)))      \
-    NUMBER(RO, Buffer, buffer, resource_options, "Its modes as bits.")                             \
-    NUMBER(RO, Buffer, buffer, allocated_size, "Bytes taken, with rounding.")                      \
-    RO(Buffer, heap, "Heap | None", "The heap it is in.",                                          \
-       wrap(state, C_Heap, mtl_resource_heap(self->native)))                                       \
-    NUMBER(RO, Buffer, resource, heap_offset, "Its place in the heap.")                            \
-    DEVICE(RO, Buffer, buffer)                                                                     \
-    LABEL(RW, Buffer, buffer)
-PROPS(Buffer, BUFFER_PROPS);
-
-static const Method *const Buffer_methods[] = {
-    &Buffer_contents,    &Buffer_did_modify_range,    &Buffer_view,
-    &Buffer_new_texture, &Buffer_set_purgeable_state, &Buffer_make_aliasable,
-    &Buffer___dlpack__,  &Buffer___dlpack_device__,   NULL};
-static const Method *const *const Buffer_more[] = {buffer_tensor_methods, NULL};
-static const PyType_Slot Buffer_slots[] = {
+const PyType_Slot Buffer_slots[] = {
     {Py_bf_getbuffer, (void *)(uintptr_t)buffer_get},
     {0, NULL},
 };
-DEFINE_CLASS(Buffer,
-             "Memory that kernels and Python share. It has the buffer "
-             "protocol: memoryview(buffer) is its bytes.",
-             .methods = Buffer_methods, .more = Buffer_more, .props = Buffer_props,
-             .slots = Buffer_slots);
 
 // ---- BufferView ----
 

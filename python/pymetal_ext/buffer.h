@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// buffer.h: making buffers (for device.c) and textures over them.
+// buffer.h: making buffers (for device.c), and DLPack.
 #ifndef PYMETAL_BUFFER_H
 #define PYMETAL_BUFFER_H
 #include "object.h"
@@ -8,14 +8,13 @@
 PyObject *buffer_with_data(State *state, Object *device, const Arg *a);
 PyObject *buffer_no_copy(State *state, Object *device, const Arg *a);
 
+// The memory, as PyMetal has it: NULL for a private buffer on every device.
+void *cpu_contents(MTLBuffer *buffer);
+
 // Memory as a DLPack capsule, which keeps `owner`; strides, in elements, NULL: without gaps.
 PyObject *to_dlpack(PyObject *owner, void *data, uint8_t code, uint8_t bytes, int n,
                     const Py_ssize_t *shape, const Py_ssize_t *strides);
 // The arguments of __dlpack__, and whether they ask for what there is; False: an exception.
 #define DLPACK_ARGS ANY_OR("stream"), ANY_OR("max_version"), ANY_OR("dl_device"), ANY_OR("copy")
 bool dlpack_options(State *state, const Arg *a);
-
-extern const Method *const buffer_tensor_methods[], *const device_tensor_methods[]; // tensor.c
-
-MTLTextureDescriptor texture_descriptor(const Object *descriptor); // texture.c
 #endif

@@ -15,6 +15,7 @@
 
 static const Class *const classes[N_CLASSES] = {
 #define CLASS(name) &class_##name,
+#include "own.def"
 #include "classes.def"
 };
 
@@ -221,8 +222,6 @@ static PyMethodDef *method_defs(const Class *cls) {
     size_t n = 0;
     for (size_t i = 0; cls->methods && cls->methods[i] && n < MAX_METHODS; i++)
         all[n++] = cls->methods[i];
-    for (size_t k = 0; cls->more && cls->more[k]; k++)
-        for (size_t i = 0; cls->more[k][i] && n < MAX_METHODS; i++) all[n++] = cls->more[k][i];
     PyMethodDef *defs = calloc(n + 2, sizeof *defs);
     if (!defs) return NULL;
     for (size_t i = 0; i < n; i++) {
@@ -248,14 +247,19 @@ static PyMethodDef *method_defs(const Class *cls) {
     return defs;
 }
 
+static size_t n_props(const Prop *props) {
+    size_t n = 0;
+    while (props && props[n].name) n++;
+    return n;
+}
+
 static PyGetSetDef *getset_defs(const Class *cls) {
-    size_t n_props = 0, n_fields = 0;
-    while (cls->props && cls->props[n_props].name) n_props++;
+    size_t n_table = n_props(cls->props), n_own = n_props(cls->own_props), n_fields = 0;
     while (cls->fields && cls->fields[n_fields].arg.name) n_fields++;
-    PyGetSetDef *defs = calloc(n_props + n_fields + 1, sizeof *defs), *d = defs;
+    PyGetSetDef *defs = calloc(n_table + n_own + n_fields + 1, sizeof *defs), *d = defs;
     if (!defs) return NULL;
-    for (size_t i = 0; i < n_props; i++, d++) {
-        const Prop *p = &cls->props[i];
+    for (size_t i = 0; i < n_table + n_own; i++, d++) {
+        const Prop *p = i < n_table ? &cls->props[i] : &cls->own_props[i - n_table];
         d->name = p->name;
         d->get = get_prop;
         d->set = p->set ? set_prop : NULL;

@@ -1,24 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// event.c: fences, events, shared events and their listeners.
+// event.c: waiting for shared events, and their listeners.
 #include <stdlib.h>
 #include <time.h>
 #include "object.h"
-
-#define FENCE_PROPS(RO, RW) DEVICE(RO, Fence, fence) LABEL(RW, Fence, fence)
-PROPS(Fence, FENCE_PROPS);
-DEFINE_CLASS(Fence, "Orders encoders that use untracked resources.", .props = Fence_props);
-
-#define EVENT_PROPS(RO, RW) DEVICE(RO, Event, event) LABEL(RW, Event, event)
-PROPS(Event, EVENT_PROPS);
-DEFINE_CLASS(Event, "A number that grows and orders command buffers.", .props = Event_props);
-
-#define SHARED_EVENT_PROPS(RO, RW)                                                                 \
-    RW(SharedEvent, signaled_value, "int", "The value; setting it lets those go on that wait.",    \
-       from_u64(mtl_shared_event_signaled_value(self->native)), SIZE("signaled_value"),            \
-       mtl_shared_event_set_signaled_value(self->native, v->u))                                    \
-    DEVICE(RO, SharedEvent, shared_event)                                                          \
-    LABEL(RW, SharedEvent, shared_event)
-PROPS(SharedEvent, SHARED_EVENT_PROPS);
 
 METHOD(SharedEvent, wait_until_signaled_value, "bool",
        "Waits until the value is reached. False: it was not within timeout_ms; None: no limit.",
@@ -68,11 +52,6 @@ METHOD(SharedEvent, notify_listener, "None",
     return none(state);
 }
 
-static const Method *const SharedEvent_methods[] = {&SharedEvent_wait_until_signaled_value,
-                                                    &SharedEvent_notify_listener, NULL};
-DEFINE_CLASS(SharedEvent, "An event that the CPU reads, raises and awaits too.",
-             .methods = SharedEvent_methods, .props = SharedEvent_props);
-
 CLASS_METHOD0(SharedEventListener, shared_event_listener, "SharedEventListener",
               "A listener with a thread of its own.") {
     (void)self, (void)a;
@@ -84,8 +63,3 @@ CLASS_METHOD0(SharedEventListener, shared_listener, "SharedEventListener",
     (void)self, (void)a;
     return wrap(state, C_SharedEventListener, mtl_shared_event_listener_shared_listener());
 }
-
-static const Method *const SharedEventListener_methods[] = {
-    &SharedEventListener_shared_event_listener, &SharedEventListener_shared_listener, NULL};
-DEFINE_CLASS(SharedEventListener, "Calls handlers when shared events are raised.",
-             .methods = SharedEventListener_methods);

@@ -6,26 +6,6 @@
 
 // ---- CompileOptions ----
 
-static const Field CompileOptions_fields[] = {
-    {{"preprocessor_macros", K_MACROS, 0, "None", 0, true}, "Macros and their values.", false},
-    {{"include_paths", K_STRINGS, 0, "None", 0, true}, "Folders for #include.", false},
-    {ENUM_OR("language_version", LanguageVersion, Default, 0), "The version of MSL.", false},
-    {BOOL_OR("fast_math_enabled", true), "False: as MathMode.Safe.", false},
-    {ENUM_OR("math_mode", MathMode, Fast, 2), "How freely expressions are rewritten.", false},
-    {ENUM_OR("math_floating_point_functions", MathFloatingPointFunctions, Fast, 0),
-     "Which math functions are called.", false},
-    {ENUM_OR("library_type", LibraryType, Executable, 0), "What the library is for.", false},
-    {STR_OR("install_name"), "Of a dynamic library.", false},
-    {ENUM_OR("optimization_level", LibraryOptimizationLevel, Default, 0), "A hint.", false},
-    {BOOL_OR("preserve_invariance", false), "Code is always invariant here.", false},
-    {BOOL_OR("warnings_as_errors", false), "Warnings make the compile fail.", false},
-    {BOOL_OR("enable_logging", false), "os_log logs; otherwise it does nothing.", false},
-    {SIZE_OR("max_total_threads_per_threadgroup", 0), "0: as the functions say.", false},
-    NO_FIELD,
-};
-DEFINE_CLASS(CompileOptions, "How source is compiled.", .fields = CompileOptions_fields,
-             .factory = "compile_options", .constructible = true);
-
 void strings_free(Strings *s) {
     Py_XDECREF(s->kept);
     Py_XDECREF(s->values);
@@ -85,20 +65,9 @@ bool compile_options(const Object *o, Strings *strings, MTLCompileOptions *optio
         .preprocessor_macro_count = strings->n_macros,
         .include_paths = strings->paths,
         .include_path_count = strings->n_paths,
-        .language_version = (MTLLanguageVersion)field_u(o, "language_version"),
-        .math_mode_is_set = true,
-        .math_mode = field_b(o, "fast_math_enabled") ? (MTLMathMode)field_u(o, "math_mode")
-                                                     : MTLMathModeSafe,
-        .math_floating_point_functions =
-            (MTLMathFloatingPointFunctions)field_u(o, "math_floating_point_functions"),
-        .library_type = (MTLLibraryType)field_u(o, "library_type"),
-        .install_name = field_s(o, "install_name"),
-        .optimization_level = (MTLLibraryOptimizationLevel)field_u(o, "optimization_level"),
-        .preserve_invariance = field_b(o, "preserve_invariance"),
-        .warnings_as_errors = field_b(o, "warnings_as_errors"),
-        .enable_logging = field_b(o, "enable_logging"),
-        .max_total_threads_per_threadgroup = field_u(o, "max_total_threads_per_threadgroup"),
     };
+    fill_CompileOptions(o, options);
+    if (!field_b(o, "fast_math_enabled")) options->math_mode = MTLMathModeSafe;
     return true;
 }
 
@@ -218,12 +187,6 @@ METHOD(FunctionConstantValues, set_constant_value_with_name, "None",
     return set_constant(state, self, a, a[2].s);
 }
 
-METHOD0(FunctionConstantValues, reset, "None", "Forgets all values.") {
-    (void)a;
-    mtl_function_constant_values_reset(self->native);
-    return none(state);
-}
-
 CLASS_METHOD0(FunctionConstantValues, function_constant_values, "FunctionConstantValues",
               "An empty set of values.") {
     (void)self, (void)a;
@@ -241,33 +204,12 @@ static PyObject *new_values(PyTypeObject *type, PyObject *args, PyObject *kw) {
     return wrap_new(state, C_FunctionConstantValues, mtl_function_constant_values_new());
 }
 
-static const Method *const FunctionConstantValues_methods[] = {
-    &FunctionConstantValues_set_constant_value,
-    &FunctionConstantValues_set_constant_value_with_name,
-    &FunctionConstantValues_reset,
-    &FunctionConstantValues_function_constant_values,
-    NULL,
-};
-static const PyType_Slot FunctionConstantValues_slots[] = {
+const PyType_Slot FunctionConstantValues_slots[] = {
     {Py_tp_new, (void *)(uintptr_t)new_values},
     {0, NULL},
 };
-DEFINE_CLASS(FunctionConstantValues, "Values for a function's constants.",
-             .methods = FunctionConstantValues_methods, .slots = FunctionConstantValues_slots);
 
 // ---- FunctionConstant, Function ----
-
-#define FUNCTION_CONSTANT_PROPS(RO, RW)                                                            \
-    RO(FunctionConstant, name, "str", "As in the source.",                                         \
-       from_str(mtl_function_constant_name(self->native)))                                         \
-    RO(FunctionConstant, type, "DataType", "Its type.",                                            \
-       from_enum(state, E_DataType, mtl_function_constant_type(self->native)))                     \
-    NUMBER(RO, FunctionConstant, function_constant, index, "As in [[function_constant(index)]].")  \
-    RO(FunctionConstant, required, "bool", "Whether the function needs a value.",                  \
-       from_bool(mtl_function_constant_required(self->native)))
-PROPS(FunctionConstant, FUNCTION_CONSTANT_PROPS);
-DEFINE_CLASS(FunctionConstant, "A constant that gets its value with the function.",
-             .props = FunctionConstant_props);
 
 static PyObject *constants_of(State *state, Object *self) {
     PyObject *dict = PyDict_New();
@@ -282,46 +224,11 @@ static PyObject *constants_of(State *state, Object *self) {
 }
 
 #define FUNCTION_PROPS(RO, RW)                                                                     \
-    RO(Function, name, "str", "Its name.", from_str(mtl_function_name(self->native)))              \
-    RO(Function, function_type, "FunctionType", "What kind of entry point it is.",                 \
-       from_enum(state, E_FunctionType, mtl_function_function_type(self->native)))                 \
     RO(Function, function_constants, "dict[str, FunctionConstant]", "Its constants by name.",      \
-       constants_of(state, self))                                                                  \
-    DEVICE(RO, Function, function)                                                                 \
-    LABEL(RW, Function, function)
+       constants_of(state, self))
 PROPS(Function, FUNCTION_PROPS);
 
-METHOD(Function, new_argument_encoder, "ArgumentEncoder | None",
-       "An encoder for the struct at a buffer index.", SIZE("buffer_index")) {
-    return wrap_new(state, C_ArgumentEncoder,
-                    mtl_function_new_argument_encoder(self->native, a[0].u));
-}
-
-static const Method *const Function_methods[] = {&Function_new_argument_encoder, NULL};
-DEFINE_CLASS(Function, "An entry point of a library.", .methods = Function_methods,
-             .props = Function_props);
-
 // ---- Library ----
-
-static PyObject *names_of(Object *self) {
-    PyObject *list = PyList_New(0);
-    for (size_t i = 0; list && i < mtl_library_function_name_count(self->native); i++) {
-        PyObject *name = from_str(mtl_library_function_name(self->native, i));
-        if (!name || PyList_Append(list, name) < 0) Py_CLEAR(list);
-        Py_XDECREF(name);
-    }
-    return list;
-}
-
-#define LIBRARY_PROPS(RO, RW)                                                                      \
-    RO(Library, function_names, "list[str]", "The names of its entry points.", names_of(self))     \
-    RO(Library, type, "LibraryType", "What it is for.",                                            \
-       from_enum(state, E_LibraryType, mtl_library_type(self->native)))                            \
-    RO(Library, install_name, "str", "Of a dynamic library.",                                      \
-       from_str(mtl_library_install_name(self->native)))                                           \
-    DEVICE(RO, Library, library)                                                                   \
-    LABEL(RW, Library, library)
-PROPS(Library, LIBRARY_PROPS);
 
 METHOD(Library, new_function, "Function | None",
        "The entry point of that name, None if there is none. With values for its constants, which "
@@ -358,7 +265,3 @@ METHOD0(Library, serialize, "bytes", "The library as the bytes of a metallib.") 
     (void)state;
     return bytes;
 }
-
-static const Method *const Library_methods[] = {
-    &Library_new_function, &Library_new_function_with_constant_values, &Library_serialize, NULL};
-DEFINE_CLASS(Library, "Compiled source.", .methods = Library_methods, .props = Library_props);

@@ -40,25 +40,6 @@ PyObject *task_started(State *state, MTL4CompilerTask *task, Task *context) {
     return raise_text(state, ERROR_COMPILE, "The compiler's task could not be started");
 }
 
-#define COMPILER_TASK_PROPS(RO, RW)                                                                \
-    RO(MTL4CompilerTask, compiler, "MTL4Compiler", "Whose it is.",                                 \
-       wrap(state, C_MTL4Compiler, mtl4_compiler_task_compiler(self->native)))                     \
-    RO(MTL4CompilerTask, status, "MTL4CompilerTaskStatus", "How far it is.",                       \
-       from_enum(state, E_MTL4CompilerTaskStatus, mtl4_compiler_task_status(self->native)))
-PROPS(MTL4CompilerTask, COMPILER_TASK_PROPS);
-
-METHOD0(MTL4CompilerTask, wait_until_completed, "None",
-        "Waits until it is finished and its handler has returned.") {
-    (void)a;
-    WITHOUT_GIL(mtl4_compiler_task_wait_until_completed(self->native));
-    return none(state);
-}
-
-static const Method *const MTL4CompilerTask_methods[] = {&MTL4CompilerTask_wait_until_completed,
-                                                         NULL};
-DEFINE_CLASS(MTL4CompilerTask, "Something that is compiled in the background.",
-             .methods = MTL4CompilerTask_methods, .props = MTL4CompilerTask_props);
-
 static void library_made(MTLLibrary *library, MTLError *error, void *task) {
     task_done(task, library, error);
 }
@@ -70,15 +51,6 @@ static void function_made(MTL4BinaryFunction *function, MTLError *error, void *t
 }
 
 // ---- Libraries ----
-
-static const Field MTL4LibraryDescriptor_fields[] = {
-    {STR_OR("source"), "MSL.", false},
-    {OPTIONAL("options", CompileOptions), "How it is compiled.", false},
-    {STR_OR("name"), "The library's label.", false},
-    NO_FIELD,
-};
-DEFINE_CLASS(MTL4LibraryDescriptor, "What a library is compiled of.",
-             .fields = MTL4LibraryDescriptor_fields, .constructible = true);
 
 typedef struct LibraryParts {
     MTL4LibraryDescriptor d;
@@ -134,22 +106,6 @@ METHOD(MTL4Compiler, new_library_async, "MTL4CompilerTask",
 
 // ---- Compute pipelines ----
 
-static const Field MTL4ComputePipelineDescriptor_fields[] = {
-    {OPTIONAL("compute_function_descriptor", MTL4FunctionDescriptor), "The kernel.", false},
-    {STR_OR("label"), "A name for messages and traces.", false},
-    {OPTIONAL("options", MTL4PipelineOptions), "Validation and reflection.", false},
-    {BOOL_OR("thread_group_size_is_multiple_of_thread_execution_width", false), "A promise.",
-     false},
-    {SIZE_OR("max_total_threads_per_threadgroup", 0), "0: as the function says.", false},
-    {OPTIONAL("required_threads_per_threadgroup", Size), "None: any.", false},
-    {BOOL_OR("support_binary_linking", false), "Functions may be added.", false},
-    {OPTIONAL("static_linking_descriptor", MTL4StaticLinkingDescriptor), "Functions.", false},
-    {BOOL_OR("support_indirect_command_buffers", false), "For indirect commands.", false},
-    NO_FIELD,
-};
-DEFINE_CLASS(MTL4ComputePipelineDescriptor, "How a compute pipeline is made.",
-             .fields = MTL4ComputePipelineDescriptor_fields, .constructible = true);
-
 typedef struct ComputeParts {
     MTL4ComputePipelineDescriptor d;
     MTL4PipelineStageDynamicLinkingDescriptor linking;
@@ -162,20 +118,11 @@ typedef struct ComputeParts {
 static bool compute_parts(const Object *o, const Object *linking, const Object *options,
                           ComputeParts *p) {
     *p = (ComputeParts){0};
-    const Object *required = field_o(o, "required_threads_per_threadgroup");
-    p->d = (MTL4ComputePipelineDescriptor){
-        .label = field_s(o, "label"),
-        .options = pipeline_options(o),
-        .compute_function_descriptor =
-            function_descriptor(&p->pool, field_o(o, "compute_function_descriptor")),
-        .thread_group_size_is_multiple_of_thread_execution_width =
-            field_b(o, "thread_group_size_is_multiple_of_thread_execution_width"),
-        .max_total_threads_per_threadgroup = field_u(o, "max_total_threads_per_threadgroup"),
-        .required_threads_per_threadgroup = required ? to_size(required) : (MTLSize){0, 0, 0},
-        .support_binary_linking = field_b(o, "support_binary_linking"),
-        .static_linking_descriptor =
-            static_linking(&p->pool, field_o(o, "static_linking_descriptor")),
-        .support_indirect_command_buffers = field_b(o, "support_indirect_command_buffers")};
+    p->d = (MTL4ComputePipelineDescriptor){.compute_function_descriptor = function_descriptor(
+                                               &p->pool, field_o(o, "compute_function_descriptor")),
+                                           .static_linking_descriptor = static_linking(
+                                               &p->pool, field_o(o, "static_linking_descriptor"))};
+    fill_MTL4ComputePipelineDescriptor(o, &p->d);
     if (!PyErr_Occurred() && pool_keep_fields(&p->pool, o) &&
         stage_linking(&p->pool, linking, &p->linking) &&
         task_options(&p->pool, options, &p->options))
@@ -225,24 +172,6 @@ METHOD(MTL4Compiler, new_compute_pipeline_state_async, "MTL4CompilerTask",
 
 // ---- Binary functions ----
 
-static const Field MTL4BinaryFunctionDescriptor_fields[] = {
-    {OPTIONAL("function_descriptor", MTL4FunctionDescriptor), "A visible function.", false},
-    {STR_OR("name"), "\"\": the function's.", false},
-    {U32_OR("options", 0), "BinaryFunctionOption bits.", false},
-    NO_FIELD,
-};
-DEFINE_CLASS(MTL4BinaryFunctionDescriptor, "How a binary function is made.",
-             .fields = MTL4BinaryFunctionDescriptor_fields, .constructible = true);
-
-#define BINARY_FUNCTION_PROPS(RO, RW)                                                              \
-    RO(MTL4BinaryFunction, name, "str", "Its name.",                                               \
-       from_str(mtl4_binary_function_name(self->native)))                                          \
-    RO(MTL4BinaryFunction, function_type, "FunctionType", "What kind of function it is.",          \
-       from_enum(state, E_FunctionType, mtl4_binary_function_function_type(self->native)))
-PROPS(MTL4BinaryFunction, BINARY_FUNCTION_PROPS);
-DEFINE_CLASS(MTL4BinaryFunction, "A visible function, compiled.",
-             .props = MTL4BinaryFunction_props);
-
 static MTL4BinaryFunctionDescriptor binary_of(Pool *pool, const Object *o) {
     pool_keep_fields(pool, o);
     return (MTL4BinaryFunctionDescriptor){
@@ -287,15 +216,6 @@ METHOD(MTL4Compiler, new_binary_function_async, "MTL4CompilerTask",
     return task ? task_started(state, started, task) : NULL;
 }
 
-METHOD(ComputePipelineState, function_handle_with_binary_function, "FunctionHandle | None",
-       "The handle of a binary function that was linked, for function tables.",
-       OBJECT("function", MTL4BinaryFunction)) {
-    return wrap_owned_by(
-        state, C_FunctionHandle,
-        mtl_compute_pipeline_state_function_handle_with_binary_function(self->native, a[0].p),
-        self);
-}
-
 METHOD(ComputePipelineState, new_compute_pipeline_state_with_binary_functions,
        "ComputePipelineState",
        "A pipeline with further functions; this one was made with support_binary_linking.",
@@ -312,45 +232,6 @@ METHOD(ComputePipelineState, new_compute_pipeline_state_with_binary_functions,
     return compute_made(state, pipeline, error);
 }
 
-const Method *const compute_pipeline_metal4_methods[] = {
-    &ComputePipelineState_function_handle_with_binary_function,
-    &ComputePipelineState_new_compute_pipeline_state_with_binary_functions, NULL};
-
-// ---- MTL4Compiler ----
-
-static const Field MTL4CompilerDescriptor_fields[] = {
-    {STR_OR("label"), "A name for messages and traces.", false},
-    {OPTIONAL("pipeline_data_set_serializer", MTL4PipelineDataSetSerializer),
-     "Collects what is made.", false},
-    NO_FIELD,
-};
-DEFINE_CLASS(MTL4CompilerDescriptor, "How a compiler is made.",
-             .fields = MTL4CompilerDescriptor_fields, .constructible = true);
-
-#define COMPILER_PROPS(RO, RW)                                                                     \
-    RO(MTL4Compiler, pipeline_data_set_serializer, "MTL4PipelineDataSetSerializer | None",         \
-       "Collects what is made.",                                                                   \
-       wrap(state, C_MTL4PipelineDataSetSerializer,                                                \
-            mtl4_compiler_pipeline_data_set_serializer(self->native)))                             \
-    DEVICE_OF(RO, MTL4Compiler, mtl4_compiler)                                                     \
-    FIXED_LABEL_OF(RO, MTL4Compiler, mtl4_compiler)
-PROPS(MTL4Compiler, COMPILER_PROPS);
-
-static const Method *const MTL4Compiler_methods[] = {
-    &MTL4Compiler_new_library,
-    &MTL4Compiler_new_library_async,
-    &MTL4Compiler_new_compute_pipeline_state,
-    &MTL4Compiler_new_compute_pipeline_state_async,
-    &MTL4Compiler_new_binary_function,
-    &MTL4Compiler_new_binary_function_async,
-    NULL,
-};
-static const Method *const *const MTL4Compiler_more[] = {compiler_render_methods,
-                                                         compiler_ml_methods, NULL};
-DEFINE_CLASS(MTL4Compiler, "Makes libraries and pipelines of descriptors.",
-             .methods = MTL4Compiler_methods, .more = MTL4Compiler_more,
-             .props = MTL4Compiler_props);
-
 // ---- MTL4PipelineDataSetSerializer, MTL4Archive ----
 
 METHOD0(MTL4PipelineDataSetSerializer, serialize_as_pipelines_script, "bytes",
@@ -365,25 +246,6 @@ METHOD0(MTL4PipelineDataSetSerializer, serialize_as_pipelines_script, "bytes",
     mtl_free_data(data);
     return bytes;
 }
-
-METHOD(MTL4PipelineDataSetSerializer, serialize_as_archive_and_flush_to_url, "None",
-       "Writes an archive of the code made so far; needs CaptureBinaries.", PATH("url")) {
-    MTLError *error = NULL;
-    bool good;
-    WITHOUT_GIL(good = mtl4_pipeline_data_set_serializer_serialize_as_archive_and_flush_to_url(
-                    self->native, a[0].s, &error));
-    if (!good) return raise_error(state, ERROR_RESOURCE, "Failed to serialize: ", error);
-    return none(state);
-}
-
-static const Method *const MTL4PipelineDataSetSerializer_methods[] = {
-    &MTL4PipelineDataSetSerializer_serialize_as_pipelines_script,
-    &MTL4PipelineDataSetSerializer_serialize_as_archive_and_flush_to_url, NULL};
-DEFINE_CLASS(MTL4PipelineDataSetSerializer, "Collects the pipelines that compilers make.",
-             .methods = MTL4PipelineDataSetSerializer_methods);
-
-#define ARCHIVE_PROPS(RO, RW) LABEL_OF(RW, MTL4Archive, mtl4_archive)
-PROPS(MTL4Archive, ARCHIVE_PROPS);
 
 METHOD(MTL4Archive, new_compute_pipeline_state, "ComputePipelineState",
        "A pipeline whose code is in the archive; PipelineError if it is not. Never compiles.",
@@ -413,45 +275,7 @@ METHOD(MTL4Archive, new_binary_function, "MTL4BinaryFunction",
     return wrap_new(state, C_MTL4BinaryFunction, function);
 }
 
-static const Method *const MTL4Archive_methods[] = {&MTL4Archive_new_compute_pipeline_state,
-                                                    &MTL4Archive_new_binary_function, NULL};
-static const Method *const *const MTL4Archive_more[] = {archive_render_methods, NULL};
-DEFINE_CLASS(MTL4Archive, "Code of pipelines, in a file.", .methods = MTL4Archive_methods,
-             .more = MTL4Archive_more, .props = MTL4Archive_props);
-
 // ---- Made by the device ----
-
-METHOD(Device, new_compiler, "MTL4Compiler", "A compiler of Metal 4.",
-       OPTIONAL("descriptor", MTL4CompilerDescriptor)) {
-    MTL4CompilerDescriptor d = {0};
-    MTLError *error = NULL;
-    if (a[0].o)
-        d = (MTL4CompilerDescriptor){.label = field_s(a[0].o, "label"),
-                                     .pipeline_data_set_serializer =
-                                         field_p(a[0].o, "pipeline_data_set_serializer")};
-    MTL4Compiler *compiler = mtl_device_new_compiler(self->native, &d, &error);
-    if (!compiler) return raise_error(state, ERROR_RESOURCE, "Failed to create compiler: ", error);
-    return wrap_new(state, C_MTL4Compiler, compiler);
-}
-
-METHOD(Device, new_pipeline_data_set_serializer, "MTL4PipelineDataSetSerializer",
-       "Collects what compilers that name it make: CaptureDescriptors, CaptureBinaries or both.",
-       U32_OR("configuration", 1)) {
-    return wrap_new(state, C_MTL4PipelineDataSetSerializer,
-                    mtl_device_new_pipeline_data_set_serializer(
-                        self->native, &(MTL4PipelineDataSetSerializerDescriptor){
-                                          (MTL4PipelineDataSetSerializerConfiguration)a[0].u}));
-}
-
-METHOD(Device, new_archive_with_url, "MTL4Archive",
-       "Opens an archive. ResourceError if it is missing, damaged or for another machine.",
-       PATH("url")) {
-    MTLError *error = NULL;
-    MTL4Archive *archive;
-    WITHOUT_GIL(archive = mtl_device_new_archive_with_url(self->native, a[0].s, &error));
-    if (!archive) return raise_error(state, ERROR_RESOURCE, "Failed to open archive: ", error);
-    return wrap_new(state, C_MTL4Archive, archive);
-}
 
 METHOD(Device, function_handle_with_binary_function, "FunctionHandle | None",
        "The handle of a function made with BinaryFunctionOptionPipelineIndependent.",
@@ -460,7 +284,3 @@ METHOD(Device, function_handle_with_binary_function, "FunctionHandle | None",
                          mtl_device_function_handle_with_binary_function(self->native, a[0].p),
                          a[0].o);
 }
-
-const Method *const device_compiler_methods[] = {
-    &Device_new_compiler, &Device_new_pipeline_data_set_serializer, &Device_new_archive_with_url,
-    &Device_function_handle_with_binary_function, NULL};

@@ -52,29 +52,6 @@ bool pool_natives(Pool *pool, const Object *o, const char *field, ClassId id, vo
 
 // ---- Functions ----
 
-static const Field MTL4FunctionDescriptor_fields[] = {NO_FIELD};
-DEFINE_CLASS(MTL4FunctionDescriptor, "Which function: one of the classes derived from it.",
-             .fields = MTL4FunctionDescriptor_fields, .subclassed = true);
-
-static const Field MTL4LibraryFunctionDescriptor_fields[] = {
-    {STR_OR("name"), "The function's name.", false},
-    {OPTIONAL("library", Library), "The library it is in.", false},
-    NO_FIELD,
-};
-DEFINE_CLASS(MTL4LibraryFunctionDescriptor, "A function of a library.",
-             .fields = MTL4LibraryFunctionDescriptor_fields, .constructible = true,
-             .base = C_MTL4FunctionDescriptor + 1);
-
-static const Field MTL4SpecializedFunctionDescriptor_fields[] = {
-    {OPTIONAL("function_descriptor", MTL4FunctionDescriptor), "The function.", false},
-    {OPTIONAL("constant_values", FunctionConstantValues), "Values of its constants.", false},
-    {STR_OR("specialized_name"), "Its name from then on; \"\": as before.", false},
-    NO_FIELD,
-};
-DEFINE_CLASS(MTL4SpecializedFunctionDescriptor, "A function with values for its constants.",
-             .fields = MTL4SpecializedFunctionDescriptor_fields, .constructible = true,
-             .base = C_MTL4FunctionDescriptor + 1);
-
 const MTL4FunctionDescriptor *function_descriptor(Pool *pool, const Object *o) {
     if (!o || (const PyObject *)o == Py_None) return NULL;
     if (!pool_keep_fields(pool, o)) return NULL;
@@ -95,14 +72,6 @@ const MTL4FunctionDescriptor *function_descriptor(Pool *pool, const Object *o) {
 }
 
 // ---- Linking ----
-
-static const Field MTL4StaticLinkingDescriptor_fields[] = {
-    {LIST_OR("function_descriptors", MTL4FunctionDescriptor), "Callable by table and name.", false},
-    {LIST_OR("private_function_descriptors", MTL4FunctionDescriptor), "By name only.", false},
-    NO_FIELD,
-};
-DEFINE_CLASS(MTL4StaticLinkingDescriptor, "Visible functions that are compiled into a pipeline.",
-             .fields = MTL4StaticLinkingDescriptor_fields, .constructible = true);
 
 static const MTL4FunctionDescriptor *const *functions_of(Pool *pool, const Object *o,
                                                          const char *field, size_t *n) {
@@ -127,14 +96,6 @@ const MTL4StaticLinkingDescriptor *static_linking(Pool *pool, const Object *o) {
     return PyErr_Occurred() ? NULL : d;
 }
 
-static const Field MTL4PipelineStageDynamicLinkingDescriptor_fields[] = {
-    {LIST_OR("binary_linked_functions", MTL4BinaryFunction), "Functions to call.", false},
-    {SIZE_OR("max_call_stack_depth", 1), "How deep they call each other.", false},
-    NO_FIELD,
-};
-DEFINE_CLASS(MTL4PipelineStageDynamicLinkingDescriptor, "What joins a pipeline in machine form.",
-             .fields = MTL4PipelineStageDynamicLinkingDescriptor_fields, .constructible = true);
-
 bool stage_linking(Pool *pool, const Object *o, MTL4PipelineStageDynamicLinkingDescriptor *d) {
     *d = (MTL4PipelineStageDynamicLinkingDescriptor){0};
     if (!o) return true;
@@ -148,29 +109,6 @@ bool stage_linking(Pool *pool, const Object *o, MTL4PipelineStageDynamicLinkingD
 }
 
 // ---- Options ----
-
-static const Field MTL4PipelineOptions_fields[] = {
-    {ENUM_OR("shader_validation", ShaderValidation, Default, 0), "Checks of accesses.", false},
-    {U32_OR("shader_reflection", 0), "ShaderReflection bits; there is always one here.", false},
-    NO_FIELD,
-};
-DEFINE_CLASS(MTL4PipelineOptions, "What pipelines of all kinds may be told.",
-             .fields = MTL4PipelineOptions_fields, .constructible = true);
-
-MTL4PipelineOptions pipeline_options(const Object *o) {
-    const Object *options = field_o(o, "options");
-    if (!options) return (MTL4PipelineOptions){0};
-    return (MTL4PipelineOptions){
-        .shader_validation = (MTLShaderValidation)field_u(options, "shader_validation"),
-        .shader_reflection = (MTL4ShaderReflection)field_u(options, "shader_reflection")};
-}
-
-static const Field MTL4CompilerTaskOptions_fields[] = {
-    {LIST_OR("lookup_archives", MTL4Archive), "Searched before anything is compiled.", false},
-    NO_FIELD,
-};
-DEFINE_CLASS(MTL4CompilerTaskOptions, "Where a compiler looks first.",
-             .fields = MTL4CompilerTaskOptions_fields, .constructible = true);
 
 bool task_options(Pool *pool, const Object *o, MTL4CompilerTaskOptions *options) {
     void **archives;

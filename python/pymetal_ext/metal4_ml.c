@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// metal4_ml.c: networks: their pipelines and MTL4MachineLearningCommandEncoder.
+// metal4_ml.c: pipelines of networks.
 #include "metal4.h"
-
-static const Field MTL4MachineLearningPipelineDescriptor_fields[] = {
-    {OPTIONAL("machine_learning_function_descriptor", MTL4FunctionDescriptor),
-     "The network, as a function of its package.", false},
-    {STR_OR("label"), "A name for messages and traces.", false},
-    NO_FIELD,
-};
 
 // The sizes of inputs lie in a dictionary that the object keeps: index to extents.
 METHOD(MTL4MachineLearningPipelineDescriptor, set_input_dimensions, "None",
@@ -22,12 +15,6 @@ METHOD(MTL4MachineLearningPipelineDescriptor, set_input_dimensions, "None",
     Py_XDECREF(key);
     return rc < 0 ? NULL : none(state);
 }
-
-static const Method *const MTL4MachineLearningPipelineDescriptor_methods[] = {
-    &MTL4MachineLearningPipelineDescriptor_set_input_dimensions, NULL};
-DEFINE_CLASS(MTL4MachineLearningPipelineDescriptor, "How a network becomes a pipeline.",
-             .methods = MTL4MachineLearningPipelineDescriptor_methods,
-             .fields = MTL4MachineLearningPipelineDescriptor_fields, .constructible = true);
 
 // False: an exception, and nothing is to be freed.
 static bool parts_of(const Object *o, Pool *pool, MTL4MachineLearningPipelineDescriptor *d) {
@@ -84,78 +71,3 @@ METHOD(MTL4Compiler, new_machine_learning_pipeline_state_async, "MTL4CompilerTas
     pool_free(&pool);
     return task ? task_started(state, started, task) : NULL;
 }
-
-const Method *const compiler_ml_methods[] = {
-    &MTL4Compiler_new_machine_learning_pipeline_state,
-    &MTL4Compiler_new_machine_learning_pipeline_state_async, NULL};
-
-static PyObject *bindings_of(State *state, Object *self) {
-    PyObject *list = PyList_New(0);
-    size_t n = mtl4_machine_learning_pipeline_reflection_binding_count(self->native);
-    for (size_t i = 0; list && i < n; i++) {
-        PyObject *o =
-            wrap_owned_by(state, C_Binding,
-                          mtl4_machine_learning_pipeline_reflection_binding(self->native, i), self);
-        if (!o || PyList_Append(list, o) < 0) Py_CLEAR(list);
-        Py_XDECREF(o);
-    }
-    return list;
-}
-
-#define REFLECTION_PROPS(RO, RW)                                                                   \
-    RO(MTL4MachineLearningPipelineReflection, bindings, "list[Binding]",                           \
-       "The tensors of the network: inputs, then outputs.", bindings_of(state, self))
-PROPS(MTL4MachineLearningPipelineReflection, REFLECTION_PROPS);
-DEFINE_CLASS(MTL4MachineLearningPipelineReflection, "What a network takes and gives.",
-             .props = MTL4MachineLearningPipelineReflection_props);
-
-#define PIPELINE_PROPS(RO, RW)                                                                     \
-    NUMBER_OF(RO, MTL4MachineLearningPipelineState, mtl4_machine_learning_pipeline_state,          \
-              intermediates_heap_size, "Bytes that a dispatch needs in between; 0: no heap.")      \
-    RO(MTL4MachineLearningPipelineState, reflection, "MTL4MachineLearningPipelineReflection",      \
-       "What the network takes and gives.",                                                        \
-       wrap_owned_by(state, C_MTL4MachineLearningPipelineReflection,                               \
-                     mtl4_machine_learning_pipeline_state_reflection(self->native), self))         \
-    DEVICE_OF(RO, MTL4MachineLearningPipelineState, mtl4_machine_learning_pipeline_state)          \
-    FIXED_LABEL_OF(RO, MTL4MachineLearningPipelineState, mtl4_machine_learning_pipeline_state)
-PROPS(MTL4MachineLearningPipelineState, PIPELINE_PROPS);
-DEFINE_CLASS(MTL4MachineLearningPipelineState, "A network, ready to run.",
-             .props = MTL4MachineLearningPipelineState_props);
-
-// ---- The encoder ----
-
-#define ENCODER(fn, doc, ...)                                                                      \
-    METHOD(MTL4MachineLearningCommandEncoder, fn, "None", doc, __VA_ARGS__)
-
-#define ENCODER_PROPS(RO, RW)                                                                      \
-    COMMON_PROPS(RO, RW, MTL4MachineLearningCommandEncoder, mtl4_machine_learning_command_encoder)
-PROPS(MTL4MachineLearningCommandEncoder, ENCODER_PROPS);
-
-ENCODER(set_pipeline_state, "The network to run.",
-        OBJECT("state", MTL4MachineLearningPipelineState)) {
-    mtl4_machine_learning_command_encoder_set_pipeline_state(self->native, a[0].p);
-    return none(state);
-}
-
-ENCODER(set_argument_table, "Where the network finds its tensors, at their buffer indices.",
-        NULLABLE("table", MTL4ArgumentTable)) {
-    mtl4_machine_learning_command_encoder_set_argument_table(self->native, a[0].p);
-    return none(state);
-}
-
-ENCODER(dispatch_network, "Runs the network; the heap holds what lies in between.",
-        OPTIONAL("intermediates_heap", Heap)) {
-    mtl4_machine_learning_command_encoder_dispatch_network(self->native, a[0].p);
-    return none(state);
-}
-
-COMMON_METHODS(MTL4MachineLearningCommandEncoder, mtl4_machine_learning_command_encoder)
-
-static const Method *const MTL4MachineLearningCommandEncoder_methods[] = {
-    &MTL4MachineLearningCommandEncoder_set_pipeline_state,
-    &MTL4MachineLearningCommandEncoder_set_argument_table,
-    &MTL4MachineLearningCommandEncoder_dispatch_network,
-    COMMON_ENTRIES(MTL4MachineLearningCommandEncoder),
-    NULL,
-};
-DEFINE_ENCODER(MTL4MachineLearningCommandEncoder, "Runs networks between other commands.");

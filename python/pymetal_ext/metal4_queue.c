@@ -30,8 +30,6 @@ PyObject *encoder_open(State *state, Object *buffer, ClassId id, void *native) {
     return o;
 }
 
-void encoder_close(Object *encoder) { let_open_go(encoder->aux); }
-
 // The object goes before it was ended.
 void encoder_free(void *aux) { ((Recording *)aux)->open = NULL; }
 
@@ -43,7 +41,14 @@ void encoder_called(Object *self, const Method *method, const Arg *a) {
         if (!r->used) r->used = PyList_New(0);
         if (!r->used || PyList_Append(r->used, a[i].py) < 0) PyErr_Clear(); // as in C, then
     }
+    if (!method->n_args && !strcmp(strchr(method->name, '.'), ".end_encoding"))
+        let_open_go(self->aux);
 }
+
+#define ENCODER_PROPS(RO, RW)                                                                      \
+    RO(encoder, command_buffer, "MTL4CommandBuffer", "The command buffer it records into.",        \
+       Py_NewRef(self->owner))
+PROPS(encoder, ENCODER_PROPS);
 
 // ---- Commits ----
 
@@ -90,17 +95,6 @@ static void finished(MTL4CommitFeedback *feedback, void *context) {
     }
 }
 
-#define COMMIT_FEEDBACK_PROPS(RO, RW)                                                              \
-    RO(MTL4CommitFeedback, error, "MetalError | None",                                             \
-       "The first error of the commit's command buffers.",                                         \
-       error_object(state, mtl4_commit_feedback_error(self->native)))                              \
-    RO(MTL4CommitFeedback, gpu_start_time, "float", "When the first began, in seconds.",           \
-       from_double(mtl4_commit_feedback_gpu_start_time(self->native)))                             \
-    RO(MTL4CommitFeedback, gpu_end_time, "float", "When the last was done, in seconds.",           \
-       from_double(mtl4_commit_feedback_gpu_end_time(self->native)))
-PROPS(MTL4CommitFeedback, COMMIT_FEEDBACK_PROPS);
-DEFINE_CLASS(MTL4CommitFeedback, "How a commit went.", .props = MTL4CommitFeedback_props);
-
 static const Field MTL4CommitOptions_fields[] = {
     {ANY_OR("feedback_handlers"), "A list of functions; add_feedback_handler fills it.", true},
     NO_FIELD,
@@ -126,19 +120,6 @@ DEFINE_CLASS(MTL4CommitOptions, "What a commit is to say when it is done.",
              .factory = "commit_options", .constructible = true);
 
 // ---- MTL4CommandQueue ----
-
-static const Field MTL4CommandQueueDescriptor_fields[] = {
-    {STR_OR("label"), "A name for messages and traces.", false},
-    {U32_OR("timeout_ms", 0), "Time limit of a command buffer, 0: the device's.", false},
-    NO_FIELD,
-};
-DEFINE_CLASS(MTL4CommandQueueDescriptor, "How a command queue is made.",
-             .fields = MTL4CommandQueueDescriptor_fields, .constructible = true);
-
-#define COMMAND_QUEUE_PROPS(RO, RW)                                                                \
-    DEVICE_OF(RO, MTL4CommandQueue, mtl4_command_queue)                                            \
-    FIXED_LABEL_OF(RO, MTL4CommandQueue, mtl4_command_queue)
-PROPS(MTL4CommandQueue, COMMAND_QUEUE_PROPS);
 
 static Commit *commit_new(State *state, PyObject *buffers, const Object *options) {
     Commit *c = calloc(1, sizeof *c);
@@ -199,109 +180,14 @@ METHOD(MTL4CommandQueue, commit, "None",
     return options ? none(state) : NULL;
 }
 
-METHOD(MTL4CommandQueue, signal_event, "None",
-       "Raises an event to a value when everything committed before is done.", EVENT("event"),
-       SIZE("value")) {
-    mtl4_command_queue_signal_event(self->native, a[0].p, a[1].u);
-    return none(state);
-}
-
-METHOD(MTL4CommandQueue, wait_for_event, "None",
-       "What is committed from here on runs once the event has the value.", EVENT("event"),
-       SIZE("value")) {
-    mtl4_command_queue_wait_for_event(self->native, a[0].p, a[1].u);
-    return none(state);
-}
-
-METHOD(MTL4CommandQueue, signal_drawable, "None",
-       "Presenting the drawable waits for the work committed before.",
-       OBJECT("drawable", MetalDrawable)) {
-    mtl4_command_queue_signal_drawable(self->native, a[0].p);
-    return none(state);
-}
-
-METHOD(MTL4CommandQueue, wait_for_drawable, "None",
-       "Work committed from here on may draw into the drawable.",
-       OBJECT("drawable", MetalDrawable)) {
-    mtl4_command_queue_wait_for_drawable(self->native, a[0].p);
-    return none(state);
-}
-
-// One residency set or a list of them.
-#define RESIDENCY(cls, fn, doc, prefix)                                                            \
-    METHOD(cls, fn, "None", doc, OBJECT("residency_set", ResidencySet)) {                          \
-        prefix##_##fn(self->native, a[0].p);                                                       \
-        return none(state);                                                                        \
-    }                                                                                              \
-    METHOD(cls, fn##s, "None", "The same for several.", LIST("residency_sets", ResidencySet)) {    \
-        void **sets;                                                                               \
-        size_t n;                                                                                  \
-        if (!list_natives(state, a[0].py, C_ResidencySet, "residency_sets", &sets, &n))            \
-            return NULL;                                                                           \
-        prefix##_##fn##s(self->native, (MTLResidencySet *const *)sets, n);                         \
-        free(sets);                                                                                \
-        return none(state);                                                                        \
-    }
-RESIDENCY(MTL4CommandQueue, add_residency_set,
-          "The set's allocations are resident for what is committed from now on.",
-          mtl4_command_queue)
-RESIDENCY(MTL4CommandQueue, remove_residency_set, "Takes a residency set away.", mtl4_command_queue)
-
-static const Method *const MTL4CommandQueue_methods[] = {
-    &MTL4CommandQueue_commit,
-    &MTL4CommandQueue_signal_event,
-    &MTL4CommandQueue_wait_for_event,
-    &MTL4CommandQueue_signal_drawable,
-    &MTL4CommandQueue_wait_for_drawable,
-    &MTL4CommandQueue_add_residency_set,
-    &MTL4CommandQueue_add_residency_sets,
-    &MTL4CommandQueue_remove_residency_set,
-    &MTL4CommandQueue_remove_residency_sets,
-    NULL,
-};
-DEFINE_CLASS(MTL4CommandQueue, "Runs command buffers of Metal 4.",
-             .methods = MTL4CommandQueue_methods, .props = MTL4CommandQueue_props);
-
-// ---- MTL4CommandAllocator ----
-
-static const Field MTL4CommandAllocatorDescriptor_fields[] = {
-    {STR_OR("label"), "A name for messages and traces.", false},
-    NO_FIELD,
-};
-DEFINE_CLASS(MTL4CommandAllocatorDescriptor, "How a command allocator is made.",
-             .fields = MTL4CommandAllocatorDescriptor_fields, .constructible = true);
-
-#define COMMAND_ALLOCATOR_PROPS(RO, RW)                                                            \
-    NUMBER_OF(RO, MTL4CommandAllocator, mtl4_command_allocator, allocated_size,                    \
-              "Bytes it has for commands.")                                                        \
-    DEVICE_OF(RO, MTL4CommandAllocator, mtl4_command_allocator)                                    \
-    FIXED_LABEL_OF(RO, MTL4CommandAllocator, mtl4_command_allocator)
-PROPS(MTL4CommandAllocator, COMMAND_ALLOCATOR_PROPS);
-
-METHOD0(MTL4CommandAllocator, reset, "None",
-        "Gives the memory of all its commands free; none of them may be in use.") {
-    (void)a;
-    mtl4_command_allocator_reset(self->native);
-    return none(state);
-}
-
-static const Method *const MTL4CommandAllocator_methods[] = {&MTL4CommandAllocator_reset, NULL};
-DEFINE_CLASS(MTL4CommandAllocator, "Memory for the commands of one command buffer at a time.",
-             .methods = MTL4CommandAllocator_methods, .props = MTL4CommandAllocator_props);
-
 // ---- MTL4CommandBuffer ----
 
-static void free_recording(void *aux) {
+void free_recording(void *aux) {
     Recording *r = aux;
     let_open_go(r); // it keeps this alive: there is none
     Py_XDECREF(r->used);
     free(r);
 }
-
-#define COMMAND_BUFFER_PROPS(RO, RW)                                                               \
-    DEVICE_OF(RO, MTL4CommandBuffer, mtl4_command_buffer)                                          \
-    LABEL_OF(RW, MTL4CommandBuffer, mtl4_command_buffer)
-PROPS(MTL4CommandBuffer, COMMAND_BUFFER_PROPS);
 
 METHOD(MTL4CommandBuffer, begin_command_buffer, "None",
        "Starts a new sequence of commands in an allocator's memory.",
@@ -344,17 +230,6 @@ METHOD(MTL4CommandBuffer, render_command_encoder, "MTL4RenderCommandEncoder | No
                             self->native, &d, (MTL4RenderEncoderOptions)a[1].u));
 }
 
-RESIDENCY(MTL4CommandBuffer, use_residency_set,
-          "The set's allocations are resident while the commands run.", mtl4_command_buffer)
-DEBUG_GROUPS_OF(MTL4CommandBuffer, mtl4_command_buffer)
-
-METHOD(MTL4CommandBuffer, write_timestamp_into_heap, "None",
-       "Between encoders: writes the time into an entry of a counter heap.",
-       OBJECT("heap", MTL4CounterHeap), SIZE("index")) {
-    mtl4_command_buffer_write_timestamp_into_heap(self->native, a[0].p, a[1].u);
-    return none(state);
-}
-
 METHOD(MTL4CommandBuffer, resolve_counter_heap, "None",
        "Between encoders: copies entries to memory, eight bytes each. length None: to the end of "
        "the buffer.",
@@ -369,47 +244,14 @@ METHOD(MTL4CommandBuffer, resolve_counter_heap, "None",
 }
 
 // What is given to the command buffer itself lives as long as what its encoders get.
-static void buffer_called(Object *self, const Method *method, const Arg *a) {
+void buffer_called(Object *self, const Method *method, const Arg *a) {
     Object inner = *self;
     if (method == &MTL4CommandBuffer_begin_command_buffer) return;
     inner.owner = (PyObject *)self;
     encoder_called(&inner, method, a);
 }
 
-static const Method *const MTL4CommandBuffer_methods[] = {
-    &MTL4CommandBuffer_begin_command_buffer,
-    &MTL4CommandBuffer_end_command_buffer,
-    &MTL4CommandBuffer_compute_command_encoder,
-    &MTL4CommandBuffer_render_command_encoder,
-    &MTL4CommandBuffer_machine_learning_command_encoder,
-    &MTL4CommandBuffer_use_residency_set,
-    &MTL4CommandBuffer_use_residency_sets,
-    &MTL4CommandBuffer_push_debug_group,
-    &MTL4CommandBuffer_pop_debug_group,
-    &MTL4CommandBuffer_write_timestamp_into_heap,
-    &MTL4CommandBuffer_resolve_counter_heap,
-    NULL,
-};
-DEFINE_CLASS(MTL4CommandBuffer, "Commands, recorded again and again.",
-             .methods = MTL4CommandBuffer_methods, .props = MTL4CommandBuffer_props,
-             .called = buffer_called, .free_aux = free_recording);
-
 // ---- MTL4CounterHeap ----
-
-static const Field MTL4CounterHeapDescriptor_fields[] = {
-    {ENUM_OR("type", MTL4CounterHeapType, Timestamp, 1), "What is counted.", false},
-    {SIZE_OR("count", 1), "Entries.", false},
-    NO_FIELD,
-};
-DEFINE_CLASS(MTL4CounterHeapDescriptor, "How a counter heap is made.",
-             .fields = MTL4CounterHeapDescriptor_fields, .constructible = true);
-
-#define COUNTER_HEAP_PROPS(RO, RW)                                                                 \
-    NUMBER_OF(RO, MTL4CounterHeap, mtl4_counter_heap, count, "Entries.")                           \
-    RO(MTL4CounterHeap, type, "MTL4CounterHeapType", "What is counted.",                           \
-       from_enum(state, E_MTL4CounterHeapType, mtl4_counter_heap_type(self->native)))              \
-    LABEL_OF(RW, MTL4CounterHeap, mtl4_counter_heap)
-PROPS(MTL4CounterHeap, COUNTER_HEAP_PROPS);
 
 METHOD(MTL4CounterHeap, resolve_counter_range, "list[int]",
        "Entries as they are now, in nanoseconds; 0: not written.", OBJECT("range", Range)) {
@@ -420,45 +262,14 @@ METHOD(MTL4CounterHeap, resolve_counter_range, "list[int]",
     if (!entries) return PyErr_NoMemory();
     PyObject *list = PyList_New(0);
     if (mtl4_counter_heap_resolve_counter_range(self->native, range, entries))
-        for (size_t i = 0; list && i < range.length; i++) {
-            PyObject *value = from_u64(entries[i].timestamp);
-            if (!value || PyList_Append(list, value) < 0) Py_CLEAR(list);
-            Py_XDECREF(value);
-        }
+        for (size_t i = 0; list && i < range.length; i++)
+            list = list_with(list, from_u64(entries[i].timestamp));
     free(entries);
     (void)state;
     return list;
 }
 
-METHOD(MTL4CounterHeap, invalidate_counter_range, "None", "Entries are as if never written.",
-       OBJECT("range", Range)) {
-    mtl4_counter_heap_invalidate_counter_range(self->native, to_range(a[0].o));
-    return none(state);
-}
-
-static const Method *const MTL4CounterHeap_methods[] = {
-    &MTL4CounterHeap_resolve_counter_range, &MTL4CounterHeap_invalidate_counter_range, NULL};
-DEFINE_CLASS(MTL4CounterHeap, "Numbers that commands write, such as times.",
-             .methods = MTL4CounterHeap_methods, .props = MTL4CounterHeap_props);
-
 // ---- MTL4ArgumentTable ----
-
-static const Field MTL4ArgumentTableDescriptor_fields[] = {
-    {SIZE_OR("max_buffer_bind_count", 0), "Buffers, tensors and tables: up to 31.", false},
-    {SIZE_OR("max_texture_bind_count", 0), "Textures: up to 128.", false},
-    {SIZE_OR("max_sampler_state_bind_count", 0), "Samplers: up to 16.", false},
-    {BOOL_OR("initialize_bindings", false), "They always begin as none here.", false},
-    {BOOL_OR("support_attribute_strides", false), "Strides of vertices may be given.", false},
-    {STR_OR("label"), "A name for messages and traces.", false},
-    NO_FIELD,
-};
-DEFINE_CLASS(MTL4ArgumentTableDescriptor, "How an argument table is made.",
-             .fields = MTL4ArgumentTableDescriptor_fields, .constructible = true);
-
-#define ARGUMENT_TABLE_PROPS(RO, RW)                                                               \
-    DEVICE_OF(RO, MTL4ArgumentTable, mtl4_argument_table)                                          \
-    FIXED_LABEL_OF(RO, MTL4ArgumentTable, mtl4_argument_table)
-PROPS(MTL4ArgumentTable, ARGUMENT_TABLE_PROPS);
 
 METHOD(MTL4ArgumentTable, set_address, "None",
        "An address (a buffer's gpu_address, plus an offset) at a buffer index; 0 unbinds. With a "
@@ -471,48 +282,7 @@ METHOD(MTL4ArgumentTable, set_address, "None",
     return none(state);
 }
 
-#define SET_ID(fn, doc)                                                                            \
-    METHOD(MTL4ArgumentTable, fn, "None", doc, SIZE("resource_id"), SIZE("index")) {               \
-        mtl4_argument_table_##fn(self->native, (MTLResourceID){a[0].u}, a[1].u);                   \
-        return none(state);                                                                        \
-    }
-SET_ID(set_resource, "A tensor or function table, by its gpu_resource_id, at a buffer index.")
-SET_ID(set_texture, "A texture, by its gpu_resource_id.")
-SET_ID(set_sampler_state, "A sampler, by its gpu_resource_id, made with support_argument_buffers.")
-
-static const Method *const MTL4ArgumentTable_methods[] = {
-    &MTL4ArgumentTable_set_address, &MTL4ArgumentTable_set_resource, &MTL4ArgumentTable_set_texture,
-    &MTL4ArgumentTable_set_sampler_state, NULL};
-DEFINE_CLASS(MTL4ArgumentTable, "What kernels and shaders find at their indices.",
-             .methods = MTL4ArgumentTable_methods, .props = MTL4ArgumentTable_props);
-
 // ---- Made by the device ----
-
-METHOD(Device, new_mtl4_command_queue, "MTL4CommandQueue", "A queue of Metal 4.",
-       OPTIONAL("descriptor", MTL4CommandQueueDescriptor)) {
-    MTL4CommandQueueDescriptor d = {0};
-    MTLError *error = NULL;
-    if (a[0].o)
-        d = (MTL4CommandQueueDescriptor){.label = field_s(a[0].o, "label"),
-                                         .timeout_ms = (uint32_t)field_u(a[0].o, "timeout_ms")};
-    MTL4CommandQueue *queue =
-        mtl_device_new_mtl4_command_queue_with_descriptor(self->native, &d, &error);
-    if (!queue) return raise_error(state, ERROR_RESOURCE, "Failed to create queue: ", error);
-    return wrap_new(state, C_MTL4CommandQueue, queue);
-}
-
-METHOD(Device, new_command_allocator, "MTL4CommandAllocator",
-       "Memory for commands, of one command buffer at a time.",
-       OPTIONAL("descriptor", MTL4CommandAllocatorDescriptor)) {
-    MTLError *error = NULL;
-    MTL4CommandAllocator *allocator = mtl_device_new_command_allocator_with_descriptor(
-        self->native,
-        &(MTL4CommandAllocatorDescriptor){.label = a[0].o ? field_s(a[0].o, "label") : NULL},
-        &error);
-    if (!allocator)
-        return raise_error(state, ERROR_RESOURCE, "Failed to create allocator: ", error);
-    return wrap_new(state, C_MTL4CommandAllocator, allocator);
-}
 
 METHOD0(Device, new_command_buffer, "MTL4CommandBuffer", "A command buffer of Metal 4.") {
     (void)a;
@@ -526,52 +296,3 @@ METHOD0(Device, new_command_buffer, "MTL4CommandBuffer", "A command buffer of Me
         free(r);
     return o;
 }
-
-METHOD(Device, new_argument_table, "MTL4ArgumentTable",
-       "A table of bindings. ResourceError if it would be too large.",
-       OBJECT("descriptor", MTL4ArgumentTableDescriptor)) {
-    const Object *d = a[0].o;
-    MTLError *error = NULL;
-    MTL4ArgumentTable *table = mtl_device_new_argument_table(
-        self->native,
-        &(MTL4ArgumentTableDescriptor){
-            .label = field_s(d, "label"),
-            .max_buffer_bind_count = field_u(d, "max_buffer_bind_count"),
-            .max_texture_bind_count = field_u(d, "max_texture_bind_count"),
-            .max_sampler_state_bind_count = field_u(d, "max_sampler_state_bind_count"),
-            .initialize_bindings = field_b(d, "initialize_bindings"),
-            .support_attribute_strides = field_b(d, "support_attribute_strides")},
-        &error);
-    if (!table) return raise_error(state, ERROR_RESOURCE, "Failed to create table: ", error);
-    return wrap_new(state, C_MTL4ArgumentTable, table);
-}
-
-METHOD(Device, new_counter_heap, "MTL4CounterHeap", "Entries that commands write times into.",
-       OBJECT("descriptor", MTL4CounterHeapDescriptor)) {
-    MTLError *error = NULL;
-    MTL4CounterHeap *heap = mtl_device_new_counter_heap(
-        self->native,
-        &(MTL4CounterHeapDescriptor){.type = (MTL4CounterHeapType)field_u(a[0].o, "type"),
-                                     .count = field_u(a[0].o, "count")},
-        &error);
-    if (!heap) return raise_error(state, ERROR_RESOURCE, "Failed to create counter heap: ", error);
-    return wrap_new(state, C_MTL4CounterHeap, heap);
-}
-
-METHOD(Device, size_of_counter_heap_entry, "int", "Bytes of an entry of a counter heap.",
-       ENUMERATION("type", MTL4CounterHeapType)) {
-    (void)state;
-    return from_u64(
-        mtl_device_size_of_counter_heap_entry(self->native, (MTL4CounterHeapType)a[0].u));
-}
-
-METHOD0(Device, query_timestamp_frequency, "int", "Ticks a second of the times in counter heaps.") {
-    (void)state, (void)a;
-    return from_u64(mtl_device_query_timestamp_frequency(self->native));
-}
-
-const Method *const device_metal4_methods[] = {
-    &Device_new_mtl4_command_queue,    &Device_new_command_allocator,
-    &Device_new_command_buffer,        &Device_new_argument_table,
-    &Device_new_counter_heap,          &Device_size_of_counter_heap_entry,
-    &Device_query_timestamp_frequency, NULL};

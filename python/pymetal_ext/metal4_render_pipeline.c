@@ -5,103 +5,25 @@
 
 // ---- Descriptors ----
 
-static const Field MTL4RenderPipelineColorAttachmentDescriptor_fields[] = {
-    {ENUM_OR("pixel_format", PixelFormat, Invalid, 0), "Of the attachment.", false},
-    {ENUM_OR("blending_state", MTL4BlendState, Disabled, 0), "Whether colours are blended.", false},
-    {ENUM_OR("source_rgb_blend_factor", BlendFactor, One, 1), "Of the new colour.", false},
-    {ENUM_OR("destination_rgb_blend_factor", BlendFactor, Zero, 0), "Of the old.", false},
-    {ENUM_OR("rgb_blend_operation", BlendOperation, Add, 0), "How colours combine.", false},
-    {ENUM_OR("source_alpha_blend_factor", BlendFactor, One, 1), "Of the new alpha.", false},
-    {ENUM_OR("destination_alpha_blend_factor", BlendFactor, Zero, 0), "Of the old.", false},
-    {ENUM_OR("alpha_blend_operation", BlendOperation, Add, 0), "How alphas combine.", false},
-    {U32_OR("write_mask", 15), "ColorWriteMask bits.", false},
-    NO_FIELD,
-};
-DEFINE_CLASS(MTL4RenderPipelineColorAttachmentDescriptor,
-             "How a pipeline writes a colour attachment.",
-             .fields = MTL4RenderPipelineColorAttachmentDescriptor_fields);
-
-// What render and mesh pipelines have in common.
-#define COMMON_FIELDS                                                                              \
-    {STR_OR("label"), "A name for messages and traces.", false},                                   \
-        {OPTIONAL("options", MTL4PipelineOptions), "Validation and reflection.", false},           \
-        {SIZE_OR("raster_sample_count", 1), "Samples of a texel.", false},                         \
-        {BOOL_OR("alpha_to_coverage_state", false), "Alpha decides on samples.", false},           \
-        {BOOL_OR("alpha_to_one_state", false), "Alpha is 1.", false},                              \
-        {BOOL_OR("rasterization_enabled", true), "Whether anything is drawn.", false},             \
-        {SIZE_OR("max_vertex_amplification_count", 1), "Views.", false}, {                         \
-        BOOL_OR("support_indirect_command_buffers", false), "For indirect commands.", false        \
-    }
-
-static const Field MTL4RenderPipelineDescriptor_fields[] = {
-    {OPTIONAL("vertex_function_descriptor", MTL4FunctionDescriptor), "For vertices.", false},
-    {OPTIONAL("fragment_function_descriptor", MTL4FunctionDescriptor), "For fragments.", false},
-    {OPTIONAL("vertex_descriptor", VertexDescriptor), "How vertices are fetched.", false},
-    {ENUM_OR("input_primitive_topology", PrimitiveTopologyClass, Unspecified, 0), "A hint.", false},
-    {OPTIONAL("vertex_static_linking_descriptor", MTL4StaticLinkingDescriptor), "Calls.", false},
-    {OPTIONAL("fragment_static_linking_descriptor", MTL4StaticLinkingDescriptor), "Calls.", false},
-    COMMON_FIELDS,
-    NO_FIELD,
-};
-
-static const Field MTL4MeshRenderPipelineDescriptor_fields[] = {
-    {OPTIONAL("object_function_descriptor", MTL4FunctionDescriptor), "For objects.", false},
-    {OPTIONAL("mesh_function_descriptor", MTL4FunctionDescriptor), "For meshes.", false},
-    {OPTIONAL("fragment_function_descriptor", MTL4FunctionDescriptor), "For fragments.", false},
-    {SIZE_OR("max_total_threads_per_object_threadgroup", 0), "0: as the function says.", false},
-    {SIZE_OR("max_total_threads_per_mesh_threadgroup", 0), "0: as the function says.", false},
-    {SIZE_OR("payload_memory_length", 0), "Bytes; 0: as the function says.", false},
-    {SIZE_OR("max_total_threadgroups_per_mesh_grid", 0), "0: the device's.", false},
-    {OPTIONAL("object_static_linking_descriptor", MTL4StaticLinkingDescriptor), "Calls.", false},
-    {OPTIONAL("mesh_static_linking_descriptor", MTL4StaticLinkingDescriptor), "Calls.", false},
-    {OPTIONAL("fragment_static_linking_descriptor", MTL4StaticLinkingDescriptor), "Calls.", false},
-    COMMON_FIELDS,
-    NO_FIELD,
-};
-
-static const Field MTL4TileRenderPipelineDescriptor_fields[] = {
-    {OPTIONAL("tile_function_descriptor", MTL4FunctionDescriptor), "A kernel.", false},
-    {STR_OR("label"), "A name for messages and traces.", false},
-    {OPTIONAL("options", MTL4PipelineOptions), "Validation and reflection.", false},
-    {SIZE_OR("raster_sample_count", 1), "Samples of a texel.", false},
-    {BOOL_OR("threadgroup_size_matches_tile_size", false), "A promise.", false},
-    {SIZE_OR("max_total_threads_per_threadgroup", 0), "0: as the function says.", false},
-    {OPTIONAL("static_linking_descriptor", MTL4StaticLinkingDescriptor), "Calls.", false},
-    NO_FIELD,
-};
-
 #define COLORS(cls)                                                                                \
     METHOD(cls, color_attachment, "MTL4RenderPipelineColorAttachmentDescriptor",                   \
            "The colour attachment of an index.", U32("index")) {                                   \
         return descriptor_element(state, #cls ".color_attachment", &self->owner,                   \
                                   C_MTL4RenderPipelineColorAttachmentDescriptor, a[0].u,           \
                                   N_COLORS);                                                       \
-    }                                                                                              \
-    static const Method *const cls##_methods[] = {&cls##_color_attachment, NULL};                  \
-    DEFINE_CLASS(cls, "How a render pipeline is made.", .methods = cls##_methods,                  \
-                 .fields = cls##_fields, .constructible = true)
-COLORS(MTL4RenderPipelineDescriptor);
-COLORS(MTL4MeshRenderPipelineDescriptor);
-COLORS(MTL4TileRenderPipelineDescriptor); // of which only the pixel format counts
+    }
+COLORS(MTL4RenderPipelineDescriptor)
+COLORS(MTL4MeshRenderPipelineDescriptor)
+COLORS(MTL4TileRenderPipelineDescriptor) // of which only the pixel format counts
 
 static void set_colors(const Object *o, MTL4RenderPipelineColorAttachmentDescriptor to[N_COLORS]) {
     for (unsigned i = 0; i < N_COLORS; i++) {
         const Object *c = descriptor_existing(o, 2 * i);
         if (!c) continue;
-        to[i] = (MTL4RenderPipelineColorAttachmentDescriptor){
-            COLOR_FIELDS(c), .blending_state = (MTL4BlendState)field_u(c, "blending_state")};
+        fill_MTL4RenderPipelineColorAttachmentDescriptor(c, &to[i]);
+        to[i].write_nothing = !to[i].write_mask;
     }
 }
-
-#define SET_COMMON(d, o)                                                                           \
-    (d).label = field_s(o, "label"), (d).options = pipeline_options(o),                            \
-    (d).raster_sample_count = field_u(o, "raster_sample_count"),                                   \
-    (d).alpha_to_coverage_state = field_b(o, "alpha_to_coverage_state"),                           \
-    (d).alpha_to_one_state = field_b(o, "alpha_to_one_state"),                                     \
-    (d).rasterization_disabled = !field_b(o, "rasterization_enabled"),                             \
-    (d).max_vertex_amplification_count = field_u(o, "max_vertex_amplification_count"),             \
-    (d).support_indirect_command_buffers = field_b(o, "support_indirect_command_buffers"),         \
-    set_colors(o, (d).color_attachments)
 
 typedef struct RenderParts {
     union {
@@ -130,11 +52,10 @@ static void set_render(const Object *o, RenderParts *p) {
         .vertex_function_descriptor = function(p, o, "vertex_function_descriptor"),
         .fragment_function_descriptor = function(p, o, "fragment_function_descriptor"),
         .vertex_descriptor = vertices ? &p->vertices : NULL,
-        .input_primitive_topology =
-            (MTLPrimitiveTopologyClass)field_u(o, "input_primitive_topology"),
         .vertex_static_linking_descriptor = linking(p, o, "vertex_static_linking_descriptor"),
         .fragment_static_linking_descriptor = linking(p, o, "fragment_static_linking_descriptor")};
-    SET_COMMON(p->render, o);
+    fill_MTL4RenderPipelineDescriptor(o, &p->render);
+    set_colors(o, p->render.color_attachments);
 }
 
 static void set_mesh(const Object *o, RenderParts *p) {
@@ -142,27 +63,18 @@ static void set_mesh(const Object *o, RenderParts *p) {
         .object_function_descriptor = function(p, o, "object_function_descriptor"),
         .mesh_function_descriptor = function(p, o, "mesh_function_descriptor"),
         .fragment_function_descriptor = function(p, o, "fragment_function_descriptor"),
-        .max_total_threads_per_object_threadgroup =
-            field_u(o, "max_total_threads_per_object_threadgroup"),
-        .max_total_threads_per_mesh_threadgroup =
-            field_u(o, "max_total_threads_per_mesh_threadgroup"),
-        .payload_memory_length = field_u(o, "payload_memory_length"),
-        .max_total_threadgroups_per_mesh_grid = field_u(o, "max_total_threadgroups_per_mesh_grid"),
         .object_static_linking_descriptor = linking(p, o, "object_static_linking_descriptor"),
         .mesh_static_linking_descriptor = linking(p, o, "mesh_static_linking_descriptor"),
         .fragment_static_linking_descriptor = linking(p, o, "fragment_static_linking_descriptor")};
-    SET_COMMON(p->mesh, o);
+    fill_MTL4MeshRenderPipelineDescriptor(o, &p->mesh);
+    set_colors(o, p->mesh.color_attachments);
 }
 
 static void set_tile(const Object *o, RenderParts *p) {
     p->tile = (MTL4TileRenderPipelineDescriptor){
-        .label = field_s(o, "label"),
-        .options = pipeline_options(o),
         .tile_function_descriptor = function(p, o, "tile_function_descriptor"),
-        .raster_sample_count = field_u(o, "raster_sample_count"),
-        .threadgroup_size_matches_tile_size = field_b(o, "threadgroup_size_matches_tile_size"),
-        .max_total_threads_per_threadgroup = field_u(o, "max_total_threads_per_threadgroup"),
         .static_linking_descriptor = linking(p, o, "static_linking_descriptor")};
+    fill_MTL4TileRenderPipelineDescriptor(o, &p->tile);
     MTL4RenderPipelineColorAttachmentDescriptor colors[N_COLORS] = {0};
     set_colors(o, colors);
     for (int i = 0; i < N_COLORS; i++)
@@ -247,17 +159,3 @@ METHOD(MTL4Compiler, new_render_pipeline_state_by_specialization, "RenderPipelin
     pool_free(&p.pool);
     return made(state, pipeline, error);
 }
-
-const Method *const compiler_render_methods[] = {
-    &MTL4Compiler_new_render_pipeline_state,
-    &MTL4Compiler_new_render_pipeline_state_async,
-    &MTL4Compiler_new_mesh_render_pipeline_state,
-    &MTL4Compiler_new_mesh_render_pipeline_state_async,
-    &MTL4Compiler_new_tile_render_pipeline_state,
-    &MTL4Compiler_new_tile_render_pipeline_state_async,
-    &MTL4Compiler_new_render_pipeline_state_by_specialization,
-    NULL,
-};
-const Method *const archive_render_methods[] = {&MTL4Archive_new_render_pipeline_state,
-                                                &MTL4Archive_new_mesh_render_pipeline_state,
-                                                &MTL4Archive_new_tile_render_pipeline_state, NULL};

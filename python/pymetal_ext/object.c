@@ -221,6 +221,12 @@ fail:
     return false;
 }
 
+PyObject *list_with(PyObject *list, PyObject *item) {
+    if (!item || PyList_Append(list, item) < 0) Py_CLEAR(list);
+    Py_XDECREF(item);
+    return list;
+}
+
 // ---- Fields as C values ----
 
 PyObject *field_py(const Object *o, const char *name) {

@@ -2,10 +2,12 @@
 // object.h: what every class of the extension is made of.
 //
 // A class is a table (Class): methods, properties that ask the library, and fields that live in the
-// Python object (descriptors are nothing but fields). At module initialisation class.c turns the
-// tables into heap types with docstrings and signatures; calls go through call_method, which parses
-// arguments by the method's own table, runs the body and turns a misuse message of the library into
-// an exception. A body is therefore a few lines:
+// Python object (descriptors are nothing but fields). Most of them are written by api/gen from the
+// table of Apple's API; here is by hand what is Python's own (buffers, overloads, callbacks, waits
+// that hear Ctrl-C), and the table's `python` row of a class names those methods. At module
+// initialisation class.c turns the tables into heap types with docstrings and signatures; calls go
+// through call_method, which parses arguments by the method's own table, runs the body and turns a
+// misuse message of the library into an exception. A body is therefore a few lines:
 //
 //     METHOD(Buffer, did_modify_range, "None", "Says that the CPU wrote a range.", SIZE("offset"),
 //            SIZE("length")) {
@@ -28,6 +30,7 @@
 
 typedef enum ClassId {
 #define CLASS(name) C_##name,
+#include "own.def"
 #include "classes.def"
     N_CLASSES
 } ClassId;
@@ -131,13 +134,13 @@ typedef struct Field { // a property that is a Python value of the object
 
 struct Class {
     const char *name, *doc;
-    const Method *const *methods;     // to NULL
-    const Method *const *const *more; // such tables of other files, to NULL
-    const Prop *props;                // to a NULL name
-    const Field *fields;              // to a NULL name
-    const char *factory;              // name of the class method that makes one with its defaults
-    bool constructible;               // Class(field, ...) works
-    bool subclassed;                  // others derive from it
+    const Method *const *methods; // to NULL
+    const Prop *props;            // to a NULL name
+    const Prop *own_props;        // more of them, by hand
+    const Field *fields;          // to a NULL name
+    const char *factory;          // name of the class method that makes one with its defaults
+    bool constructible;           // Class(field, ...) works
+    bool subclassed;              // others derive from it
     // Told of the arguments of a method that did not raise; NULL: nobody.
     void (*called)(Object *self, const Method *method, const Arg *a);
     int base;                 // ClassId + 1, 0: object
@@ -146,6 +149,7 @@ struct Class {
 };
 
 #define CLASS(name) extern const Class class_##name;
+#include "own.def"
 #include "classes.def"
 
 // ---- Objects and the module's state ----
@@ -204,6 +208,9 @@ bool object_is(State *state, PyObject *o, ClassId id);
 void map_clear(State *state);
 // The library object of a Buffer, Texture or another resource. NULL: TypeError (memory.c).
 MTLResource *to_resource(State *state, PyObject *o, const char *name);
+MTLAllocation *to_allocation(State *state, PyObject *o); // the same, or a heap's
+// The list with one more item, which is taken over. NULL: an exception, and the list is gone.
+PyObject *list_with(PyObject *list, PyObject *item);
 // Natives of a list or tuple of objects of a class, to be freed with free(); *array is NULL if the
 // list is empty. False: an exception is set.
 bool list_natives(State *state, PyObject *list, ClassId id, const char *what, void ***array,
@@ -260,22 +267,15 @@ bool enum_value(State *state, EnumId id, PyObject *o, uint64_t *value);
 // An object of a class whose first fields are these numbers.
 PyObject *from_three(State *state, ClassId id, const size_t values[3]);
 PyObject *from_size3(State *state, MTLSize size);
+PyObject *from_size_and_align(MTLSizeAndAlign s); // a tuple
 MTLSize to_size(const Object *o);
 MTLOrigin to_origin(const Object *o);
 MTLRange to_range(const Object *o);
+MTLClearColor to_clear_color(const Object *o);
 // Of arguments that were accepted as such.
 MTLSize to_grid(PyObject *o);
 bool to_extents(PyObject *o, MTLTensorExtents *extents); // False: it is none; no exception
 PyObject *from_extents(const MTLTensorExtents *extents); // a tuple
-// Copies between tensors: their arguments, and what those say.
-#define TENSOR_COPY_ARGS                                                                           \
-    OBJECT("source", Tensor), EXTENTS("source_origin"), EXTENTS("source_dimensions"),              \
-        OBJECT("destination", Tensor), EXTENTS("destination_origin"),                              \
-        EXTENTS("destination_dimensions")
-typedef struct TensorCopy {
-    MTLTensorExtents from, from_size, to, to_size;
-} TensorCopy;
-TensorCopy tensor_copy(const Arg *a);
 
 // ---- Conversions ----
 
@@ -292,7 +292,6 @@ static inline PyObject *from_str(const char *s) {
 
 // ---- Writing the tables ----
 
-#define U8(name) {name, K_U8, 0, NULL, 0, false}
 #define U32(name) {name, K_U32, 0, NULL, 0, false}
 #define SIZE(name) {name, K_U64, 0, NULL, 0, false}
 #define BOOL(name) {name, K_BOOL, 0, NULL, 0, false}
@@ -305,13 +304,9 @@ static inline PyObject *from_str(const char *s) {
 #define ENUMERATION(name, type) {name, K_ENUM, E_##type, NULL, 0, false}
 #define OBJECT(name, type) {name, K_OBJECT, C_##type, NULL, 0, false}
 #define OPTIONAL(name, type) {name, K_OBJECT, C_##type, "None", 0, true}
-#define NULLABLE(name, type) {name, K_OBJECT, C_##type, NULL, 0, true}
 #define LIST(name, type) {name, K_LIST, C_##type, NULL, 0, false}
 #define CALLABLE(name) {name, K_CALLABLE, 0, NULL, 0, false}
 #define ANY(name) {name, K_ANY, 0, NULL, 0, false}
-#define EVENT(name) {name, K_EVENT, 0, NULL, 0, false}
-#define GRID(name) {name, K_GRID, 0, NULL, 0, false}
-#define EXTENTS(name) {name, K_EXTENTS, 0, NULL, 0, false}
 // With a default.
 #define SIZE_OR(name, value) {name, K_U64, 0, #value, value, false}
 #define U32_OR(name, value) {name, K_U32, 0, #value, value, false}
@@ -321,17 +316,16 @@ static inline PyObject *from_str(const char *s) {
 #define ENUM_OR(name, type, member, value) {name, K_ENUM, E_##type, #type "." #member, value, false}
 #define LIST_OR(name, type) {name, K_LIST, C_##type, "()", 0, true}
 #define ANY_OR(name) {name, K_ANY, 0, "None", 0, true}
-#define OWN(name, type) {name, K_OBJECT, C_##type, "new", 0, false}
 
 #define METHOD_(cls, fn, returns, doc, of_class, specs, n_specs)                                   \
     static PyObject *cls##_##fn##_body(Object *self, State *state, const Arg *a);                  \
     static PyObject *cls##_##fn##_entry(PyObject *self, PyObject *const *args, Py_ssize_t n,       \
                                         PyObject *names);                                          \
-    static const Method cls##_##fn = {                                                             \
-        #cls "." #fn,      (PyCFunction)(void (*)(void))cls##_##fn##_entry,                        \
-        cls##_##fn##_body, specs,                                                                  \
-        n_specs,           of_class,                                                               \
-        returns,           doc};                                                                   \
+    extern const Method cls##_##fn;                                                                \
+    const Method cls##_##fn = {#cls "." #fn,      (PyCFunction)(void (*)(void))cls##_##fn##_entry, \
+                               cls##_##fn##_body, specs,                                           \
+                               n_specs,           of_class,                                        \
+                               returns,           doc};                                            \
     static PyObject *cls##_##fn##_entry(PyObject *self, PyObject *const *args, Py_ssize_t n,       \
                                         PyObject *names) {                                         \
         return call_method(self, &cls##_##fn, args, n, names);                                     \
@@ -366,51 +360,15 @@ static inline PyObject *from_str(const char *s) {
     {#prop, type, doc, cls##_get_##prop, NULL, ANY(#prop)},
 #define PROP_RW_ENTRY(cls, prop, type, doc, expression, spec, statement)                           \
     {#prop, type, doc, cls##_get_##prop, cls##_set_##prop, spec},
+#define NO_PROP {NULL, NULL, NULL, NULL, NULL, ANY(NULL)}
 #define PROPS(cls, list)                                                                           \
-    list(PROP_RO_DEFINE, PROP_RW_DEFINE) static const Prop cls##_props[] = {                       \
-        list(PROP_RO_ENTRY, PROP_RW_ENTRY){NULL, NULL, NULL, NULL, NULL, ANY(NULL)}}
-
-// What most objects have. The first of each pair takes the name in the library's functions, the
-// second all of it up to the last word: mtl4_command_queue.
-#define LABEL(RW, cls, object) LABEL_OF(RW, cls, mtl_##object)
-#define LABEL_OF(RW, cls, prefix)                                                                  \
-    RW(cls, label, "str", "A name for messages and traces, \"\" if there is none.",                \
-       from_str(prefix##_label(self->native)), STR("label"),                                       \
-       prefix##_set_label(self->native, v->s))
-#define DEVICE(RO, cls, object) DEVICE_OF(RO, cls, mtl_##object)
-#define DEVICE_OF(RO, cls, prefix)                                                                 \
-    RO(cls, device, "Device", "The device it belongs to.",                                         \
-       wrap(state, C_Device, prefix##_device(self->native)))
-// The label of what got it from its descriptor.
-#define FIXED_LABEL_OF(RO, cls, prefix)                                                            \
-    RO(cls, label, "str", "Its descriptor's label.", from_str(prefix##_label(self->native)))
-
-// A property that is a whole number of the library.
-#define NUMBER(RO, cls, object, name, doc) NUMBER_OF(RO, cls, mtl_##object, name, doc)
-#define NUMBER_OF(RO, cls, prefix, name, doc)                                                      \
-    RO(cls, name, "int", doc, from_u64(prefix##_##name(self->native)))
-
-// What can be said to traces while commands are recorded.
-#define DEBUG_SIGNPOST(cls, object) DEBUG_SIGNPOST_OF(cls, mtl_##object)
-#define DEBUG_SIGNPOST_OF(cls, prefix)                                                             \
-    METHOD(cls, insert_debug_signpost, "None", "A mark in traces.", STR("name")) {                 \
-        prefix##_insert_debug_signpost(self->native, a[0].s);                                      \
-        return none(state);                                                                        \
-    }
-#define DEBUG_GROUPS(cls, object) DEBUG_GROUPS_OF(cls, mtl_##object)
-#define DEBUG_GROUPS_OF(cls, prefix)                                                               \
-    METHOD(cls, push_debug_group, "None", "Opens a named group of commands.", STR("name")) {       \
-        prefix##_push_debug_group(self->native, a[0].s);                                           \
-        return none(state);                                                                        \
-    }                                                                                              \
-    METHOD0(cls, pop_debug_group, "None", "Closes the last group.") {                              \
-        (void)a;                                                                                   \
-        prefix##_pop_debug_group(self->native);                                                    \
-        return none(state);                                                                        \
-    }
+    list(PROP_RO_DEFINE, PROP_RW_DEFINE) extern const Prop cls##_props[];                          \
+    const Prop cls##_props[] = {list(PROP_RO_ENTRY, PROP_RW_ENTRY) NO_PROP}
 
 #define NO_FIELD {ANY(NULL), NULL, false}
 
 // The record of a class: its name, its text, then its parts (.methods = ..., .props = ...).
 #define DEFINE_CLASS(id, text, ...) const Class class_##id = {.name = #id, .doc = text, __VA_ARGS__}
+
+#include "table.h" // what the table's classes and the code by hand have of each other
 #endif

@@ -50,7 +50,7 @@ static void drop_handlers(Commands *c) {
 }
 
 // The Python object goes. Without a commit the library drops its handlers unheard.
-static void free_commands(void *aux) {
+void free_commands(void *aux) {
     Commands *c = aux;
     if (!c->committed) drop_handlers(c);
     if (c->registered && !c->committed) atomic_fetch_sub(&c->n_owners, 1);
@@ -92,11 +92,6 @@ static void completed(MTLCommandBuffer *buffer, void *context) {
 Commands *commands_of(const Object *buffer) { return buffer->aux; }
 
 // ---- CommandQueue ----
-
-#define COMMAND_QUEUE_PROPS(RO, RW)                                                                \
-    DEVICE(RO, CommandQueue, command_queue)                                                        \
-    LABEL(RW, CommandQueue, command_queue)
-PROPS(CommandQueue, COMMAND_QUEUE_PROPS);
 
 static bool gets_signals(void) { return getpid() == gettid(); }
 
@@ -156,7 +151,7 @@ PyObject *queue_new(State *state, Object *device, size_t max_count, uint32_t tim
     return queue;
 }
 
-static void free_queue(void *aux) { limit_release(aux); }
+void free_queue(void *aux) { limit_release(aux); }
 
 static PyObject *new_commands(State *state, Object *queue, bool unretained) {
     Limit *limit = queue->aux;
@@ -196,97 +191,19 @@ METHOD0(CommandQueue, command_buffer_with_unretained_references, "CommandBuffer"
     return new_commands(state, self, true);
 }
 
-METHOD(CommandQueue, add_residency_set, "None",
-       "Keeps the set's allocations resident for what is committed from now on.",
-       OBJECT("residency_set", ResidencySet)) {
-    mtl_command_queue_add_residency_set(self->native, a[0].p);
-    return none(state);
-}
-
-METHOD(CommandQueue, remove_residency_set, "None", "Takes a residency set away.",
-       OBJECT("residency_set", ResidencySet)) {
-    mtl_command_queue_remove_residency_set(self->native, a[0].p);
-    return none(state);
-}
-
-static const Method *const CommandQueue_methods[] = {
-    &CommandQueue_command_buffer, &CommandQueue_command_buffer_with_unretained_references,
-    &CommandQueue_add_residency_set, &CommandQueue_remove_residency_set, NULL};
-DEFINE_CLASS(CommandQueue,
-             "Runs command buffers one after the other, in the order of their commits.",
-             .methods = CommandQueue_methods, .props = CommandQueue_props, .free_aux = free_queue);
-
-static const Field CommandQueueDescriptor_fields[] = {
-    {SIZE_OR("max_command_buffer_count", 64), "Unfinished command buffers at a time.", false},
-    {U32_OR("timeout_ms", 0), "Time limit of a command buffer, 0: the device's.", false},
-    NO_FIELD,
-};
-DEFINE_CLASS(CommandQueueDescriptor, "How a command queue is made.",
-             .fields = CommandQueueDescriptor_fields, .factory = "command_queue_descriptor",
-             .constructible = true);
-
 // ---- CommandBuffer ----
 
-static PyObject *buffer_logs(State *state, Object *self) {
-    (void)state;
+static PyObject *buffer_logs(Object *self) {
     PyObject *list = PyList_New(0);
-    for (size_t i = 0; list && i < mtl_command_buffer_log_count(self->native); i++) {
-        MTLFunctionLog *log = mtl_command_buffer_log(self->native, i);
-        PyObject *text = from_str(mtl_function_log_description(log));
-        if (!text || PyList_Append(list, text) < 0) Py_CLEAR(list);
-        Py_XDECREF(text);
-    }
+    for (size_t i = 0; list && i < mtl_command_buffer_log_count(self->native); i++)
+        list = list_with(
+            list, from_str(mtl_function_log_description(mtl_command_buffer_log(self->native, i))));
     return list;
 }
 
 #define COMMAND_BUFFER_PROPS(RO, RW)                                                               \
-    RO(CommandBuffer, status, "CommandBufferStatus", "How far it is.",                             \
-       from_enum(state, E_CommandBufferStatus, mtl_command_buffer_status(self->native)))           \
-    RO(CommandBuffer, error, "MetalError | None",                                                  \
-       "What went wrong, once the status is Error; None before and otherwise.",                    \
-       error_object(state, mtl_command_buffer_error(self->native)))                                \
-    RO(CommandBuffer, logs, "list[str]", "What shader validation found.",                          \
-       buffer_logs(state, self))                                                                   \
-    RO(CommandBuffer, command_queue, "CommandQueue", "The queue it came from.",                    \
-       wrap(state, C_CommandQueue, mtl_command_buffer_command_queue(self->native)))                \
-    RO(CommandBuffer, retained_references, "bool", "Whether it keeps what it uses alive.",         \
-       from_bool(mtl_command_buffer_retained_references(self->native)))                            \
-    RO(CommandBuffer, gpu_start_time, "float", "When it began to run, in seconds; 0.0 before.",    \
-       from_double(mtl_command_buffer_gpu_start_time(self->native)))                               \
-    RO(CommandBuffer, gpu_end_time, "float", "When it was done, in seconds; 0.0 before.",          \
-       from_double(mtl_command_buffer_gpu_end_time(self->native)))                                 \
-    RO(CommandBuffer, kernel_start_time, "float", "When its scheduling began, in seconds.",        \
-       from_double(mtl_command_buffer_kernel_start_time(self->native)))                            \
-    RO(CommandBuffer, kernel_end_time, "float", "When its scheduling was done, in seconds.",       \
-       from_double(mtl_command_buffer_kernel_end_time(self->native)))                              \
-    DEVICE(RO, CommandBuffer, command_buffer)                                                      \
-    LABEL(RW, CommandBuffer, command_buffer)
+    RO(CommandBuffer, logs, "list[str]", "What shader validation found.", buffer_logs(self))
 PROPS(CommandBuffer, COMMAND_BUFFER_PROPS);
-
-METHOD(CommandBuffer, compute_command_encoder, "ComputeCommandEncoder",
-       "Opens an encoder for kernels. One encoder at a time.",
-       ENUM_OR("dispatch_type", DispatchType, Serial, 0)) {
-    return wrap_owned_by(state, C_ComputeCommandEncoder,
-                         mtl_command_buffer_compute_command_encoder_with_dispatch_type(
-                             self->native, (MTLDispatchType)a[0].u),
-                         self);
-}
-
-METHOD0(CommandBuffer, blit_command_encoder, "BlitCommandEncoder",
-        "Opens an encoder for copies and fills. One encoder at a time.") {
-    (void)a;
-    return wrap_owned_by(state, C_BlitCommandEncoder,
-                         mtl_command_buffer_blit_command_encoder(self->native), self);
-}
-
-METHOD0(CommandBuffer, acceleration_structure_command_encoder,
-        "AccelerationStructureCommandEncoder",
-        "Opens an encoder that builds acceleration structures. One encoder at a time.") {
-    (void)a;
-    return wrap_owned_by(state, C_AccelerationStructureCommandEncoder,
-                         mtl_command_buffer_acceleration_structure_command_encoder(self->native),
-                         self);
-}
 
 METHOD(CommandBuffer, render_command_encoder, "RenderCommandEncoder",
        "Opens an encoder for the draws of a render pass. One encoder at a time.",
@@ -294,12 +211,6 @@ METHOD(CommandBuffer, render_command_encoder, "RenderCommandEncoder",
     const MTLRenderPassDescriptor pass = render_pass_of(a[0].o);
     return wrap_owned_by(state, C_RenderCommandEncoder,
                          mtl_command_buffer_render_command_encoder(self->native, &pass), self);
-}
-
-METHOD0(CommandBuffer, enqueue, "None", "Takes a place in the queue. Commit does it too.") {
-    (void)a;
-    mtl_command_buffer_enqueue(self->native);
-    return none(state);
 }
 
 METHOD0(CommandBuffer, commit, "None", "Hands the commands to the queue. Once.") {
@@ -367,55 +278,3 @@ METHOD(CommandBuffer, add_scheduled_handler, "None",
        CALLABLE("handler")) {
     return add_handler(state, self, a[0].py, false, "CommandBuffer.add_scheduled_handler");
 }
-
-METHOD(CommandBuffer, encode_signal_event, "None",
-       "Raises an event (Event or SharedEvent) to a value after what was encoded so far.",
-       EVENT("event"), SIZE("value")) {
-    mtl_command_buffer_encode_signal_event(self->native, a[0].p, a[1].u);
-    return none(state);
-}
-
-METHOD(CommandBuffer, encode_wait_for_event, "None",
-       "What is encoded from here on waits until an event (Event or SharedEvent) has a value.",
-       EVENT("event"), SIZE("value")) {
-    mtl_command_buffer_encode_wait_for_event(self->native, a[0].p, a[1].u);
-    return none(state);
-}
-
-DEBUG_GROUPS(CommandBuffer, command_buffer)
-
-METHOD(CommandBuffer, use_residency_set, "None",
-       "Keeps the set's allocations resident for these commands.",
-       OBJECT("residency_set", ResidencySet)) {
-    mtl_command_buffer_use_residency_set(self->native, a[0].p);
-    return none(state);
-}
-
-METHOD(CommandBuffer, present_drawable, "None", "Shows a drawable when the commands are done.",
-       OBJECT("drawable", MetalDrawable)) {
-    mtl_command_buffer_present_drawable(self->native, a[0].p);
-    return none(state);
-}
-
-static const Method *const CommandBuffer_methods[] = {
-    &CommandBuffer_compute_command_encoder,
-    &CommandBuffer_blit_command_encoder,
-    &CommandBuffer_acceleration_structure_command_encoder,
-    &CommandBuffer_render_command_encoder,
-    &CommandBuffer_enqueue,
-    &CommandBuffer_commit,
-    &CommandBuffer_wait_until_completed,
-    &CommandBuffer_wait_until_scheduled,
-    &CommandBuffer_add_completed_handler,
-    &CommandBuffer_add_scheduled_handler,
-    &CommandBuffer_encode_signal_event,
-    &CommandBuffer_encode_wait_for_event,
-    &CommandBuffer_push_debug_group,
-    &CommandBuffer_pop_debug_group,
-    &CommandBuffer_use_residency_set,
-    &CommandBuffer_present_drawable,
-    NULL,
-};
-DEFINE_CLASS(CommandBuffer, "Commands recorded by encoders, run after commit.",
-             .methods = CommandBuffer_methods, .props = CommandBuffer_props,
-             .free_aux = free_commands);

@@ -54,11 +54,20 @@ PyObject *from_size3(State *state, MTLSize size) {
     return from_three(state, C_Size, (const size_t[]){size.width, size.height, size.depth});
 }
 
+PyObject *from_size_and_align(MTLSizeAndAlign s) {
+    return Py_BuildValue("(KK)", (unsigned long long)s.size, (unsigned long long)s.align);
+}
+
 static size_t number(const Object *o, int i) {
     return (size_t)PyLong_AsUnsignedLongLong(o->values[i]);
 }
 
 MTLSize to_size(const Object *o) { return (MTLSize){number(o, 0), number(o, 1), number(o, 2)}; }
+
+MTLClearColor to_clear_color(const Object *o) {
+    return mtl_clear_color_make(field_f(o, "red"), field_f(o, "green"), field_f(o, "blue"),
+                                field_f(o, "alpha"));
+}
 
 MTLOrigin to_origin(const Object *o) {
     return (MTLOrigin){number(o, 0), number(o, 1), number(o, 2)};
@@ -92,15 +101,6 @@ bool to_extents(PyObject *o, MTLTensorExtents *extents) {
     if (rank < 0) return false;
     extents->rank = (size_t)rank;
     return true;
-}
-
-TensorCopy tensor_copy(const Arg *a) {
-    TensorCopy c;
-    to_extents(a[1].py, &c.from);
-    to_extents(a[2].py, &c.from_size);
-    to_extents(a[4].py, &c.to);
-    to_extents(a[5].py, &c.to_size);
-    return c;
 }
 
 PyObject *from_extents(const MTLTensorExtents *extents) {

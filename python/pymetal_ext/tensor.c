@@ -35,21 +35,6 @@ static int type_of(const MTLTensor *tensor) {
 
 // ---- Descriptor ----
 
-static const Field TensorDescriptor_fields[] = {
-    {{"dimensions", K_EXTENTS, 0, "1", 1, false}, "Extents, the innermost first.", false},
-    {{"strides", K_EXTENTS, 0, "None", 0, true},
-     "Of a tensor over a buffer, in elements; None: without gaps.",
-     false},
-    {ENUM_OR("data_type", TensorDataType, Float32, 3), "Of an element.", false},
-    {U32_OR("usage", 3), "TensorUsage bits.", false},
-    {ENUM_OR("storage_mode", StorageMode, Shared, 0), "Where its memory is.", false},
-    {ENUM_OR("cpu_cache_mode", CPUCacheMode, DefaultCache, 0), "How the CPU caches it.", false},
-    {ENUM_OR("hazard_tracking_mode", HazardTrackingMode, Default, 0), "Default: tracked.", false},
-    NO_FIELD,
-};
-DEFINE_CLASS(TensorDescriptor, "How a tensor is made.", .fields = TensorDescriptor_fields,
-             .factory = "tensor_descriptor", .constructible = true);
-
 static MTLTensorDescriptor descriptor_of(const Object *o, bool over_buffer) {
     MTLTensorDescriptor d = mtl_tensor_descriptor_make_default();
     PyObject *strides = field_py(o, "strides");
@@ -58,11 +43,7 @@ static MTLTensorDescriptor descriptor_of(const Object *o, bool over_buffer) {
         to_extents(strides, &d.strides);
     else if (over_buffer)
         d.strides = mtl_tensor_extents_packed_strides(&d.dimensions);
-    d.data_type = (MTLTensorDataType)field_u(o, "data_type");
-    d.usage = (MTLTensorUsage)field_u(o, "usage");
-    d.storage_mode = (MTLStorageMode)field_u(o, "storage_mode");
-    d.cpu_cache_mode = (MTLCPUCacheMode)field_u(o, "cpu_cache_mode");
-    d.hazard_tracking_mode = (MTLHazardTrackingMode)field_u(o, "hazard_tracking_mode");
+    fill_TensorDescriptor(o, &d);
     return d;
 }
 
@@ -86,8 +67,7 @@ METHOD(Device, tensor_size_and_align, "tuple[int, int]",
        OBJECT("descriptor", TensorDescriptor)) {
     (void)state;
     MTLTensorDescriptor d = descriptor_of(a[0].o, true);
-    MTLSizeAndAlign s = mtl_device_tensor_size_and_align(self->native, &d);
-    return Py_BuildValue("(KK)", (unsigned long long)s.size, (unsigned long long)s.align);
+    return from_size_and_align(mtl_device_tensor_size_and_align(self->native, &d));
 }
 
 METHOD(Buffer, new_tensor, "Tensor",
@@ -100,10 +80,6 @@ METHOD(Buffer, new_tensor, "Tensor",
     return made(state, tensor, error);
 }
 
-const Method *const buffer_tensor_methods[] = {&Buffer_new_tensor, NULL};
-const Method *const device_tensor_methods[] = {&Device_new_tensor, &Device_tensor_size_and_align,
-                                               NULL};
-
 // ---- Memory ----
 
 typedef struct Layout { // as NumPy sees it
@@ -115,7 +91,7 @@ typedef struct Layout { // as NumPy sees it
 // False: an exception.
 static bool layout_of(Object *self, Layout *l) {
     MTLBuffer *buffer = mtl_tensor_buffer(self->native);
-    char *contents = buffer ? mtl_buffer_contents(buffer) : NULL;
+    char *contents = buffer ? cpu_contents(buffer) : NULL;
     l->type = type_of(self->native);
     const char *why = !buffer ? "the device chose the tensor's layout: get_bytes copies it, and "
                                 "tensors of Buffer.new_tensor share memory"
@@ -254,12 +230,6 @@ METHOD(Tensor, get_bytes, "bytes",
     return result;
 }
 
-METHOD(Tensor, set_purgeable_state, "PurgeableState", "Sets the state and returns the one before.",
-       ENUMERATION("state", PurgeableState)) {
-    return from_enum(state, E_PurgeableState,
-                     mtl_tensor_set_purgeable_state(self->native, (MTLPurgeableState)a[0].u));
-}
-
 static PyObject *extents_of(MTLTensorExtents extents, bool reversed) {
     for (size_t i = 0; reversed && i < extents.rank / 2; i++) {
         ptrdiff_t other = extents.extents[extents.rank - 1 - i];
@@ -278,37 +248,11 @@ static PyObject *extents_of(MTLTensorExtents extents, bool reversed) {
     RO(Tensor, shape, "tuple[int, ...]", "Extents in NumPy's order, the innermost last.",          \
        extents_of(mtl_tensor_dimensions(self->native), true))                                      \
     RO(Tensor, dtype, "str", "The element type, by NumPy's name.",                                 \
-       from_str(types[type_of(self->native)].name))                                                \
-    RO(Tensor, data_type, "TensorDataType", "Of an element.",                                      \
-       from_enum(state, E_TensorDataType, mtl_tensor_data_type(self->native)))                     \
-    NUMBER(RO, Tensor, tensor, usage, "TensorUsage bits.")                                         \
-    RO(Tensor, gpu_resource_id, "int", "What stands for it in argument tables and buffers.",       \
-       from_u64(mtl_tensor_gpu_resource_id(self->native).impl))                                    \
-    RO(Tensor, buffer, "Buffer | None", "The buffer whose memory it is.",                          \
-       wrap(state, C_Buffer, mtl_tensor_buffer(self->native)))                                     \
-    NUMBER(RO, Tensor, tensor, buffer_offset, "Where in the buffer it begins.")                    \
-    RO(Tensor, storage_mode, "StorageMode", "Where its memory is.",                                \
-       from_enum(state, E_StorageMode, mtl_tensor_storage_mode(self->native)))                     \
-    RO(Tensor, cpu_cache_mode, "CPUCacheMode", "How the CPU caches its memory.",                   \
-       from_enum(state, E_CPUCacheMode, mtl_tensor_cpu_cache_mode(self->native)))                  \
-    RO(Tensor, hazard_tracking_mode, "HazardTrackingMode", "Whether work is ordered by itself.",   \
-       from_enum(state, E_HazardTrackingMode, mtl_tensor_hazard_tracking_mode(self->native)))      \
-    NUMBER(RO, Tensor, tensor, resource_options, "Its modes as bits.")                             \
-    NUMBER(RO, Tensor, tensor, allocated_size, "Bytes of its own; 0 over a buffer.")               \
-    DEVICE(RO, Tensor, tensor)                                                                     \
-    LABEL(RW, Tensor, tensor)
+       from_str(types[type_of(self->native)].name))
 PROPS(Tensor, TENSOR_PROPS);
 
-static const Method *const Tensor_methods[] = {&Tensor_replace_slice,       &Tensor_get_bytes,
-                                               &Tensor_set_purgeable_state, &Tensor___dlpack__,
-                                               &Tensor___dlpack_device__,   NULL};
-static const PyType_Slot Tensor_slots[] = {
+const PyType_Slot Tensor_slots[] = {
     {Py_bf_getbuffer, (void *)(uintptr_t)tensor_get},
     {Py_bf_releasebuffer, (void *)(uintptr_t)tensor_release},
     {0, NULL},
 };
-DEFINE_CLASS(
-    Tensor,
-    "A multi-dimensional array that kernels take (Apple's MTLTensor). numpy.asarray(tensor) "
-    "is its memory, if it was made over a buffer.",
-    .methods = Tensor_methods, .props = Tensor_props, .slots = Tensor_slots);

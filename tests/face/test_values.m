@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // test_values.m: descriptors: Apple's defaults, copies, arrays of attachments, what is refused.
 #include "face_test.h"
+#include <objc/message.h>
 
 static void defaults(void) {
     MTLTextureDescriptor *texture = [[MTLTextureDescriptor alloc] init];
@@ -115,12 +116,41 @@ static void objects(id<MTLDevice> device) {
     CHECK_EQUAL([(id<MTLBuffer>)list[0] length], 64);
 }
 
+// What a Mac with Apple's processor does without its debug layer.
+static void edges(id<MTLDevice> device) {
+    CHECK([device newBufferWithLength:0 options:MTLResourceStorageModeShared] == nil);
+    id<MTLBuffer> hidden = [device newBufferWithLength:16 options:MTLResourceStorageModePrivate];
+    CHECK(hidden.contents || !device.hasUnifiedMemory);
+    id<MTLLibrary> empty = compile(device, @"");
+    CHECK_EQUAL(empty.functionNames.count, 0);
+    CHECK([empty newFunctionWithName:@"f"] == nil);
+    RELEASE(hidden), RELEASE(empty);
+}
+
+// A message that no header of Apple's has and its devices understand.
+static void message_of_no_header(id<MTLDevice> device) {
+    id (*make)(id, SEL, id, NSError **) = (id (*)(id, SEL, id, NSError **))objc_msgSend;
+    SEL name = sel_registerName("newComputePipelineStateWithDescriptor:error:");
+    id<MTLLibrary> library = compile(device, @"kernel void f(device int *x) { x[0] = 1; }");
+    id<MTLFunction> function = [library newFunctionWithName:@"f"];
+    MTLComputePipelineDescriptor *descriptor = [MTLComputePipelineDescriptor new];
+    descriptor.computeFunction = function;
+    NSError *error = nil;
+    id<MTLComputePipelineState> pipeline = make(device, name, descriptor, &error);
+    CHECK(pipeline.threadExecutionWidth == 32 && !error);
+    descriptor.computeFunction = nil;
+    CHECK(!make(device, name, descriptor, &error) && error);
+    RELEASE(pipeline), RELEASE(descriptor), RELEASE(function), RELEASE(library);
+}
+
 static void body(id<MTLDevice> device) {
     defaults();
     attachments();
     strings_are_copied();
     refusals(device);
     objects(device);
+    edges(device);
+    message_of_no_header(device);
 }
 
 int main(void) { return run_tests(body); }

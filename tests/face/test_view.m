@@ -324,6 +324,9 @@ static void layers(id<MTLDevice> device) {
         CHECK_EQUAL(drawable.texture.width, 16);
         CHECK((id)drawable.layer == layer);
         CALayer *above = [CALayer layer];
+        CHECK_TEXT(above.contentsGravity, @"resize");
+        above.contentsGravity = kCAGravityTopLeft;
+        CHECK_TEXT(above.contentsGravity, @"topLeft");
         [above addSublayer:layer];
         CHECK(layer.superlayer == above && above.sublayers.count == 1);
         [layer removeFromSuperlayer];

@@ -51,13 +51,13 @@ class Header:
         if e.base == "ours":
             return ""
         least = {"-1": "NSUIntegerMax"} if e.base == "NSUInteger" else {}
-        rows = "".join(f"    {i.name} = {least.get(i.value, i.value)},\n" for i in e.items if "ours" not in i.marks)
-        return f"typedef NS_{'OPTIONS' if e.kind == 'options' else 'ENUM'}({e.base}, {e.name}) {{\n{rows}}};\n"
+        rows = "".join(f"    {i.name}{marks(i)} = {least.get(i.value, i.value)},\n" for i in e.items if "ours" not in i.marks)
+        return f"typedef NS_{'OPTIONS' if e.kind == 'options' else 'ENUM'}({e.base}, {e.name}) {{\n{rows}}}{marks(e)};\n"
 
     @staticmethod
     def struct(s):
         rows = "".join(f"    {field};\n" for field in s.fields)
-        return f"typedef struct {s.tag} {{\n{rows}}} {s.name};\n".replace("struct  {", "struct {")
+        return f"typedef struct {s.tag} {{\n{rows}}} {s.name}{marks(s)};\n".replace("struct  {", "struct {")
 
     @staticmethod
     def block(name, text):
@@ -79,32 +79,47 @@ class Header:
             word, text = text.split(" ", 1)
             words.append(word)
         space = "" if text.endswith("*") else " "
-        return f"@property ({', '.join(words)}) {text}{space}{p.name};\n"
+        return f"@property ({', '.join(words)}) {text}{space}{p.name}{marks(p)};\n"
 
     @staticmethod
     def method(m):
         keys = m.selector.split(":")
         if not m.params:
-            return f"{'+' if m.static else '-'} ({m.result}){m.selector};\n"
+            return f"{'+' if m.static else '-'} ({m.result}){m.selector}{marks(m)};\n"
         parts = " ".join(f"{k}:({t}){n}" for k, (t, n) in zip(keys, m.params))
-        return f"{'+' if m.static else '-'} ({m.result}){parts};\n"
+        return f"{'+' if m.static else '-'} ({m.result}){parts}{marks(m)};\n"
 
     def declare(self, cls):
         if cls.kind == "protocol":
-            head = f"\n@protocol {cls.name} <{cls.parent or 'NSObject'}>\n"
+            head = f"\n{class_marks(cls)}@protocol {cls.name} <{cls.parent or 'NSObject'}>\n"
         else:
             above = self.api.classes.get(cls.parent)
             adopted = f"{above.name}, " if above and above.kind == "protocol" else ""
             parent = above.name if above and above.kind != "protocol" else cls.parent if not above else None
             parent = parent or "NSObject"
             copied = f" <{adopted}NSCopying>" if not cls.on else ""  # libingot's objects are not copied
-            head = f"\n@interface {cls.name} : {parent}{copied}\n"
+            head = f"\n{class_marks(cls)}@interface {cls.name} : {parent}{copied}\n"
         rows = [self.property(p) for p in cls.properties if not p.hidden] + [self.method(m) for m in cls.methods
                                                              if not (m.static and cls.kind == "protocol")]
         if cls.kind == "array":
             rows = [f"- ({cls.item} *)objectAtIndexedSubscript:(NSUInteger)index;\n",
                     f"- (void)setObject:(nullable {cls.item} *)object atIndexedSubscript:(NSUInteger)index;\n"]
         return head + "".join(rows) + "@end\n"
+
+
+def marks(row):
+    """What Apple's headers say behind a declaration: its name in Swift, and the first system that has it."""
+    out = ""
+    if row.swift:
+        out += " NS_REFINED_FOR_SWIFT" if row.swift == "-" else f" NS_SWIFT_NAME({row.swift})"
+    if row.since:
+        out += f" API_AVAILABLE(macos({row.since.removeprefix('macos')}))"
+    return out
+
+
+def class_marks(cls):
+    """The same, in the line before."""
+    return marks(cls).strip() + "\n" if marks(cls) else ""
 
 
 def strings(api):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python.py: enumerations and option bits of pymetal, as the tables that python/pymetal_ext includes.
+"""enums.py: enumerations and option bits of pymetal, as the tables that python/pymetal_ext includes.
 
 Names are Apple's without what all of them begin with: StorageMode.Shared. Where a digit would begin one, the last word of
 the enumeration stands before it: ArgumentBuffersTier.Tier1. Those of Metal 4 keep MTL4.
@@ -7,6 +7,11 @@ the enumeration stands before it: ArgumentBuffersTier.Tier1. Those of Metal 4 ke
 import re
 
 NOTE = "// Written by api/gen/generate.py from api/*.api: do not edit.\n// clang-format off\n"
+
+
+def plain_name(name):
+    """As Python has it."""
+    return re.sub(r"^(MTL(?!4)|CA)", "", name)
 
 
 def members(e):
@@ -29,7 +34,7 @@ def enumerations(api):
     some = [e for e in api.enums.values() if e.python and e.python[0] != "constants"]
     for e in sorted(some, key=lambda e: exported(e) or len(api.enums)):
         rows = "\n".join(f"    MEMBER({name}, {full})" for name, full in members(e))
-        out += f'ENUM({re.sub("^MTL(?!4)", "", e.name)}, "{e.python[0]}", {"true" if exported(e) else "false"},\n{rows})\n'
+        out += f'ENUM({plain_name(e.name)}, "{e.python[0]}", {"true" if exported(e) else "false"},\n{rows})\n'
     return out + "#undef ENUM\n#undef MEMBER\n"
 
 
