@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // archive.c: binary archives in memory and as bytes (see archive.h).
 #include "abi/archive.h"
+#include "base/array.h"
 #include "abi/container.h"
 #include "base/arena.h"
 #include <pthread.h>
@@ -70,13 +71,7 @@ static const char *keep_str(Archive *a, const char *s) {
 
 // A place at the end with room in the list; NULL without memory.
 static ArchiveEntry *append(Archive *a) {
-    if (a->n == a->capacity) {
-        size_t capacity = a->capacity ? a->capacity * 2 : 16;
-        ArchiveEntry **more = realloc(a->entries, capacity * sizeof *more);
-        if (!more) return NULL;
-        a->entries = more;
-        a->capacity = capacity;
-    }
+    if (!array_reserve(&a->entries, &a->capacity, a->n + 1)) return NULL;
     return base_arena_alloc(&a->arena, 1, sizeof(ArchiveEntry));
 }
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_NESTING = 64, MAX_SLOTS = 65536 };
+enum { MAX_NESTING = 256, MAX_SLOTS = 65536 };
 
 static const char *const builtin_names[RF_N_BUILTINS] = {
     [RF_THREAD_POSITION_IN_GRID] = "thread_position_in_grid",

@@ -276,7 +276,7 @@ void rf_free_arg(RfArg *a); // what it holds
 // Adds a binding of the library to the arguments of one of its functions. False without memory.
 bool rf_bind(RfFunction *f, const RfArg *binding);
 const RfFunction *rf_find_function(const RfLibrary *lib, const char *name);
-// ---- place.c: indices that function constants give ----
+// ---- argument_index.c: indices that function constants give ----
 bool rf_is_placed(const RfFunction *f); // it has none, or they are known
 // The value of a function constant of an integer type. False: of another.
 bool rf_integer(const void *data, size_t n_bytes, uint32_t data_type, int64_t *value);

@@ -192,7 +192,7 @@ static Blob *read_file(const char *link, off_t size) {
 }
 
 // A path that may be looked at.
-static MslFile look(const SourceFiles *f, const char *full) {
+static MslFile look_up_path(const SourceFiles *f, const char *full) {
     int fd = open(full, O_PATH | O_CLOEXEC);
     struct stat st;
     char link[64], real[PATH_MAX];
@@ -220,7 +220,7 @@ MslFile source_files_find(void *files, const char *path) {
     char *full = path_under(f->cwd, path), *folded = absolute(f, path);
     MslFile file = {MSL_FILE_REFUSED, 0, NULL};
     if (full && folded && (allowed(f, folded, false) || allowed(f, folded, true)))
-        file = look(f, full);
+        file = look_up_path(f, full);
     free(full);
     free(folded);
     return file;

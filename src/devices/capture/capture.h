@@ -6,8 +6,8 @@
 // waits for, in the order they ran. A run is a list of events; those that do something on the
 // device are commands, and are counted through the whole capture, from 0.
 //
-// Addresses and handles in events are those of the program that was captured. Where a struct of
-// device/ has a pointer to an object, a decoded one holds the object's number (CapCode.id,
+// Addresses and handles in events are those of the program that was captured. Where a record of the
+// device table has a pointer to an object, a decoded one holds the object's number (CapCode.id,
 // CapTexture.id) in its place.
 #ifndef INGOT_CAPTURE_CAPTURE_H
 #define INGOT_CAPTURE_CAPTURE_H
@@ -178,24 +178,10 @@ typedef struct CapStatus {
     const char *error; // "": none
 } CapStatus;
 
-typedef struct CapDispatch {
-    DevDispatch dev; // code: a number; optimised, want, lengths, live, context, indirect: NULL
-    uint32_t n_args;
-    uint32_t static_bytes; // of the threadgroup memory, by the code that ran
-} CapDispatch;
-
 typedef struct CapRender {
     DevPass dev; // textures are numbers
     uint32_t n_draws;
 } CapRender;
-
-typedef struct CapFunction { // of a DevDraw
-    uint32_t n_args, static_bytes;
-} CapFunction;
-typedef struct CapDraw {
-    DevDraw dev; // codes are numbers, as everywhere
-    CapFunction vertex, fragment, object, mesh, tile;
-} CapDraw;
 
 typedef struct CapCopy {
     uint64_t to, from, n_bytes;
@@ -206,9 +192,6 @@ typedef struct CapFill {
     uint64_t to, n_bytes;
     uint8_t value;
 } CapFill;
-typedef struct CapMove {
-    DevMove dev; // textures are numbers, 0: none
-} CapMove;
 typedef struct CapBuild { // and refits and copies
     uint64_t to, from;    // handles; from 0: a build
     DevRayBuild dev;      // not of a copy
@@ -236,12 +219,12 @@ typedef struct CapEvent {
         CapResult result;
         CapEnd end;
         CapStatus status;
-        CapDispatch dispatch;
+        DevDispatch dispatch; // what means nothing in a file is 0
         CapRender render;
-        CapDraw draw;
+        DevDraw draw;
         CapCopy copy;
         CapFill fill;
-        CapMove move;
+        DevMove move;
         uint64_t rays; // CAP_RAYS: handle
         CapBuild build;
     };

@@ -2,51 +2,40 @@
 // chunk.c: heads of chunks and entries of the index as bytes; the hash of results.
 #include <string.h>
 #include "devices/capture/file_int.h"
+#include "devices/table/schema_rows.h"
 
 // Nothing that we write is packed better: who claims it wants memory.
 enum { MAX_RATIO = 1 << 17 };
 
-void cap_chunk_put(WireOut *out, const CapChunk *chunk) {
-    wire_u32(out, CAP_CHUNK);
-    wire_u32(out, chunk->kind);
-    wire_u64(out, chunk->stored), wire_u64(out, chunk->raw), wire_u64(out, chunk->n_commands);
-    wire_raw(out, chunk->hash, SHA256_BYTES);
-}
-
-static bool plausible(const CapChunk *chunk) {
+static bool plausible(const void *record) {
+    const CapChunk *chunk = record;
     return chunk->kind >= CAP_CHUNK_BLOCK && chunk->kind <= CAP_CHUNK_INDEX && chunk->stored &&
            chunk->stored <= chunk->raw && chunk->raw >> 32 == 0 &&
            chunk->raw / chunk->stored < MAX_RATIO &&
            (chunk->kind != CAP_CHUNK_BLOCK || chunk->raw <= CAP_BLOCK);
 }
 
+#define REST U64(stored), U64(raw), U64(n_commands), RAW(hash)
+static SCHEMA_AS(schema_head, CapChunk, .check = plausible, WORD(kind), REST, KEPT(at));
+static SCHEMA_AS(schema_entry, CapChunk, .check = plausible, WORD(kind), U64(at), REST);
+
+void cap_chunk_put(WireOut *out, const CapChunk *chunk) {
+    wire_u32(out, CAP_CHUNK);
+    schema_put(schema_head, chunk, out);
+}
+
+static bool get(SchemaOf *of, WireIn *in, CapChunk *chunk) {
+    *chunk = (CapChunk){0};
+    schema_get(of, chunk, in, CAP_VERSION, NULL);
+    return !in->failed;
+}
+
 bool cap_chunk_get(WireIn *in, CapChunk *chunk) {
-    uint32_t magic = wire_get_u32(in);
-    *chunk = (CapChunk){.kind = wire_get_u32(in)};
-    chunk->stored = wire_get_u64(in), chunk->raw = wire_get_u64(in);
-    chunk->n_commands = wire_get_u64(in);
-    wire_get_raw(in, chunk->hash, SHA256_BYTES);
-    return !in->failed && magic == CAP_CHUNK && plausible(chunk);
+    return wire_get_u32(in) == CAP_CHUNK && get(schema_head, in, chunk);
 }
 
-void cap_entry_put(WireOut *out, const CapChunk *chunk) {
-    wire_u32(out, chunk->kind);
-    wire_u64(out, chunk->at);
-    wire_u64(out, chunk->stored), wire_u32(out, (uint32_t)chunk->raw);
-    wire_u32(out, (uint32_t)(chunk->raw >> 32)), wire_u64(out, chunk->n_commands);
-    wire_raw(out, chunk->hash, SHA256_BYTES);
-}
-
-bool cap_entry_get(WireIn *in, CapChunk *chunk) {
-    *chunk = (CapChunk){.kind = wire_get_u32(in)};
-    chunk->at = wire_get_u64(in);
-    chunk->stored = wire_get_u64(in);
-    chunk->raw = wire_get_u32(in);
-    chunk->raw |= (uint64_t)wire_get_u32(in) << 32;
-    chunk->n_commands = wire_get_u64(in);
-    wire_get_raw(in, chunk->hash, SHA256_BYTES);
-    return !in->failed && plausible(chunk);
-}
+void cap_entry_put(WireOut *out, const CapChunk *chunk) { schema_put(schema_entry, chunk, out); }
+bool cap_entry_get(WireIn *in, CapChunk *chunk) { return get(schema_entry, in, chunk); }
 
 // Four sums of products side by side, each word mixed before it is added: 10 GB/s.
 uint64_t cap_hash(const void *bytes, size_t n_bytes) {

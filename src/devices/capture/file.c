@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/array.h"
 #include "devices/capture/codec_int.h"
 #include "devices/capture/file_int.h"
 #include "devices/capture/zstd_int.h"
@@ -29,6 +30,7 @@ struct Capture {
     size_t n_bytes;
     bool is_cut;
     int error; // why it could not be written to its end
+    uint32_t version;
     Run *runs;
     size_t n_runs, runs_capacity;
     uint64_t n_commands;
@@ -78,13 +80,7 @@ static bool add_chunk(Capture *c, const CapChunk *chunk) {
         return hash_add(&c->blocks, &b->node);
     }
     if (chunk->kind != CAP_CHUNK_RUN) return true;
-    if (c->n_runs == c->runs_capacity) {
-        size_t capacity = c->runs_capacity ? c->runs_capacity * 2 : 64;
-        Run *more = realloc(c->runs, capacity * sizeof *more);
-        if (!more) return false;
-        c->runs = more;
-        c->runs_capacity = capacity;
-    }
+    if (!array_reserve(&c->runs, &c->runs_capacity, c->n_runs + 1)) return false;
     c->runs[c->n_runs++] = (Run){*chunk, c->n_commands};
     if (__builtin_add_overflow(c->n_commands, chunk->n_commands, &c->n_commands)) return false;
     return c->n_commands >> 48 == 0;
@@ -146,11 +142,11 @@ static bool check_head(Capture *c, char why[CAP_WHY]) {
     if (c->n_bytes < CAP_HEAD_BYTES || memcmp(c->bytes, CAP_MAGIC, 8) != 0)
         return say(why, "it is no capture");
     WireIn in = {c->bytes + 8, c->bytes + CAP_HEAD_BYTES, false};
-    uint32_t version = wire_get_u32(&in);
+    c->version = wire_get_u32(&in);
     c->error = (int)wire_get_u32(&in);
-    if (version == CAP_VERSION) return true;
-    snprintf(why, CAP_WHY, "it is a capture of version %u, and this Ingot reads version %u",
-             version, CAP_VERSION);
+    if (c->version && c->version <= CAP_VERSION) return true;
+    snprintf(why, CAP_WHY, "it is a capture of version %u, and this Ingot reads up to version %u",
+             c->version, CAP_VERSION);
     return false;
 }
 
@@ -235,19 +231,16 @@ bool cap_read_block(const Capture *c, const unsigned char hash[SHA256_BYTES], vo
 }
 
 // Events into a growing array; the number of commands is what the chunk says.
-static bool decode(const Run *from, const unsigned char *bytes, CapRun *run, char why[CAP_WHY]) {
+static bool decode(uint32_t version, const Run *from, const unsigned char *bytes, CapRun *run,
+                   char why[CAP_WHY]) {
     WireIn in = {bytes, bytes + from->chunk.raw, false};
     size_t capacity = 0;
     uint64_t n_commands = 0;
     while (in.at < in.end) {
-        if (run->n_events == capacity) {
-            capacity = capacity ? capacity * 2 : 256;
-            CapEvent *more = realloc(run->events, capacity * sizeof *more);
-            if (!more) return say(why, "out of memory");
-            run->events = more;
-        }
+        if (!array_reserve(&run->events, &capacity, run->n_events + 1))
+            return say(why, "out of memory");
         CapEvent *e = &run->events[run->n_events];
-        if (!cap_get_event(&in, &run->arena, e)) {
+        if (!cap_get_event(&in, version, &run->arena, e)) {
             snprintf(why, CAP_WHY,
                      "damaged: event %zu of a command buffer makes no sense (kind %d)",
                      run->n_events, (int)e->kind);
@@ -266,7 +259,7 @@ bool cap_read_run(const Capture *c, size_t index, CapRun *run, char why[CAP_WHY]
     *run = (CapRun){0};
     unsigned char *bytes = malloc(from->chunk.raw);
     bool ok = bytes || say(why, "out of memory");
-    ok = ok && unpack(c, &from->chunk, bytes, why) && decode(from, bytes, run, why);
+    ok = ok && unpack(c, &from->chunk, bytes, why) && decode(c->version, from, bytes, run, why);
     free(bytes);
     if (!ok) cap_run_free(run);
     return ok;

@@ -1,29 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // rays.c: what a build reads (rays_int.h).
 #include "devices/capture/rays_int.h"
-#include <string.h>
+#include "devices/table/records.h"
 
-static bool copy(const void *array, size_t n, size_t item_bytes, BaseArena *arena) {
-    const void *from;
-    memcpy(&from, array, sizeof from);
-    if (!from) return true;
-    void *to = base_arena_alloc(arena, n + 1, item_bytes);
-    if (!to) return false;
-    memcpy(to, from, n * item_bytes);
-    memcpy((void *)(uintptr_t)array, &to, sizeof to);
-    return true;
-}
+static void *take(void *arena, size_t n_bytes) { return base_arena_alloc(arena, 1, n_bytes); }
 
 bool cap_build_copy(DevRayBuild *to, const DevRayBuild *from, BaseArena *arena) {
-    *to = *from;
-    bool ok = copy(&to->geometries, to->n_geometries, sizeof *to->geometries, arena) &&
-              copy(&to->instances.structures, to->instances.n_structures, sizeof(uint64_t), arena);
-    for (uint32_t i = 0; ok && i < to->n_geometries; i++) {
-        const DevGeometry *g = &to->geometries[i];
-        ok = copy(&g->elements.frames, to->n_keyframes, sizeof(DevRange), arena) &&
-             copy(&g->radii.frames, to->n_keyframes, sizeof(DevRange), arena);
-    }
-    return ok;
+    return schema_copy(schema_DevRayBuild, to, from, &(SchemaCopy){.context = arena, .take = take});
 }
 
 typedef struct Visit {

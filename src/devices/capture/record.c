@@ -12,18 +12,6 @@
 Record cap_record = {.lock = PTHREAD_MUTEX_INITIALIZER, .run_lock = PTHREAD_MUTEX_INITIALIZER};
 static Record *const r = &cap_record;
 
-bool record_grow(void *array, size_t *capacity, size_t n, size_t item_bytes) {
-    if (n <= *capacity) return true;
-    size_t more = *capacity ? *capacity * 2 : 64;
-    while (more < n) more *= 2;
-    void *old, *grown;
-    memcpy(&old, array, sizeof old);
-    if (!(grown = realloc(old, more * item_bytes))) return false;
-    memcpy(array, &grown, sizeof grown);
-    *capacity = more;
-    return true;
-}
-
 // For the next run; the lock is held.
 static void put_pending(CapEvent *event) {
     if (r->writer) cap_put_event(&r->pending, event);
@@ -55,8 +43,7 @@ Memory *record_memory_at(const void *address) {
 }
 
 Memory *record_add_memory(const DevMemory *memory, uint8_t storage) {
-    if (!record_grow(&r->memories, &r->memories_capacity, r->n_memories + 1, sizeof *r->memories))
-        return NULL;
+    if (!array_reserve(&r->memories, &r->memories_capacity, r->n_memories + 1)) return NULL;
     Memory *m = calloc(1, sizeof *m);
     if (!m) return NULL;
     *m = (Memory){.id = ++r->last_id,
@@ -233,8 +220,13 @@ static void leave(Handle *h) {
     free(h);
 }
 
-// `h` has what the device made of it, or nothing: then its address is the handle.
-static bool finish_handle(Handle *h, size_t n_bytes, DevHandle *handle) {
+// `h` has what the device made of it, or nothing: then its address is the handle. Not made: it
+// goes.
+static bool finish_handle(Handle *h, bool made, size_t n_bytes, DevHandle *handle) {
+    if (!made) {
+        free(h);
+        return false;
+    }
     pthread_mutex_lock(&r->lock);
     if (!h->inner.value && (h->slot = take_slot())) {
         memcpy(h->slot->at, &h->copy, n_bytes);
@@ -260,29 +252,20 @@ static Handle *handle_new(uint8_t kind, const void *record, size_t n_bytes) {
 
 static bool make_texture(void *context, const AbiTexture *record, DevHandle *handle) {
     Handle *h = handle_new(HANDLE_TEXTURE, record, sizeof *record);
-    if (!h) return false;
-    if (!r->inner->texture_make || r->inner->texture_make(context, record, &h->inner))
-        return finish_handle(h, sizeof *record, handle);
-    free(h);
-    return false;
+    bool ok = h && (!r->inner->texture_make || r->inner->texture_make(context, record, &h->inner));
+    return finish_handle(h, ok, sizeof *record, handle);
 }
 
 static bool make_sampler(void *context, const AbiSampler *record, DevHandle *handle) {
     Handle *h = handle_new(HANDLE_SAMPLER, record, sizeof *record);
-    if (!h) return false;
-    if (!r->inner->sampler_make || r->inner->sampler_make(context, record, &h->inner))
-        return finish_handle(h, sizeof *record, handle);
-    free(h);
-    return false;
+    bool ok = h && (!r->inner->sampler_make || r->inner->sampler_make(context, record, &h->inner));
+    return finish_handle(h, ok, sizeof *record, handle);
 }
 
 static bool make_tensor(void *context, const AbiTensor *record, DevHandle *handle) {
     Handle *h = handle_new(HANDLE_TENSOR, record, sizeof *record);
-    if (!h) return false;
-    if (!r->inner->tensor_make || r->inner->tensor_make(context, record, &h->inner))
-        return finish_handle(h, sizeof *record, handle);
-    free(h);
-    return false;
+    bool ok = h && (!r->inner->tensor_make || r->inner->tensor_make(context, record, &h->inner));
+    return finish_handle(h, ok, sizeof *record, handle);
 }
 
 static void free_handle(void *context, DevHandle *handle) {
@@ -430,7 +413,7 @@ static void note_writes(Code *c, const RfFunction *f) {
     for (uint32_t i = 0; i < f->n_args; i++)
         for (uint32_t k = 0;
              may_write(&f->args[i]) && k < (f->args[i].count ? f->args[i].count : 1); k++)
-            if (record_grow(&c->writes, &capacity, c->n_writes + 1, sizeof *c->writes))
+            if (array_reserve(&c->writes, &capacity, c->n_writes + 1))
                 c->writes[c->n_writes++] = f->args[i].slot + k;
 }
 

@@ -150,7 +150,7 @@ static void find_points(Memory *m, const char *bytes, size_t n) {
         bool known = false;
         for (size_t k = m->n_points; k-- && !known;) known = m->points[k] == word;
         if (known || m->n_points >= MAX_POINTS ||
-            !record_grow(&m->points, &m->points_capacity, m->n_points + 1, sizeof *m->points))
+            !array_reserve(&m->points, &m->points_capacity, m->n_points + 1))
             continue;
         m->points[m->n_points++] = word;
     }
@@ -175,7 +175,7 @@ static void written(Memory *m, size_t block, char *room, void *context) {
 
 void contents_touch(Memory *m) {
     if (m->used) return;
-    if (!record_grow(&r->used, &r->used_capacity, r->n_used + 1, sizeof(Memory *))) return;
+    if (!array_reserve(&r->used, &r->used_capacity, r->n_used + 1)) return;
     r->used[r->n_used++] = m;
     m->used = true;
     m->writes = false;
@@ -210,7 +210,7 @@ typedef struct Changes {
 static void computed(Memory *m, size_t block, char *room, void *context) {
     Changes *c = context;
     (void)room;
-    if (!record_grow(&c->blocks, &c->capacity, c->n + 1, sizeof *c->blocks)) return;
+    if (!array_reserve(&c->blocks, &c->capacity, c->n + 1)) return;
     c->blocks[c->n++] = (struct CapHash){(uint32_t)block, m->hashes[block]};
 }
 

@@ -5,6 +5,7 @@
 #define INGOT_CAPTURE_RECORD_INT_H
 #include <pthread.h>
 #include "abi/metallib.h"
+#include "base/array.h"
 #include "base/hash_table.h"
 #include "devices/capture/file_int.h"
 #include "devices/capture/record.h"
@@ -103,7 +104,6 @@ Handle *record_texture(const AbiTexture *record);
 Code *record_code(const DevCode *code);
 void record_forget(Memory *memory); // takes it out and frees it
 Memory *record_add_memory(const DevMemory *memory, uint8_t storage);
-bool record_grow(void *array, size_t *capacity, size_t n, size_t item_bytes);
 
 // record_run.c: functions of the table.
 bool record_is_recorded(const DevRun *run);

@@ -77,7 +77,7 @@ static void cut_chosen(DevRayBuild *build) {
 static bool gather(void *context, DevRange *range, uint64_t n, uint64_t stride) {
     Pieces *p = context;
     cut(range, n, stride);
-    if (!record_grow(&p->list, &p->capacity, p->n + 1, sizeof *p->list)) return false;
+    if (!array_reserve(&p->list, &p->capacity, p->n + 1)) return false;
     p->list[p->n++] = (Piece){.from = range->at, .end = range->at + range->n_bytes};
     return true;
 }
@@ -267,7 +267,7 @@ static Untold *find_untold(size_t *n) {
         for (HashNode *node = r->handles.buckets[b]; node; node = node->next) {
             Handle *h = (Handle *)node;
             if (h->kind != HANDLE_RAYS || !h->changed || h->told ||
-                !record_grow(&list, &capacity, *n + 1, sizeof *list))
+                !array_reserve(&list, &capacity, *n + 1))
                 continue;
             Recipe *recipe = h->recipe;
             h->told = true;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "devices/capture/codec_int.h"
 #include "devices/capture/record_int.h"
+#include "devices/table/records.h"
 #include "os/clock.h"
 #include "os/zeros.h"
 
@@ -173,8 +174,6 @@ static uint64_t number_of(const DevCode *code) {
     return c ? c->id : 0;
 }
 
-static DevCode *as_code(const DevCode *code) { return (DevCode *)(uintptr_t)number_of(code); }
-
 static bool slot_writes(const Code *c, size_t slot) {
     for (size_t i = 0; c && i < c->n_writes; i++)
         if (c->writes[i] == slot) return true;
@@ -257,112 +256,78 @@ static bool dispatch_as_recorded(DevRun *run, const DevDispatch *dispatches, siz
     return ok;
 }
 
-bool record_dispatch(DevRun *run, const DevDispatch *dispatches, size_t n) {
-    for (size_t i = 0; record_is_recorded(run) && i < n; i++) {
-        const DevDispatch *d = &dispatches[i];
-        CapEvent e = {.kind = CAP_DISPATCH,
-                      .dispatch = {.dev = *d,
-                                   .n_args = d->code->n_slots,
-                                   .static_bytes = d->code->threadgroup_bytes}};
-        note_args(d->code, d->args, d->code->n_slots);
-        e.dispatch.dev.code = as_code(d->code);
-        if (!e.dispatch.dev.code) put_unknown("%s: its code is not known (%u)", "a kernel", 0);
-        cap_put(&e);
-    }
-    return record_is_recorded(run) ? dispatch_as_recorded(run, dispatches, n)
-                                   : r->inner->dispatch(run, dispatches, n);
-}
+// ---- Dispatches and render passes ----
 
-// ---- Render passes ----
-
-// A texture's number in the place of its record.
-static void name_texture(const AbiTexture **texture, bool writes) {
-    if (!*texture) return;
-    const AbiTexture *record = *texture;
+// What stands for a texture in the file: its number.
+static const AbiTexture *texture_number(const AbiTexture *record, bool writes) {
+    if (!record) return NULL;
     for (uint32_t i = 0; i < record->n_levels; i++) reach(record->levels[i].data, writes);
     pthread_mutex_lock(&r->lock);
     const Handle *h = record_texture(record);
     pthread_mutex_unlock(&r->lock);
     if (!h)
         put_unknown("%s is drawn into or copied that captures do not know (%u)", "a texture", 0);
-    *texture = (const AbiTexture *)(uintptr_t)(h ? h->id : 0);
+    return (const AbiTexture *)(uintptr_t)(h ? h->id : 0);
 }
 
-static void put_pass(const DevPass *pass, size_t n_draws) {
-    CapEvent e = {.kind = CAP_RENDER, .render = {.dev = *pass, .n_draws = (uint32_t)n_draws}};
-    DevPass *p = &e.render.dev;
-    for (size_t i = 0; i < ABI_MAX_COLORS; i++) {
-        name_texture(&p->colors[i].view.texture, true);
-        name_texture(&p->colors[i].resolve.texture, true);
-    }
-    name_texture(&p->depth.view.texture, true), name_texture(&p->depth.resolve.texture, true);
-    name_texture(&p->stencil.view.texture, true), name_texture(&p->stencil.resolve.texture, true);
-    cap_put(&e);
+typedef struct Naming { // of the objects of a command
+    BaseArena arena;
+    const DevCode *code; // whose arguments follow
+} Naming;
+
+static void *take(void *context, size_t n_bytes) {
+    return base_arena_alloc(&((Naming *)context)->arena, 1, n_bytes);
 }
 
-static void take_function(const DevCode *code, const DevArguments *a, size_t n, CapFunction *f) {
-    if (!code) return;
-    note_args(code, a->args, n);
-    *f = (CapFunction){(uint32_t)n, code->threadgroup_bytes};
+static bool name_object(void *context, const SchemaField *field, const void *from, void *to,
+                        uint64_t n) {
+    Naming *naming = context;
+    uint64_t number;
+    switch (field->kind) {
+    case SCHEMA_CODE:
+        naming->code = schema_pointer(from);
+        number = number_of(naming->code);
+        if (naming->code && !number) put_unknown("%s: its code is not known (%u)", "a function", 0);
+        schema_point(to, (const void *)(uintptr_t)number);
+        break;
+    case SCHEMA_ARGUMENTS:
+        if (naming->code) note_args(naming->code, from, (size_t)n);
+        break;
+    case SCHEMA_TEXTURE: schema_point(to, texture_number(schema_pointer(from), true)); break;
+    case SCHEMA_MEMORY: reach(schema_pointer(from), field->writes); break;
+    default: break;
+    }
+    return true;
 }
 
-static size_t vertex_slots(const DevVertexStage *v) {
-    pthread_mutex_lock(&r->lock);
-    const Code *c = record_code(v->code);
-    pthread_mutex_unlock(&r->lock);
-    return c ? c->n_slots + v->info->n_vertex_buffers : 0;
+// What is reached comes before the command in the file.
+static void put_command(CapEvent *e, SchemaOf *of, void *to, const void *from) {
+    Naming naming = {0};
+    SchemaCopy copy = {.context = &naming, .take = take, .visit = name_object};
+    if (schema_copy(of, to, from, &copy))
+        cap_put(e);
+    else
+        put_unknown("%s is not in the capture: out of memory (%u)", cap_kind_name(e->kind), 0);
+    base_arena_free(&naming.arena);
 }
 
-static void put_draw(const DevDraw *draw) {
-    CapEvent e = {.kind = CAP_DRAW, .draw = {.dev = *draw}};
-    CapDraw *c = &e.draw;
-    DevVertexStage vertex;
-    DevFragmentStage fragment;
-    DevMeshStage mesh;
-    DevTileStage tile;
-    if (draw->vertex) {
-        vertex = *draw->vertex;
-        size_t n = vertex.code ? vertex_slots(&vertex) : 0;
-        take_function(vertex.code, &vertex.arguments, n, &c->vertex);
-        vertex.code = as_code(vertex.code);
-        c->dev.vertex = &vertex;
+bool record_dispatch(DevRun *run, const DevDispatch *dispatches, size_t n) {
+    for (size_t i = 0; record_is_recorded(run) && i < n; i++) {
+        CapEvent e = {.kind = CAP_DISPATCH};
+        put_command(&e, schema_DevDispatch, &e.dispatch, &dispatches[i]);
     }
-    if (draw->fragment) {
-        fragment = *draw->fragment;
-        size_t n = fragment.code ? fragment.code->n_slots : 0;
-        take_function(fragment.code, &fragment.arguments, n, &c->fragment);
-        fragment.code = as_code(fragment.code);
-        c->dev.fragment = &fragment;
-    }
-    if (draw->mesh) {
-        mesh = *draw->mesh;
-        take_function(mesh.object.code, &mesh.object.arguments, mesh.object.n_slots, &c->object);
-        take_function(mesh.mesh.code, &mesh.mesh.arguments, mesh.mesh.n_slots, &c->mesh);
-        mesh.object.code = as_code(mesh.object.code);
-        mesh.mesh.code = as_code(mesh.mesh.code);
-        c->dev.mesh = &mesh;
-    }
-    if (draw->tile) {
-        tile = *draw->tile;
-        take_function(tile.function.code, &tile.function.arguments, tile.function.n_slots,
-                      &c->tile);
-        tile.function.code = as_code(tile.function.code);
-        c->dev.tile = &tile;
-    }
-    reach(draw->indices, false);
-    reach((const void *)draw->visibility, true);
-    if (draw->patches) {
-        reach(draw->patches->factors, false);
-        reach(draw->patches->patch_indices, false);
-        reach(draw->patches->control_indices, false);
-    }
-    cap_put(&e);
+    return record_is_recorded(run) ? dispatch_as_recorded(run, dispatches, n)
+                                   : r->inner->dispatch(run, dispatches, n);
 }
 
 bool record_render(DevRun *run, const DevPass *pass, const DevDraw *draws, size_t n_draws) {
     if (record_is_recorded(run)) {
-        put_pass(pass, n_draws);
-        for (size_t i = 0; i < n_draws; i++) put_draw(&draws[i]);
+        CapEvent e = {.kind = CAP_RENDER, .render.n_draws = (uint32_t)n_draws};
+        put_command(&e, schema_DevPass, &e.render.dev, pass);
+        for (size_t i = 0; i < n_draws; i++) {
+            e.kind = CAP_DRAW;
+            put_command(&e, schema_DevDraw, &e.draw, &draws[i]);
+        }
     }
     return r->inner->render(run, pass, draws, n_draws);
 }
@@ -389,10 +354,10 @@ bool record_fill(DevRun *run, void *to, uint8_t value, size_t n_bytes) {
 
 bool record_move(DevRun *run, const DevMove *move) {
     if (record_is_recorded(run)) {
-        CapEvent e = {.kind = CAP_MOVE, .move = {*move}};
+        CapEvent e = {.kind = CAP_MOVE, .move = *move};
         reach(move->from.at, false), reach(move->to.at, true);
-        name_texture(&e.move.dev.from.texture, false);
-        name_texture(&e.move.dev.to.texture, true);
+        e.move.from.texture = texture_number(move->from.texture, false);
+        e.move.to.texture = texture_number(move->to.texture, true);
         cap_put(&e);
     }
     if (r->inner->move) return r->inner->move(run, move);

@@ -172,14 +172,14 @@ static bool has_end(const DevMove *m) {
            !__builtin_mul_overflow(pieces, m->n_planes, &pieces) && pieces <= n;
 }
 
-static bool do_move(CapReplay *r, const CapMove *from, char why[CAP_WHY]) {
-    DevMove m = from->dev;
-    return side(r, &from->dev, &m.from, why) && side(r, &from->dev, &m.to, why) &&
-           (has_end(&from->dev) || replay_say(why, "damaged: a copy of texels")) &&
+static bool do_move(CapReplay *r, const DevMove *from, char why[CAP_WHY]) {
+    DevMove m = *from;
+    return side(r, from, &m.from, why) && side(r, from, &m.to, why) &&
+           (has_end(from) || replay_say(why, "damaged: a copy of texels")) &&
            dev_move(r->device.table, &r->dev, &m);
 }
 
-static bool do_dispatch(CapReplay *r, const CapDispatch *d, char why[CAP_WHY]) {
+static bool do_dispatch(CapReplay *r, const DevDispatch *d, char why[CAP_WHY]) {
     DevDispatch dispatch;
     bool ok = replay_prepare_dispatch(r, d, &dispatch, why) &&
               r->device.table->dispatch(&r->dev, &dispatch, 1);
@@ -202,10 +202,10 @@ static void store_all(DevPass *p) {
 // A pass with its first draws; all of them are prepared first.
 static bool do_pass(CapReplay *r, const CapEvent *events, size_t n_draws, bool whole,
                     char why[CAP_WHY]) {
-    DevPass pass = events->render.dev;
+    DevPass pass;
     DevDraw *draws = calloc(n_draws + 1, sizeof *draws);
     bool ok = draws || replay_say(why, "out of memory");
-    ok = ok && replay_prepare_pass(r, &pass, why);
+    ok = ok && replay_prepare_pass(r, &events->render.dev, &pass, why);
     if (ok && !whole) store_all(&pass);
     for (size_t i = 0; ok && i < n_draws; i++) {
         look_at(r, &events[1 + i]);

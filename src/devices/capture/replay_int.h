@@ -2,6 +2,7 @@
 // replay_int.h: what a replay holds. "Old" addresses and handles are those of the captured program.
 #ifndef INGOT_CAPTURE_REPLAY_INT_H
 #define INGOT_CAPTURE_REPLAY_INT_H
+#include "base/array.h"
 #include "base/hash_table.h"
 #include "devices/capture/replay.h"
 
@@ -101,7 +102,6 @@ struct CapReplay {
 };
 
 bool replay_say(char why[CAP_WHY], const char *format, ...) __attribute__((format(printf, 2, 3)));
-bool replay_grow(void *array, size_t *capacity, size_t n, size_t item_bytes);
 
 // replay_memory.c
 Place *replay_place(const CapReplay *r, uint64_t address); // that holds it
@@ -144,8 +144,8 @@ bool replay_build(CapReplay *r, const CapEvent *event, char why[CAP_WHY]);
 bool replay_probe(CapReplay *r, const CapEvent *pass, size_t n_draws, char why[CAP_WHY]);
 
 // replay_draw.c: draws as the device takes them, in `scratch`; textures of the pass, too.
-bool replay_prepare_pass(CapReplay *r, DevPass *pass, char why[CAP_WHY]);
-bool replay_prepare_draw(CapReplay *r, const CapDraw *draw, DevDraw *to, char why[CAP_WHY]);
-bool replay_prepare_dispatch(CapReplay *r, const CapDispatch *from, DevDispatch *to,
+bool replay_prepare_pass(CapReplay *r, const DevPass *from, DevPass *to, char why[CAP_WHY]);
+bool replay_prepare_draw(CapReplay *r, const DevDraw *from, DevDraw *to, char why[CAP_WHY]);
+bool replay_prepare_dispatch(CapReplay *r, const DevDispatch *from, DevDispatch *to,
                              char why[CAP_WHY]);
 #endif

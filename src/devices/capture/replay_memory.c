@@ -22,17 +22,6 @@ bool replay_say(char why[CAP_WHY], const char *format, ...) {
     return false;
 }
 
-bool replay_grow(void *array, size_t *capacity, size_t n, size_t item_bytes) {
-    if (n <= *capacity) return true;
-    size_t more = *capacity ? *capacity * 2 : 64;
-    void *old, *grown;
-    memcpy(&old, array, sizeof old);
-    if (!(grown = realloc(old, more * item_bytes))) return false;
-    memcpy(array, &grown, sizeof grown);
-    *capacity = more;
-    return true;
-}
-
 // ---- Pages at old addresses ----
 
 static bool is_mapped(const CapReplay *r, uintptr_t page) {
@@ -42,8 +31,7 @@ static bool is_mapped(const CapReplay *r, uintptr_t page) {
 }
 
 static bool map_range(CapReplay *r, uintptr_t start, size_t n) {
-    if (!replay_grow(&r->mapped, &r->mapped_capacity, r->n_mapped + 1, sizeof *r->mapped))
-        return false;
+    if (!array_reserve(&r->mapped, &r->mapped_capacity, r->n_mapped + 1)) return false;
     void *p = mmap((void *)start, n, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (p != (void *)start) {
@@ -149,7 +137,7 @@ bool replay_add_memory(CapReplay *r, const CapMemory *memory, char why[CAP_WHY])
         return replay_say(why, "damaged: memory of %llu bytes at 0x%llx",
                           (unsigned long long)memory->n_bytes, (unsigned long long)memory->address);
     Place *p = calloc(1, sizeof *p);
-    bool ok = p && replay_grow(&r->places, &r->places_capacity, r->n_places + 1, sizeof(Place *));
+    bool ok = p && array_reserve(&r->places, &r->places_capacity, r->n_places + 1);
     if (ok) p->was = *memory;
     if (ok) p->expected = calloc(n_blocks(p) + 1, sizeof *p->expected);
     if (!ok || !p->expected) {
@@ -241,8 +229,7 @@ static bool put(CapReplay *r, const Place *p, size_t offset, char **bytes, size_
         memcpy(p->at + offset, *bytes, n);
         return true;
     }
-    if (!replay_grow(&r->waiting, &r->waiting_capacity, r->n_waiting + 1, sizeof *r->waiting))
-        return false;
+    if (!array_reserve(&r->waiting, &r->waiting_capacity, r->n_waiting + 1)) return false;
     r->waiting[r->n_waiting++] = (Waiting){p->was.id, offset, n, *bytes};
     *bytes = NULL;
     return true;

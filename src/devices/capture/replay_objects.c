@@ -62,8 +62,8 @@ bool replay_add_handle(CapReplay *r, const CapEvent *e, char why[CAP_WHY]) {
                                             : e->rays;
     if (!old || replay_stand(r, old)) return replay_say(why, "damaged: a handle is there twice");
     Stand *s = calloc(1, sizeof *s);
-    if (!s || (e->kind == CAP_TEXTURE && !replay_grow(&r->textures, &r->textures_capacity,
-                                                      r->n_textures + 1, sizeof(Stand *)))) {
+    if (!s || (e->kind == CAP_TEXTURE &&
+               !array_reserve(&r->textures, &r->textures_capacity, r->n_textures + 1))) {
         free(s);
         return replay_say(why, "out of memory");
     }
@@ -236,7 +236,7 @@ static Shelf *shelf_of(CapReplay *r, const unsigned char hash[SHA256_BYTES]) {
     for (size_t i = 0; i < r->n_shelves; i++)
         if (!memcmp(r->shelves[i]->hash, hash, SHA256_BYTES)) return r->shelves[i];
     Shelf *s = calloc(1, sizeof *s);
-    if (!s || !replay_grow(&r->shelves, &r->shelves_capacity, r->n_shelves + 1, sizeof(Shelf *))) {
+    if (!s || !array_reserve(&r->shelves, &r->shelves_capacity, r->n_shelves + 1)) {
         free(s);
         return NULL;
     }
@@ -299,8 +299,7 @@ bool replay_add_code(CapReplay *r, const CapCode *code, char why[CAP_WHY]) {
         return code->id || replay_say(why, "damaged: a function without a number");
     Program *p = calloc(1, sizeof *p);
     unsigned char *request = base_arena_alloc(&r->kept, code->request_bytes + 1, 1);
-    if (!p || !request ||
-        !replay_grow(&r->programs, &r->programs_capacity, r->n_programs + 1, sizeof(Program *))) {
+    if (!p || !request || !array_reserve(&r->programs, &r->programs_capacity, r->n_programs + 1)) {
         free(p);
         return replay_say(why, "out of memory");
     }
@@ -403,7 +402,7 @@ static const void *keep_bytes(CapReplay *r, const void *bytes, size_t n) {
 bool replay_add_object(CapReplay *r, const CapResource *resource, char why[CAP_WHY]) {
     size_t i = 0;
     while (i < r->n_objects && r->objects[i].resource.id != resource->id) i++;
-    if (!replay_grow(&r->objects, &r->objects_capacity, i + 1, sizeof *r->objects))
+    if (!array_reserve(&r->objects, &r->objects_capacity, i + 1))
         return replay_say(why, "out of memory");
     r->n_objects += i == r->n_objects;
     const Stand *s = resource->handle ? replay_stand(r, resource->handle) : NULL;

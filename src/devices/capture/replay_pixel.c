@@ -36,11 +36,11 @@ static void aim(const CapReplay *r, DevDraw *draw, DevState *state, int turn, Ca
 }
 
 static bool probe(CapReplay *r, const CapEvent *events, size_t n, int turn, char why[CAP_WHY]) {
-    DevPass pass = events->render.dev;
+    DevPass pass;
     DevDraw *draws = calloc(n + 1, sizeof *draws);
     DevState *states = calloc(n + 1, sizeof *states);
     bool ok = (draws && states) || replay_say(why, "out of memory");
-    ok = ok && replay_prepare_pass(r, &pass, why);
+    ok = ok && replay_prepare_pass(r, &events->render.dev, &pass, why);
     for (size_t i = 0; i < ABI_MAX_COLORS; i++) pass.colors[i].store = DEV_STORE_DONT_CARE;
     pass.depth.store = pass.stencil.store = DEV_STORE_DONT_CARE;
     for (size_t i = 0; ok && i < n; i++) {

@@ -27,7 +27,7 @@ bool replay_make_rays(CapReplay *r, Stand *s) {
     if (!rays) return true; // commands that need it say so
     uintptr_t at = (uintptr_t)abi_handle_record(s->old);
     bool fresh;
-    if (!replay_grow(&r->rays, &r->rays_capacity, r->n_rays + 1, sizeof(Stand *)) ||
+    if (!array_reserve(&r->rays, &r->rays_capacity, r->n_rays + 1) ||
         (!r->translates && (at % 8 || at < 1 << 16 || replay_place(r, at) ||
                             replay_rays_overlap(r, at, DEV_RAYS_RECORD) ||
                             !replay_map(r, at, DEV_RAYS_RECORD, &fresh))) ||

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/array.h"
 #include "base/files.h"
 #include "devices/capture/file_int.h"
 #include "devices/capture/zstd_int.h"
@@ -82,13 +83,7 @@ static bool reserve(CapWriter *w, size_t n) {
 }
 
 static bool remember(CapWriter *w, const CapChunk *chunk) {
-    if (w->n_chunks == w->capacity) {
-        size_t capacity = w->capacity ? w->capacity * 2 : 256;
-        CapChunk *more = realloc(w->chunks, capacity * sizeof *more);
-        if (!more) return fail(w, ENOMEM);
-        w->chunks = more;
-        w->capacity = capacity;
-    }
+    if (!array_reserve(&w->chunks, &w->capacity, w->n_chunks + 1)) return fail(w, ENOMEM);
     w->chunks[w->n_chunks++] = *chunk;
     return true;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// code.c: code objects, ELF shared objects that mslc wrote, in this process. elf.c looks at them
-// and maps them; the system's loader knows nothing of them.
+// code.c: code objects, ELF shared objects that mslc wrote, in this process. elf.c validates and
+// maps them; the system's loader is not involved.
 //
 // Code for debuggers is loaded by the system from a file (debug.c). Other code is mapped from an
 // anonymous file with all of its symbols, seen as "/memfd:ingot-kernel" in /proc/PID/maps.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// debug.c: what is different while somebody debugs kernels (MTL_SHADER_DEBUG=1). Code objects are
-// files that a debugger can open, so that it knows them like any library, breakpoints that wait for
-// them included; and one thread at a time runs them: what reference code tells a debugger about its
+// debug.c: support for debugging kernels (MTL_SHADER_DEBUG=1). Code objects are files that a
+// debugger can open, so that it knows them like any library, breakpoints that wait for them
+// included; and one thread at a time runs them: what reference code tells a debugger about its
 // thread is one for all (codegen/support/lanes.c).
 #include <dirent.h>
 #include <dlfcn.h>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// dispatch.c: threadgroups to threads. A dispatch that is over in a few microseconds runs on the
-// thread that asks; a larger one becomes a job. Each thread has a range of its threadgroups, the
-// same one each time, and takes chunks from it, large at first and smaller towards the end. Then it
-// takes from the others' ranges, so that nobody waits long for the last.
+// dispatch.c: threadgroups to threads. A dispatch of a few microseconds runs on the calling thread;
+// a larger one becomes a job. Each thread owns a range of threadgroups, the same one each time
+// (cache affinity), and takes chunks from it, large at first and smaller towards the end (guided
+// scheduling). Then it steals from the other threads' ranges (work stealing), so that no thread
+// waits long for the last one.
 //
-// What a threadgroup costs is learnt from earlier runs of the same code; unknown code shows it with
-// its first threadgroup.
+// The cost of a threadgroup is learnt from earlier runs of the same code; unknown code is measured
+// with its first threadgroup.
 #include <stdlib.h>
 #include <string.h>
 #include "abi/imageblock.h"
@@ -321,7 +322,7 @@ static bool take_from(Share *share, unsigned ix, uint64_t *first, uint64_t *end)
 }
 
 // `ix`: the range where the thread is.
-static bool take(Share *share, unsigned *ix, uint64_t *first, uint64_t *end) {
+static bool take_chunk(Share *share, unsigned *ix, uint64_t *first, uint64_t *end) {
     if (take_from(share, *ix, first, end)) return true;
     uint64_t open = atomic_load_explicit(&share->open, memory_order_relaxed);
     while (open) {
@@ -341,7 +342,7 @@ static void take_all(Share *share, CpuThread *t) {
     Tally tally = {0};
     uint64_t first, end;
     while (atomic_load_explicit(&share->run->fault, memory_order_relaxed) == DEV_FAULT_NONE &&
-           take(share, &ix, &first, &end))
+           take_chunk(share, &ix, &first, &end))
         if (!run_range(share, t, &tally, first, end)) break;
     tell(&tally);
 }

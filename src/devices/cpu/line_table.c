@@ -25,7 +25,7 @@ typedef struct Program {
 
 // ---- Numbers ----
 
-static uint64_t take(Bytes *b, size_t n) { // little-endian
+static uint64_t read_integer(Bytes *b, size_t n) { // little-endian
     uint64_t v = 0;
     if ((size_t)(b->end - b->at) < n) {
         b->bad = true;
@@ -41,7 +41,7 @@ static uint64_t take_leb(Bytes *b, bool is_signed) {
     uint64_t v = 0;
     unsigned shift = 0;
     for (;;) {
-        uint8_t byte = (uint8_t)take(b, 1);
+        uint8_t byte = (uint8_t)read_integer(b, 1);
         if (shift < 64) v |= (uint64_t)(byte & 127) << shift;
         shift += 7;
         if (byte & 128 && !b->bad) continue;
@@ -70,7 +70,7 @@ static void read_names(Program *p) {
         const char *name = take_text(b);
         if (p->n_folders < MAX_NAMES) p->folders[p->n_folders++] = name;
     }
-    take(b, 1);
+    read_integer(b, 1);
     for (p->n_files = 1; !b->bad && b->at < b->end && *b->at;) {
         const char *name = take_text(b);
         uint64_t folder = take_leb(b, false);
@@ -79,21 +79,21 @@ static void read_names(Program *p) {
         p->folder_of[p->n_files] = folder;
         p->files[p->n_files++] = name;
     }
-    take(b, 1);
+    read_integer(b, 1);
 }
 
 static bool read_head(Program *p) {
     enum { VERSION = 4 };
     Bytes *b = &p->b;
-    uint64_t version = take(b, 2), length = take(b, 4);
+    uint64_t version = read_integer(b, 2), length = read_integer(b, 4);
     if (b->bad || version != VERSION || length > (uint64_t)(b->end - b->at)) return false;
     const unsigned char *code = b->at + length;
-    p->min_length = (uint8_t)take(b, 1);
-    take(b, 2); // operations of an instruction, whether rows are statements
-    p->line_base = (int8_t)take(b, 1);
-    p->line_range = (uint8_t)take(b, 1);
-    p->opcode_base = (uint8_t)take(b, 1);
-    for (unsigned i = 1; i < p->opcode_base; i++) p->operands[i] = (uint8_t)take(b, 1);
+    p->min_length = (uint8_t)read_integer(b, 1);
+    read_integer(b, 2); // operations of an instruction, whether rows are statements
+    p->line_base = (int8_t)read_integer(b, 1);
+    p->line_range = (uint8_t)read_integer(b, 1);
+    p->opcode_base = (uint8_t)read_integer(b, 1);
+    for (unsigned i = 1; i < p->opcode_base; i++) p->operands[i] = (uint8_t)read_integer(b, 1);
     read_names(p);
     b->at = code;
     return !b->bad && p->line_range && p->opcode_base;
@@ -123,8 +123,8 @@ static void extended(Program *p, State *s) {
         return;
     }
     const unsigned char *next = b->at + n;
-    uint8_t op = (uint8_t)take(b, 1);
-    if (op == SET_ADDRESS) s->address = take(b, n - 1 > 8 ? 8 : n - 1);
+    uint8_t op = (uint8_t)read_integer(b, 1);
+    if (op == SET_ADDRESS) s->address = read_integer(b, n - 1 > 8 ? 8 : n - 1);
     if (op == END) {
         tell(p, s, true);
         *s = first;
@@ -143,7 +143,7 @@ static void standard(Program *p, State *s, uint8_t op) {
     case CONST_ADD_PC:
         s->address += (uint64_t)((255 - p->opcode_base) / p->line_range) * p->min_length;
         break;
-    case FIXED_ADVANCE_PC: s->address += take(b, 2); break;
+    case FIXED_ADVANCE_PC: s->address += read_integer(b, 2); break;
     default:
         for (unsigned i = 0; i < p->operands[op]; i++) take_leb(b, false);
     }
@@ -152,7 +152,7 @@ static void standard(Program *p, State *s, uint8_t op) {
 static void run_program(Program *p) {
     State s = first;
     while (!p->b.bad && p->b.at < p->b.end) {
-        uint8_t op = (uint8_t)take(&p->b, 1);
+        uint8_t op = (uint8_t)read_integer(&p->b, 1);
         if (op >= p->opcode_base) {
             unsigned k = op - (unsigned)p->opcode_base;
             s.address += (uint64_t)(k / p->line_range) * p->min_length;
@@ -197,7 +197,7 @@ static Bytes find_section(const unsigned char *elf, size_t n_bytes) {
 void cpu_read_lines(const void *elf, size_t n_bytes, CpuLineFn *row, void *context) {
     Bytes all = find_section(elf, n_bytes);
     while (!all.bad && all.at && (size_t)(all.end - all.at) >= 4) {
-        uint64_t length = take(&all, 4);
+        uint64_t length = read_integer(&all, 4);
         if (length > (uint64_t)(all.end - all.at)) return;
         Program p = {.b = {all.at, all.at + length, false}, .row = row, .context = context};
         all.at += length;

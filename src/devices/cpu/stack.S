@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stack.S: compiled code runs on a stack of its own, and the way back does not lead over it.
+// stack.S: compiled code runs on a separate stack, and returning does not depend on it.
 //
 //   int cpu_stack_call(CpuCodeFn *f, const void *a, uint64_t b, uint64_t c, void *d, void *e)
 //       calls f(a, b, c, d, e) on the kernel stack of this thread (thread.c); 0 when it came back
@@ -41,6 +41,26 @@
     .cfi_offset %rbp, -16
     .endm
 
+    // An escape leaves out returns: the shadow stack goes back to where it was, up to 255 entries at a time.
+    .macro SHADOW place
+    testq \place, \place
+    je 2f
+    xorl %ecx, %ecx
+    rdsspq %rcx
+    subq %rcx, \place
+    shrq $3, \place
+1:  cmpq $255, \place
+    jbe 2f
+    movl $255, %ecx
+    incsspq %rcx
+    subq $255, \place
+    jmp 1b
+2:  testq \place, \place
+    je 3f
+    incsspq \place
+3:
+    .endm
+
     BEGIN cpu_stack_call
     pushq %rbp
     movq %rsp, %rbp
@@ -51,6 +71,9 @@
     pushq %r14
     pushq %r15
     pushq %rbp
+    xorl %eax, %eax
+    rdsspq %rax // stays 0 where the system keeps no shadow stack
+    pushq %rax
     THREAD %r11
     movq %rsp, SP(%r11)
     movl $1, INSIDE(%r11)
@@ -67,6 +90,8 @@
 .Lback:
     movl $0, INSIDE(%r11)
     movq SP(%r11), %rsp
+    popq %rdx
+    SHADOW %rdx
     popq %rbp
     popq %r15
     popq %r14

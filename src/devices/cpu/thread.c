@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// thread.c: kernel code on a thread, and the way out of it when it faults.
+// thread.c: kernel code on a thread, and how it is left when it faults.
 //
-// Kernel code holds no locks and owns nothing, so leaving it in the middle is safe: the signal
-// handler lets the thread go on where the range of threadgroups was started. Kernels run on a stack
-// of their own between pages that nobody may touch (stack.S): one that writes past its arrays, or
-// over its own frames, meets nothing that this thread needs on the way back. A signal that is not
-// ours (raised outside kernel code, or on a thread we do not know) goes to whoever handled it
-// before us.
+// Kernel code holds no locks and owns no resources, so aborting it is safe: the signal handler
+// resumes the thread where the range of threadgroups was started. Kernels run on their own stack
+// between guard pages (stack.S): a kernel that writes past its arrays, or over its own frames,
+// reaches nothing that this thread needs to return. A signal that is not ours (raised outside
+// kernel code, or on a foreign thread) is forwarded to the previous handler.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

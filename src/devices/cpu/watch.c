@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// watch.c: what watched code calls (abi/cpu_watch.h): accesses go to the shadow in runs of lanes,
-// barriers count epochs, and arguments of SIMD-group functions are looked at here.
+// watch.c: the race detector's entry points for instrumented code (abi/cpu_watch.h): accesses go to
+// the shadow memory in runs of lanes, barriers advance epochs (happens-before), and arguments of
+// SIMD-group functions are checked here.
 #include <string.h>
 #include "abi/pixel_format.h"
 #include "abi/texture_layout.h"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// watch_groups.c: the watcher of a dispatch from begin to end, and what it found.
+// watch_groups.c: the race detector of a dispatch from begin to end, and its findings.
 #include <stdlib.h>
 #include <string.h>
 #include "devices/cpu/watch_int.h"
+#include "base/array.h"
 
 #define KEEP_BYTES ((size_t)256 << 20) // of shadow, for the next dispatch
 #define LAST_EPOCH 0xf0000000u
@@ -104,13 +105,7 @@ bool cpu_watch_begin(CpuWatcher *w, const CpuCode *code, CpuLaunch *launch, cons
 
 bool cpu_watch_group(CpuWatcher *w, uint64_t number) {
     const CpuLaunch *l = w->launch;
-    if (w->n_groups == w->max_groups) {
-        size_t max = 2 * w->max_groups + 256;
-        WatchedGroup *more = realloc(w->groups, max * sizeof *more);
-        if (!more) return false;
-        w->groups = more;
-        w->max_groups = max;
-    }
+    if (!array_reserve(&w->groups, &w->max_groups, w->n_groups + 1)) return false;
     const uint32_t *n = l->groups_per_grid;
     w->group_base = ++w->top;
     w->groups[w->n_groups++] = (WatchedGroup){.base = w->group_base, .number = number};

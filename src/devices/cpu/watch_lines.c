@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// watch_lines.c: accesses to threadgroup memory, as long as nothing is wrong.
+// watch_lines.c: accesses to threadgroup memory: a fast conservative check per 64-byte line, with a
+// log to replay on a possible conflict.
 //
 // A program without races touches the same bytes twice between two barriers only to read them, or
 // by the same thread. So each 64 bytes have a line that says which bytes were written and read in

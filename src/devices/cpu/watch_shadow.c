@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// watch_shadow.c: who touched which bytes last, and whether the next one is ordered after him.
-// Pages of shadow come as memory is touched; they stay for later dispatches, whose epochs are
-// greater. A page begins with what can be said in short of each 64 bytes; the first access that
-// does not fit turns it into cells, of four bytes until somebody touches less.
+// watch_shadow.c: shadow memory: who touched which bytes last, and whether the next access happens
+// after that. Shadow pages are allocated as memory is touched and kept for later dispatches, whose
+// epochs are greater. A page begins with a compact record for each 64 bytes; the first access that
+// it cannot represent turns it into cells of four bytes, smaller for smaller accesses.
 //
-// Memory comes from mmap, never from malloc: a kernel that takes too long is left in the middle.
+// Memory comes from mmap, never from malloc: a kernel may be aborted at any point.
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// watchdog.c: limits. Whatever runs into one is marked, and the threads inside its kernels are
-// signalled (again and again, a signal may meet them outside kernel code) until they are out.
+// watchdog.c: time limits. A run that exceeds one is marked, and the threads inside its kernels are
+// signalled (repeatedly, since a signal may arrive outside kernel code) until they have left.
 //
 // A run with a deadline has a timer of its own. Only workers run its kernels: they never exit, so
 // signalling them is safe.

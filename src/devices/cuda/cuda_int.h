@@ -7,7 +7,7 @@
 //   shown       the program may write at any time between command buffers: the host's. A run brings
 //               over what it uses, and when it is finished what it changed goes back, byte by byte:
 //               what the program wrote meanwhile in other bytes stays (merge.c). Where the
-//               system tells which pages were written (watch.c), only those are brought
+//               system tells which pages were written (dirty_pages.c), only those are brought
 // Of managed memory both count, and the program says when they are to be made equal. Memory that
 // another library made (PyTorch's, in the same primary context) is adopted as managed memory.
 #ifndef INGOT_CUDA_CUDA_INT_H
@@ -109,11 +109,12 @@ typedef struct CudaFlow {
     CudaBytes log;       // commands since then (graph.c)
     CudaBytes constants; // of these
     size_t n_logged;
-    bool holding;                // they are not with the driver yet
-    size_t n_given;              // bytes of the log that are; with n_left commands behind them
-    size_t n_left;               // that are not, and will go together
-    struct CudaTrain *trains[2]; // rings of them, by size (train.c); NULL: none yet
-    struct CudaNotes *notes;     // of kernels that log or check (surroundings.c)
+    bool holding;   // they are not with the driver yet
+    size_t n_given; // bytes of the log that are; with n_left commands behind them
+    size_t n_left;  // that are not, and will go together
+    struct CudaLaunchBatch
+        *launch_batches[2];  // rings of them, by size (launch_batch.c); NULL: none yet
+    struct CudaNotes *notes; // of kernels that log or check (instrumentation.c)
     struct CudaPiece *pieces;
     struct CudaGraph *match; // what they begin like, if its time is still the device's
     uint64_t match_time;
@@ -145,12 +146,12 @@ struct CudaDevice {
     CUdeviceptr zeros;          // what arguments that are not bound point to
     CUmodule merge_module;
     CUfunction merge;
-    _Atomic uint64_t n_single; // commands that went to the driver one by one
-    atomic_bool no_trains;     // it does not take them
-    struct CudaTrain *trains;  // of all flows; under graph_lock
-    struct CudaGraph *graphs;  // newest first; under graph_lock
-    uint64_t graph_time;       // raised when one is freed; likewise
-    uint64_t seen[64];         // hashes of sequences that came once; likewise
+    _Atomic uint64_t n_single;              // commands that went to the driver one by one
+    atomic_bool no_trains;                  // it does not take them
+    struct CudaLaunchBatch *launch_batches; // of all flows; under graph_lock
+    struct CudaGraph *graphs;               // newest first; under graph_lock
+    uint64_t graph_time;                    // raised when one is freed; likewise
+    uint64_t seen[64];                      // hashes of sequences that came once; likewise
     unsigned n_seen;
     pthread_mutex_t graph_lock;
     atomic_bool has_blocks; // there was a texture of compressed blocks
@@ -257,7 +258,7 @@ bool cuda_merge_load(CudaDevice *device);
 // What the device changed in a range goes to the host's side, and into the twin.
 CUresult cuda_merge(const CudaMemory *memory, size_t from, size_t n_bytes, CUstream stream);
 
-// ---- watch.c: what the program writes ----
+// ---- dirty_pages.c: what the program writes ----
 
 // Called with each range of pages; false: no more.
 typedef bool CudaWritten(void *context, char *at, size_t n_bytes);
@@ -299,7 +300,7 @@ static inline CudaFlow *cuda_flow(const DevRun *run) {
     return *(CudaFlow *const *)(const void *)run->part;
 }
 
-// ---- surroundings.c ----
+// ---- instrumentation.c ----
 
 // The parameter of a kernel with CUDA_KERNEL_SURROUNDINGS; 0: no memory.
 uint64_t cuda_surroundings(CudaFlow *flow, const DevDispatch *dispatch, const uint64_t *slots,
@@ -307,7 +308,7 @@ uint64_t cuda_surroundings(CudaFlow *flow, const DevDispatch *dispatch, const ui
 void cuda_read_notes(CudaFlow *flow); // of kernels that are done, for the run
 void cuda_notes_free(CudaFlow *flow);
 
-// ---- graph.c, train.c: commands of a run, on their way to the driver ----
+// ---- graph.c, launch_batch.c: commands of a run, on their way to the driver ----
 
 typedef struct CudaLaunch {
     CUfunction function;
@@ -326,9 +327,11 @@ CUresult cuda_flush(CudaFlow *flow);
 void cuda_remember(CudaFlow *flow);
 void cuda_graphs_forget(CudaDevice *device, CUfunction function); // NULL: all
 
-// Several launches in one, a chain (train.c). CUDA_TRAIN_SHORT or CUDA_TRAIN_LONG of them, as the
-// driver wants them. False: they are to go one by one; nothing was done.
-enum { CUDA_TRAIN_SHORT = 8, CUDA_TRAIN_LONG = 32 };
-bool cuda_train(CudaFlow *flow, const CUkernelNode *kernels, size_t n);
-void cuda_trains_forget(CudaDevice *device, CUfunction function); // NULL: all; graph_lock held
+// Several launches in one, a linear graph (launch_batch.c): CUDA_LAUNCH_BATCH_SHORT or
+// CUDA_LAUNCH_BATCH_LONG of them, as the driver takes them. False: nothing was done, launch them
+// one by one.
+enum { CUDA_LAUNCH_BATCH_SHORT = 8, CUDA_LAUNCH_BATCH_LONG = 32 };
+bool cuda_launch_batch(CudaFlow *flow, const CUkernelNode *kernels, size_t n);
+void cuda_launch_batches_forget(CudaDevice *device,
+                                CUfunction function); // NULL: all; graph_lock held
 #endif

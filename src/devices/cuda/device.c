@@ -114,8 +114,8 @@ static void close_cuda(void *context) {
         if (d->merge_module) driver->cuModuleUnload(d->merge_module);
         for (CudaFlow *flow = d->flows, *next; flow; flow = next) {
             next = flow->next;
-            free(flow->trains[0]);
-            free(flow->trains[1]);
+            free(flow->launch_batches[0]);
+            free(flow->launch_batches[1]);
             if (flow->copies) cuda_release(d, flow->copies->at);
             free(flow->copies);
             driver->cuStreamDestroy_v2(flow->stream);

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// graph.c: commands of a run on their way to the driver. A launch costs the driver two
-// microseconds, the same in a graph half of it. Programs that run the same commands again (reusable
-// command buffers, indirect command buffers, steps of a training) need not say so: the commands of
-// a run are written down as bytes, and a sequence that comes the second time becomes a graph. From
-// then on, a run that begins like a graph is held back while it goes on like it, and is one launch
-// if it ends like it. Constants may be others each time: they are written down apart, and the nodes
-// of the graph whose constants changed are told so.
+// graph.c: commands of a run on their way to the driver, as CUDA graphs. A launch costs the driver
+// two microseconds, in a graph half of that. Programs that repeat commands (reusable command
+// buffers, indirect command buffers, training steps) need not say so: the commands of a run are
+// recorded as bytes, and a sequence that occurs a second time becomes a graph. From then on, a run
+// that begins like a graph is held back as long as it matches, and becomes one launch if it matches
+// to the end. Constants may differ each time: they are recorded separately, and the graph nodes
+// whose constants changed are updated.
 //
-// In a graph a command waits only for those whose memory it touches (order.h), as far as kernels
-// say what they reach. Where memory came or went since, whether that order is still right is
-// looked at again.
+// In a graph a command waits only for those whose memory it accesses (dependencies.h), as far as
+// kernels declare what they reach. If memory was allocated or freed since, the dependencies are
+// checked again.
 #include "devices/cuda/cuda_int.h"
-#include "devices/cuda/order.h"
+#include "base/array.h"
+#include "devices/cuda/dependencies.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +35,7 @@ typedef struct CudaGraph {
     CUgraphExec exec;
     CUgraphNode *nodes; // a command each; NULL: not known
     bool is_ordered;    // not a chain any more:
-    uint64_t order;     // cuda_order_hash
+    uint64_t order;     // cuda_dependencies_hash
     uint64_t time;      // cuda_memory_time when that was seen to be right
 } CudaGraph;
 
@@ -91,9 +92,9 @@ static CUresult issue(const CudaFlow *flow, const Command *c) {
 }
 
 static bool give_train(CudaFlow *flow, size_t n, size_t *at) {
-    CUkernelNode kernels[CUDA_TRAIN_LONG];
-    void *extra[CUDA_TRAIN_LONG][5];
-    size_t n_bytes[CUDA_TRAIN_LONG], next = *at, n_room = 0;
+    CUkernelNode kernels[CUDA_LAUNCH_BATCH_LONG];
+    void *extra[CUDA_LAUNCH_BATCH_LONG][5];
+    size_t n_bytes[CUDA_LAUNCH_BATCH_LONG], next = *at, n_room = 0;
     char *room = NULL, *rooms = NULL;
     for (size_t i = 0; i < n; i++) { // all of them launches
         const Command *c = (const Command *)(const void *)(flow->log.data + next);
@@ -118,7 +119,7 @@ static bool give_train(CudaFlow *flow, size_t n, size_t *at) {
         room += command_bytes(c);
         next += command_bytes(c);
     }
-    bool ok = cuda_train(flow, kernels, n);
+    bool ok = cuda_launch_batch(flow, kernels, n);
     free(rooms);
     if (ok) *at = next;
     return ok;
@@ -130,7 +131,8 @@ static CUresult give_rest(CudaFlow *flow) {
     CUresult result = CUDA_SUCCESS;
     size_t at = flow->n_given, left = flow->n_left;
     while (left && !result) {
-        size_t n = left >= CUDA_TRAIN_LONG ? CUDA_TRAIN_LONG : CUDA_TRAIN_SHORT;
+        size_t n =
+            left >= CUDA_LAUNCH_BATCH_LONG ? CUDA_LAUNCH_BATCH_LONG : CUDA_LAUNCH_BATCH_SHORT;
         bool may = left >= n && !atomic_load_explicit(&d->no_trains, memory_order_relaxed) &&
                    atomic_load_explicit(&d->n_single, memory_order_relaxed) >= BEFORE_TRAINS;
         if (may && give_train(flow, n, &at)) {
@@ -177,13 +179,7 @@ static void drop_graph(CudaDevice *d, CudaGraph *g) { // likewise
 
 // Room for more bytes; NULL: none.
 static char *grow(CudaBytes *b, size_t n_bytes) {
-    if (b->n_bytes + n_bytes > b->capacity) {
-        size_t capacity = 2 * b->capacity + n_bytes + 4096;
-        char *more = realloc(b->data, capacity);
-        if (!more) return NULL;
-        b->data = more;
-        b->capacity = capacity;
-    }
+    if (!array_reserve(&b->data, &b->capacity, b->n_bytes + n_bytes)) return NULL;
     b->n_bytes += n_bytes;
     return b->data + b->n_bytes - n_bytes;
 }
@@ -228,8 +224,8 @@ static CUresult go_on(CudaFlow *flow, const Command *c) {
     flow->holding = !decided && begins_a_graph(flow, c);
     if (flow->holding) return CUDA_SUCCESS;
     size_t wait_for = flow->n_logged <= AT_ONCE ? 1
-                      : flow->n_logged <= MANY  ? CUDA_TRAIN_SHORT
-                                                : CUDA_TRAIN_LONG;
+                      : flow->n_logged <= MANY  ? CUDA_LAUNCH_BATCH_SHORT
+                                                : CUDA_LAUNCH_BATCH_LONG;
     return c->kind == LAUNCH && flow->n_left < wait_for ? CUDA_SUCCESS : give_rest(flow);
 }
 
@@ -296,20 +292,21 @@ static int touches_of(const CudaFlow *flow, const Command *c, CudaTouch touches[
     return n;
 }
 
-// The order of the flow's commands; cuda_order_end in any case. False: not known.
-static bool find_order(const CudaFlow *flow, CudaOrder *order) {
-    if (!cuda_order_begin(order, flow->n_logged) || cuda_memory_overlaps()) return false;
+// The order of the flow's commands; cuda_dependencies_end in any case. False: not known.
+static bool find_order(const CudaFlow *flow, CudaDependencies *order) {
+    if (!cuda_dependencies_begin(order, flow->n_logged) || cuda_memory_overlaps()) return false;
     for (size_t at = 0; at < flow->log.n_bytes;) {
         const Command *c = (const Command *)(const void *)(flow->log.data + at);
         CudaTouch touches[MAX_TOUCHES];
-        cuda_order_add(order, touches, touches_of(flow, c, touches));
+        cuda_dependencies_add(order, touches, touches_of(flow, c, touches));
         at += command_bytes(c);
     }
     return !order->failed;
 }
 
 // From the chain of nodes to what must be.
-static CUresult replace_edges(const CudaDriver *driver, const CudaGraph *g, const CudaOrder *o) {
+static CUresult replace_edges(const CudaDriver *driver, const CudaGraph *g,
+                              const CudaDependencies *o) {
     size_t n = o->n_commands - 1, most = o->n_edges > n ? o->n_edges : n;
     CUgraphNode *from = malloc((most + 1) * sizeof *from), *to = malloc((most + 1) * sizeof *to);
     CUresult result = from && to ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
@@ -334,7 +331,7 @@ static CUresult loosen(const CudaFlow *flow, CudaGraph *g) {
     if (!g->nodes || flow->n_logged > MAX_ORDERED || !driver->cuGraphAddDependencies ||
         !driver->cuGraphRemoveDependencies)
         return CUDA_SUCCESS;
-    CudaOrder order;
+    CudaDependencies order;
     uint64_t time = cuda_memory_time();
     CUresult result = CUDA_SUCCESS;
     if (find_order(flow, &order)) {
@@ -343,12 +340,12 @@ static CUresult loosen(const CudaFlow *flow, CudaGraph *g) {
             chain = chain && order.edges[i].from + 1 == order.edges[i].to;
         if (!chain) {
             g->is_ordered = true;
-            g->order = cuda_order_hash(&order);
+            g->order = cuda_dependencies_hash(&order);
             g->time = time;
             result = replace_edges(driver, g, &order);
         }
     }
-    cuda_order_end(&order);
+    cuda_dependencies_end(&order);
     return result;
 }
 
@@ -356,9 +353,9 @@ static CUresult loosen(const CudaFlow *flow, CudaGraph *g) {
 static bool is_right_order(const CudaFlow *flow, CudaGraph *g) {
     uint64_t time = cuda_memory_time();
     if (!g->is_ordered || g->time == time) return true;
-    CudaOrder order;
-    bool right = find_order(flow, &order) && cuda_order_hash(&order) == g->order;
-    cuda_order_end(&order);
+    CudaDependencies order;
+    bool right = find_order(flow, &order) && cuda_dependencies_hash(&order) == g->order;
+    cuda_dependencies_end(&order);
     if (right) g->time = time;
     return right;
 }
@@ -446,7 +443,7 @@ static CUgraphNode *nodes_of(const CudaDriver *driver, CUgraph graph, size_t n) 
     return NULL;
 }
 
-static CudaGraph *make(CudaFlow *flow) {
+static CudaGraph *create_graph(CudaFlow *flow) {
     const CudaDriver *driver = flow->device->driver;
     CudaGraph *g = calloc(1, sizeof *g);
     if (!g || !(g->log = malloc(flow->log.n_bytes)) ||
@@ -486,7 +483,7 @@ void cuda_remember(CudaFlow *flow) {
         pthread_mutex_lock(&d->graph_lock);
         const CudaGraph *there = find_graph(d, &flow->log);
         bool again = came_before(d, h) && !(there && there->n_bytes == flow->log.n_bytes);
-        CudaGraph *g = again ? make(flow) : NULL;
+        CudaGraph *g = again ? create_graph(flow) : NULL;
         if (g) {
             g->next = d->graphs;
             d->graphs = g;
@@ -522,7 +519,7 @@ void cuda_graphs_forget(CudaDevice *d, CUfunction function) {
         *at = g->next;
         free_graph(d, g);
     }
-    cuda_trains_forget(d, function);
+    cuda_launch_batches_forget(d, function);
     memset(d->seen, 0, sizeof d->seen); // another function may get its place
     pthread_mutex_unlock(&d->graph_lock);
 }

@@ -2,6 +2,7 @@
 // memory.c: memory of the device and its side of the host's (cuda_int.h says which counts), and
 // copies outside of runs.
 #include "devices/cuda/cuda_int.h"
+#include "base/array.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -50,13 +51,7 @@ static bool table_add(CudaMemory *m) {
     pthread_rwlock_wrlock(&table_lock);
     atomic_fetch_add(&table_time, 1);
     if (overlaps(m)) forget_lost();
-    bool ok = true;
-    if (n_table == table_capacity) {
-        size_t capacity = table_capacity ? 2 * table_capacity : 64;
-        CudaMemory **more = realloc(table, capacity * sizeof(CudaMemory *));
-        ok = more != NULL;
-        if (ok) table = more, table_capacity = capacity;
-    }
+    bool ok = array_reserve(&table, &table_capacity, n_table + 1);
     if (ok) {
         size_t at = first_above(m->device);
         n_overlaps += m->overlaps = overlaps(m);
@@ -297,7 +292,7 @@ static void drop(CudaMemory *m) {
     free(m);
 }
 
-static bool make(CudaDevice *d, DevStorage storage, char *program, DevMemory *memory) {
+static bool allocate(CudaDevice *d, DevStorage storage, char *program, DevMemory *memory) {
     CudaMemory *m = calloc(1, sizeof *m);
     if (!m || !cuda_enter(d)) {
         free(m);
@@ -325,7 +320,7 @@ static bool make(CudaDevice *d, DevStorage storage, char *program, DevMemory *me
 bool cuda_memory_make(void *context, size_t n_bytes, DevStorage storage, DevMemory *memory) {
     CudaDevice *d = context;
     *memory = (DevMemory){.n_bytes = n_bytes};
-    if (storage != DEV_ARGUMENTS) return make(d, storage, NULL, memory);
+    if (storage != DEV_ARGUMENTS) return allocate(d, storage, NULL, memory);
     if (!cuda_enter(d)) return false;
     memory->address = memory->host = cuda_pinned_take(d, n_bytes);
     cuda_leave(d);
@@ -333,7 +328,7 @@ bool cuda_memory_make(void *context, size_t n_bytes, DevStorage storage, DevMemo
 }
 
 bool cuda_memory_wrap(void *context, DevMemory *memory) {
-    return make(context, DEV_SHARED, memory->host, memory);
+    return allocate(context, DEV_SHARED, memory->host, memory);
 }
 
 bool cuda_memory_adopt(void *context, DevMemory *memory) {

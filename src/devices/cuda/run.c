@@ -2,6 +2,7 @@
 // run.c: runs. Each has a stream while it is under way, and its commands are only queued there: the
 // host waits at the end, and where somebody must look at results.
 #include "devices/cuda/cuda_int.h"
+#include "base/array.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -220,15 +221,9 @@ void cuda_use(DevRun *run, const DevMemory *memory, bool writes) {
     CudaFlow *flow = cuda_flow(run);
     CudaMemory *m = memory->part;
     if (!flow || !m || m->storage == DEV_PRIVATE) return;
-    if (flow->n_uses == flow->uses_capacity) {
-        size_t capacity = 2 * flow->uses_capacity + 16;
-        CudaUse *more = realloc(flow->uses, capacity * sizeof *more);
-        if (!more) {
-            dev_run_fail(run, DEV_FAULT_NO_MEMORY, 0);
-            return;
-        }
-        flow->uses = more;
-        flow->uses_capacity = capacity;
+    if (!array_reserve(&flow->uses, &flow->uses_capacity, flow->n_uses + 1)) {
+        dev_run_fail(run, DEV_FAULT_NO_MEMORY, 0);
+        return;
     }
     size_t from = (uintptr_t)memory->address - m->device;
     flow->uses[flow->n_uses++] =

@@ -4,6 +4,7 @@
 // address of a record (abi/handle.h); addresses in it are the device's already, but for what
 // describes the pixel format, which comes along.
 #include "devices/cuda/cuda_int.h"
+#include "base/array.h"
 #include <stdlib.h>
 #include "abi/pixel_format.h"
 
@@ -22,11 +23,7 @@ _Static_assert(sizeof(TextureRecord) <= 1024 && sizeof(AbiTensor) <= 512 &&
 
 // Room for the free places of one more slab.
 static bool grow(CudaRecords *r, size_t more) {
-    if (r->n_free + more <= r->capacity) return true;
-    size_t capacity = r->capacity * 2 + more;
-    CUdeviceptr *places = realloc(r->free, capacity * sizeof *places);
-    if (places) r->free = places, r->capacity = capacity;
-    return places;
+    return array_reserve(&r->free, &r->capacity, r->n_free + more);
 }
 
 CUdeviceptr cuda_record_take(CudaDevice *d, unsigned class) {

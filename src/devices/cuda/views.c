@@ -21,7 +21,7 @@ struct CudaViews { // its own lock: what the driver does takes longer than the d
 
 static size_t number_of(uint64_t id) { return (size_t)(id & (ABI_VIEW_POOL_SLOTS - 1)); }
 
-static CudaViews *make(CudaDevice *d) {
+static CudaViews *create_views(CudaDevice *d) {
     CudaViews *v = calloc(1, sizeof *v);
     if (!v || !ranges_begin(&v->numbers, ABI_VIEW_POOL_SLOTS)) goto fail;
     v->table = cuda_alloc(d, ABI_VIEW_POOL_SLOTS * sizeof v->table, true);
@@ -37,7 +37,7 @@ fail:
 // Launches look at it without a lock.
 static CudaViews *views_of(CudaDevice *d) {
     CudaViews *v = atomic_load(&d->views), *none = NULL;
-    if (v || !(v = make(d))) return v;
+    if (v || !(v = create_views(d))) return v;
     if (atomic_compare_exchange_strong(&d->views, &none, v)) return v;
     cuda_release(d, v->table); // another thread was first
     ranges_end(&v->numbers);

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/array.h"
 #include "devices/isolate/isolate_int.h"
 #include "os/clock.h"
 #include "os/futex.h"
@@ -101,15 +102,9 @@ void *iso_context(IsoHost *h, void *context) {
     if (!context) return NULL;
     if (h->n_contexts && h->contexts[h->n_contexts - 1] == context)
         return (void *)(uintptr_t)h->n_contexts;
-    if (h->n_contexts == h->contexts_capacity) {
-        size_t capacity = h->contexts_capacity ? 2 * h->contexts_capacity : 64;
-        void **more = realloc(h->contexts, capacity * sizeof *more);
-        if (!more) {
-            h->no_memory = true;
-            return NULL;
-        }
-        h->contexts = more;
-        h->contexts_capacity = capacity;
+    if (!array_reserve(&h->contexts, &h->contexts_capacity, h->n_contexts + 1)) {
+        h->no_memory = true;
+        return NULL;
     }
     h->contexts[h->n_contexts++] = context;
     return (void *)(uintptr_t)h->n_contexts;
@@ -122,23 +117,20 @@ static void deliver_log(const DevRun *run, IsoNote *note) {
     const char *end = note->text + sizeof note->text;
     size_t n = subsystem ? strlen(subsystem) + 1 : 0;
     if (subsystem && subsystem + n >= end) subsystem = NULL;
-    uint32_t n_args = note->n_args < ISO_NOTE_ARGS ? note->n_args : ISO_NOTE_ARGS;
-    for (uint32_t i = 0; i < n_args; i++) {
+    for (uint32_t i = 0; i < note->n_args; i++) {
         uint64_t *value = &note->args[2 * i + 1];
         if ((note->args[2 * i] & 255) != ISO_TAG_STRING || !*value) continue;
         *value = *value < sizeof note->text ? (uint64_t)(uintptr_t)(note->text + *value)
                                             : (uint64_t)(uintptr_t)"";
     }
-    if (run->log) run->log(run->log_context, note->type, subsystem, note->text, note->args, n_args);
+    if (run->log)
+        run->log(run->log_context, note->type, subsystem, note->text, note->args, note->n_args);
 }
 
-static void deliver_report(const IsoHost *h, IsoNote *note) {
+static void deliver_report(const IsoHost *h, const IsoNote *note) {
     const DevRun *run = h->run;
     void *context = context_of(h, note->context);
-    AbiReport *r = &note->report;
-    if (!context || r->access >= ABI_N_BAD || r->space > ABI_SPACE_HANDLE) return;
-    r->name[sizeof r->name - 1] = '\0';
-    if (run->report) run->report(run->report_context, context, r);
+    if (context && run->report) run->report(run->report_context, context, &note->report);
 }
 
 // What commands of the run under way say, each copied once; of others nothing is taken.
@@ -150,9 +142,9 @@ static void deliver(IsoHost *h) {
     IsoNote *note = malloc(sizeof *note);
     for (; h->notes != written; h->notes++) {
         if (!note || !h->run) continue;
-        iso_fetch(note, &c->notes[h->notes % ISO_NOTES], sizeof *note);
-        if (note->command - h->first >= h->submitted - h->first) continue;
-        note->text[sizeof note->text - 1] = '\0';
+        if (!iso_take(schema_IsoNote, note, &c->notes[h->notes % ISO_NOTES]) ||
+            note->command - h->first >= h->submitted - h->first)
+            continue;
         if (note->is_report)
             deliver_report(h, note);
         else

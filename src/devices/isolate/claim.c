@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include "base/array.h"
 #include "devices/isolate/isolate_int.h"
 
 #define STEP ((uintptr_t)2 << 20) // drivers take as much at a time
@@ -68,12 +69,7 @@ static bool keep_free(uintptr_t from, uintptr_t to) {
 static bool add_span(uintptr_t from, uintptr_t to) {
     size_t first = first_behind(from - 1), last = first;
     while (last < n_spans && spans[last].from <= to) last++;
-    if (first == last && n_spans == capacity) {
-        size_t more = capacity ? 2 * capacity : 16;
-        Span *grown = realloc(spans, more * sizeof *grown);
-        if (!grown) return false;
-        spans = grown, capacity = more;
-    }
+    if (first == last && !array_reserve(&spans, &capacity, n_spans + 1)) return false;
     if (first < last && spans[first].from < from) from = spans[first].from;
     if (first < last && spans[last - 1].to > to) to = spans[last - 1].to;
     size_t n_behind = n_spans - last;

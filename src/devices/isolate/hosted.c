@@ -31,12 +31,13 @@ static void *open_hosted(const DevTable *table, unsigned index, DevFacts *facts,
                          size_t why_bytes) {
     IsoDevice *d = iso_start(table->name, index, true, why, why_bytes);
     if (!d) return NULL;
-    iso_fetch(facts, &d->head->facts, sizeof *facts);
+    if (!iso_take(schema_DevFacts, facts, &d->head->facts)) {
+        snprintf(why, why_bytes, "its process says what cannot be");
+        iso_stop(d);
+        return NULL;
+    }
     facts->unified_memory = facts->is_host = false;
     facts->is_apart = true;
-    facts->name[sizeof facts->name - 1] = '\0';
-    facts->architecture[sizeof facts->architecture - 1] = '\0';
-    facts->target[sizeof facts->target - 1] = '\0';
     char name[sizeof facts->name];
     snprintf(name, sizeof name, "%.115s, isolated", facts->name);
     memcpy(facts->name, name, sizeof name);
@@ -72,7 +73,7 @@ static bool is_lost(void *context) { return !iso_is_alive(context); }
 // How much it is, the host knows itself: the child's word is taken for the places alone.
 static bool ask_memory(IsoDevice *d, IsoMemory *m) {
     const size_t n_bytes = m->what == ISO_MAKE ? m->n_bytes : m->memory.n_bytes;
-    bool ok = iso_ask_with(d, ISO_MEMORY, m, sizeof *m);
+    bool ok = iso_ask_with(d, ISO_MEMORY, schema_IsoMemory, m);
     m->memory.n_bytes = n_bytes;
     return ok;
 }
@@ -213,7 +214,7 @@ static void modified(void *context, const DevMemory *memory, size_t from, size_t
 // ---- Handles ----
 
 static bool make_handle(IsoDevice *d, IsoHandle *h, DevHandle *handle) {
-    bool ok = iso_ask_with(d, ISO_HANDLE, h, sizeof *h) && h->ok;
+    bool ok = iso_ask_with(d, ISO_HANDLE, schema_IsoHandle, h) && h->ok;
     if (ok) *handle = h->handle;
     return ok;
 }
@@ -236,7 +237,7 @@ static bool make_tensor(void *context, const AbiTensor *record, DevHandle *handl
 
 static void free_handle(void *context, DevHandle *handle) {
     IsoHandle h = {.what = ISO_HANDLE_FREE, .handle = *handle};
-    iso_ask_with(context, ISO_HANDLE, &h, sizeof h);
+    iso_ask_with(context, ISO_HANDLE, schema_IsoHandle, &h);
 }
 
 // ---- Pools of views ----
@@ -248,7 +249,7 @@ static uint64_t take_views(void *context, size_t n) {
     if (!d->shown_views) d->shown_views = calloc(ABI_VIEW_POOL_SLOTS, sizeof *d->shown_views);
     bool ok = d->shown_views != NULL;
     pthread_mutex_unlock(&d->lock);
-    ok = ok && iso_ask_with(d, ISO_VIEWS, &v, sizeof v);
+    ok = ok && iso_ask_with(d, ISO_VIEWS, schema_IsoViews, &v);
     uint64_t first = v.id & (ABI_VIEW_POOL_SLOTS - 1);
     return ok && v.id - first == ABI_TEXTURE_POOLED && n <= ABI_VIEW_POOL_SLOTS - first ? v.id : 0;
 }
@@ -263,7 +264,7 @@ static void give_views(void *context, uint64_t first, size_t n) {
     }
     pthread_mutex_unlock(&d->lock);
     IsoViews v = {.what = ISO_VIEWS_GIVE, .id = first, .n = n};
-    iso_ask_with(d, ISO_VIEWS, &v, sizeof v);
+    iso_ask_with(d, ISO_VIEWS, schema_IsoViews, &v);
 }
 
 static bool set_view(void *context, uint64_t id, const AbiTexture *record) {
@@ -277,7 +278,7 @@ static bool set_view(void *context, uint64_t id, const AbiTexture *record) {
     AbiTexture *shown = *at;
     pthread_mutex_unlock(&d->lock);
     bool ok = shown && (v.record.format || !record->format) &&
-              iso_ask_with(d, ISO_VIEWS, &v, sizeof v) && v.ok;
+              iso_ask_with(d, ISO_VIEWS, schema_IsoViews, &v) && v.ok;
     if (ok) *shown = *record;
     return ok;
 }
@@ -364,9 +365,9 @@ static char *outside(IsoDevice *d, const void *address) {
 
 // A command that the child must have done when this returns: in order with those of a run, or, of
 // none, by itself. `what` is as the child left it.
-static bool done(DevRun *run, IsoKind kind, void *what, size_t n_bytes, const uint8_t *ok) {
-    if (dev_is_outside(run)) return iso_ask_with(run->context, kind, what, n_bytes) && *ok;
-    return tell(run, kind, what, n_bytes) && finish(run);
+static bool done(DevRun *run, IsoKind kind, SchemaOf *of, void *what, const uint8_t *ok) {
+    if (dev_is_outside(run)) return iso_ask_with(run->context, kind, of, what) && *ok;
+    return tell(run, kind, what, of()->n_bytes) && finish(run);
 }
 
 static bool copy(DevRun *run, void *to, const void *from, size_t n_bytes) {
@@ -381,7 +382,7 @@ static bool copy(DevRun *run, void *to, const void *from, size_t n_bytes) {
         return true;
     }
     if (sees_to && sees_from)
-        return is_outside ? done(run, ISO_COPY, &c, sizeof c, &c.ok)
+        return is_outside ? done(run, ISO_COPY, schema_IsoCopy, &c, &c.ok)
                           : tell(run, ISO_COPY, &c, sizeof c);
     void *stage = iso_range_take(&d->range, n_bytes);
     if (!stage && !is_outside) dev_run_fail(run, DEV_FAULT_NO_MEMORY, 0);
@@ -391,7 +392,7 @@ static bool copy(DevRun *run, void *to, const void *from, size_t n_bytes) {
         c.from = stage;
     else
         c.to = stage;
-    bool ok = done(run, ISO_COPY, &c, sizeof c, &c.ok);
+    bool ok = done(run, ISO_COPY, schema_IsoCopy, &c, &c.ok);
     if (ok && !sees_to) memcpy(to, stage, n_bytes);
     iso_range_give(&d->range, stage, n_bytes);
     return ok;
@@ -402,7 +403,7 @@ static bool fill(DevRun *run, void *to, uint8_t value, size_t n_bytes) {
     IsoFill f = {to, n_bytes, value, false};
     if (!dev_is_outside(run)) return tell(run, ISO_FILL, &f, sizeof f);
     char *at = outside(run->context, to);
-    if (sees(run->context, at)) return done(run, ISO_FILL, &f, sizeof f, &f.ok);
+    if (sees(run->context, at)) return done(run, ISO_FILL, schema_IsoFill, &f, &f.ok);
     memset(at, value, n_bytes);
     return true;
 }
@@ -426,7 +427,7 @@ static bool move(DevRun *run, const DevMove *m) {
     size_t row = m->element ? m->element * m->n_elements : m->row;
     size_t n_bytes = row * m->n_rows * m->n_planes;
     if (!n_bytes) return true;
-    if (sees_to && sees_from) return done(run, ISO_MOVE, &there, sizeof there, &there.ok);
+    if (sees_to && sees_from) return done(run, ISO_MOVE, schema_IsoMove, &there, &there.ok);
     DevSide stage = {.at = iso_range_take(&d->range, n_bytes),
                      .row = row,
                      .plane = row * m->n_rows,
@@ -442,7 +443,7 @@ static bool move(DevRun *run, const DevMove *m) {
         here.from = t->to = stage;
         t->fill = 0;
     }
-    bool ok = done(run, ISO_MOVE, &there, sizeof there, &there.ok);
+    bool ok = done(run, ISO_MOVE, schema_IsoMove, &there, &there.ok);
     if (ok && !sees_to) dev_host_move(&here);
     iso_range_give(&d->range, stage.at, n_bytes);
     return ok;

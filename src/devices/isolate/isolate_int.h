@@ -6,9 +6,10 @@
 #include <string.h>
 #include <sys/types.h>
 #include "abi/pixel_format.h"
-#include "devices/table/device.h"
 #include "devices/isolate/protocol.h"
 #include "devices/isolate/range.h"
+#include "devices/table/device.h"
+#include "devices/table/schema.h"
 
 // Memory of the program's own behind a buffer, which the child cannot see: kernels work on a copy.
 typedef struct IsoWrapped {
@@ -120,6 +121,8 @@ bool iso_drain(IsoDevice *device, IsoHost *host);
 
 // ---- pass.c, resource.c ----
 
+// As dispatch and render of the table; live memory is of the range, or all of it.
+bool iso_dispatch(DevRun *run, const DevDispatch *dispatches, size_t n);
 bool iso_render(DevRun *run, const DevPass *pass, const DevDraw *draws, size_t n_draws);
 void *iso_context(IsoHost *host, void *context); // its number
 const AbiLive *iso_live(IsoDevice *device, IsoHost *host, const AbiLive *live);
@@ -133,9 +136,9 @@ void iso_views_give(void *context, uint64_t first, size_t n);
 bool iso_view_set(void *context, uint64_t id, const AbiTexture *record);
 const AbiTexture *iso_view_at(void *context, uint64_t id);
 // Tells the child something on the channel for code, and waits for it: `what` lies in the range,
-// or, of so many bytes, is copied there and back. False: the child is gone.
+// or is copied there and back, and is what its schema says. False: it is not, or the child is gone.
 bool iso_ask(IsoDevice *device, IsoKind kind, void *what);
-bool iso_ask_with(IsoDevice *device, IsoKind kind, void *what, size_t n_bytes);
+bool iso_ask_with(IsoDevice *device, IsoKind kind, SchemaOf *of, void *what);
 // Code of a device with memory of its own, or the CPU's, in the child.
 DevCode *iso_load_code(IsoDevice *device, const DevCodeSource *source, DevCode *own, char *why,
                        size_t why_bytes);
@@ -144,8 +147,8 @@ void iso_free_code(DevCode *code);
 void iso_wrapped_use(IsoHost *host, IsoWrapped *wrapped, bool writes);
 void iso_wrapped_end(IsoHost *host);
 bool iso_run_begin(DevRun *run, DevLimits limits);
-// As dispatch of the table; live memory is of the range, or all of it.
-bool iso_dispatch(DevRun *run, const DevDispatch *dispatches, size_t n);
+// Of the kernel under way, where the child sees it; NULL: the host knows it.
+const char *iso_kernel_name(IsoDevice *device, IsoHost *host);
 
 // ---- claim.c ----
 
@@ -154,11 +157,21 @@ bool iso_dispatch(DevRun *run, const DevDispatch *dispatches, size_t n);
 bool iso_claim(uintptr_t address, size_t n_bytes);
 bool iso_is_claimed(uintptr_t address);
 
+// ---- answers.c ----
+
+extern SchemaOf schema_DevFacts, schema_IsoCopy, schema_IsoFill, schema_IsoMove, schema_IsoLoad;
+extern SchemaOf schema_IsoMemory, schema_IsoHandle, schema_IsoViews, schema_IsoNote;
+
 // What the child may be writing at this moment, read once: from here on the copy is what counts,
 // and no compiler goes back to where it came from.
 static inline void iso_fetch(void *to, const void *from, size_t n_bytes) {
     memcpy(to, from, n_bytes);
     atomic_signal_fence(memory_order_seq_cst);
+}
+// The same of a record. False: it has what cannot be.
+static inline bool iso_take(SchemaOf *of, void *to, const void *from) {
+    iso_fetch(to, from, of()->n_bytes);
+    return schema_holds(of, to);
 }
 static inline bool iso_has_own(const IsoDevice *device) { return device->store.base != NULL; }
 static inline IsoHost *iso_host(const DevRun *run) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// run.c: what all isolated devices do alike: code in the child, the beginning of a run, dispatches,
-// memory of the program's own.
+// run.c: what all isolated devices do alike: code in the child, the beginning of a run, memory of
+// the program's own.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,6 @@
 
 #define GRACE_NS 1000000000u // for the child's own watchdog
 #define CODE_NS 30000000000u
-#define MAX_THREADGROUP_BYTES (1u << 24) // of any device there is
 
 // ---- Questions to the child ----
 
@@ -27,23 +26,22 @@ bool iso_ask(IsoDevice *d, IsoKind kind, void *what) {
     return ok;
 }
 
-static bool ask_with(IsoDevice *d, IsoKind kind, void *what, size_t n_bytes,
-                     const DevCache *cache) {
+static bool ask_with(IsoDevice *d, IsoKind kind, SchemaOf *of, void *what, const DevCache *cache) {
     IsoHost *h = &d->channels[ISO_CHANNELS];
     if (atomic_load(&d->is_lost)) return false;
     begin_asking(d, h);
     h->cache = cache;
     h->n_questions = 0;
-    void *shared = iso_prepare(d, h) ? iso_keep(d, h, what, n_bytes) : NULL;
-    bool ok = shared && iso_submit(d, h, kind, shared, NULL) && iso_drain(d, h);
-    if (ok) iso_fetch(what, shared, n_bytes);
+    void *shared = iso_prepare(d, h) ? iso_keep(d, h, what, of()->n_bytes) : NULL;
+    bool ok = shared && iso_submit(d, h, kind, shared, NULL) && iso_drain(d, h) &&
+              iso_take(of, what, shared);
     h->cache = NULL;
     pthread_mutex_unlock(&d->code_lock);
     return ok;
 }
 
-bool iso_ask_with(IsoDevice *d, IsoKind kind, void *what, size_t n_bytes) {
-    return ask_with(d, kind, what, n_bytes, NULL);
+bool iso_ask_with(IsoDevice *d, IsoKind kind, SchemaOf *of, void *what) {
+    return ask_with(d, kind, of, what, NULL);
 }
 
 // ---- Code ----
@@ -78,15 +76,14 @@ static bool load(IsoDevice *d, const DevCodeSource *source, IsoLoad *load) {
     load->n_bytes = source->n_bytes;
     load->function = f ? put_function(bytes + code_bytes, f) : NULL;
     load->has_cache = iso_has_own(d) && source->cache;
-    bool ok = ask_with(d, ISO_LOAD, load, sizeof *load, load->has_cache ? source->cache : NULL);
-    load->why[sizeof load->why - 1] = '\0';
+    bool ok = ask_with(d, ISO_LOAD, schema_IsoLoad, load, load->has_cache ? source->cache : NULL);
     iso_range_give(&d->range, bytes, n_bytes);
     // What a device of its own says of code is held against what the compiler says.
     if (ok && load->code && f && load->n_slots != f->n_slots) {
         snprintf(load->why, sizeof load->why, "its arguments are not those of the library");
         return false;
     }
-    return ok && load->code && load->threadgroup_bytes <= MAX_THREADGROUP_BYTES;
+    return ok && load->code;
 }
 
 DevCode *iso_load_code(IsoDevice *d, const DevCodeSource *source, DevCode *own, char *why,
@@ -111,7 +108,7 @@ DevCode *iso_load_code(IsoDevice *d, const DevCodeSource *source, DevCode *own, 
 
 void iso_free_code(DevCode *head) {
     IsoCode *code = (IsoCode *)head;
-    iso_ask_with(code->device, ISO_UNLOAD, &(IsoLoad){.code = code->code}, sizeof(IsoLoad));
+    iso_ask_with(code->device, ISO_UNLOAD, schema_IsoLoad, &(IsoLoad){.code = code->code});
     free(code);
 }
 
@@ -134,8 +131,6 @@ void iso_wrapped_end(IsoHost *h) {
 }
 
 // ---- Runs ----
-
-static bool failed(const DevRun *run) { return atomic_load(&run->fault) != DEV_FAULT_NONE; }
 
 bool iso_run_begin(DevRun *run, DevLimits limits) {
     IsoDevice *d = run->context;
@@ -178,7 +173,7 @@ const AbiLive *iso_live(IsoDevice *d, IsoHost *h, const AbiLive *live) {
 
 // A kernel's name where the child sees it, for as long as the device lives: a GPU says late what
 // went wrong.
-static const char *keep_name(IsoDevice *d, IsoHost *h) {
+const char *iso_kernel_name(IsoDevice *d, IsoHost *h) {
     const char *from = atomic_load_explicit(&h->run->kernel, memory_order_relaxed);
     if (!from || !iso_has_own(d)) return NULL;
     if (h->name_from == from) return h->name;
@@ -194,34 +189,4 @@ static const char *keep_name(IsoDevice *d, IsoHost *h) {
     pthread_mutex_unlock(&d->lock);
     h->name_from = from;
     return h->name = n ? n->text : NULL;
-}
-
-static void copy_dispatch(IsoDevice *d, IsoHost *h, const DevDispatch *from, DevDispatch *to,
-                          DevCode *code) {
-    to->code = (DevCode *)(uintptr_t)iso_theirs(code);
-    to->optimised = NULL;
-    to->want_optimised = NULL, to->want_context = NULL;
-    to->args = iso_keep(d, h, from->args, code->n_slots * sizeof *from->args);
-    to->lengths = iso_keep(d, h, from->lengths, code->n_slots * sizeof *from->lengths);
-    to->live = iso_live(d, h, from->live);
-    to->context = iso_context(h, from->context);
-}
-
-bool iso_dispatch(DevRun *run, const DevDispatch *dispatches, size_t n) {
-    IsoDevice *d = run->context;
-    IsoHost *h = iso_host(run);
-    if (failed(run) || !iso_prepare(d, h)) return false;
-    IsoDispatch *what = iso_room(d, h, sizeof *what);
-    DevDispatch *to = iso_keep(d, h, dispatches, n * sizeof *to);
-    DevCode *first = NULL;
-    for (size_t i = 0; to && i < n; i++) {
-        const DevDispatch *from = &dispatches[i];
-        DevCode *code = from->code,
-                *optimised = from->optimised ? atomic_load(from->optimised) : NULL;
-        if (optimised && optimised->threadgroup_bytes == code->threadgroup_bytes) code = optimised;
-        copy_dispatch(d, h, from, &to[i], code);
-        first = first ? first : code;
-    }
-    if (what) *what = (IsoDispatch){n, to, keep_name(d, h)};
-    return iso_submit(d, h, ISO_DISPATCH, what, first);
 }

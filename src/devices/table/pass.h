@@ -179,8 +179,10 @@ static inline uint32_t dev_color_place(const DevState *s, uint32_t i) {
 
 // What a vertex or fragment function reads besides what its step holds; as in a DevDispatch.
 typedef struct DevArguments {
-    void *const *args;
-    const uint64_t *lengths; // never NULL for vertex functions
+    void *const *args;       // [n_args]
+    const uint64_t *lengths; // [n_args], never NULL for vertex functions
+    uint32_t n_args;         // slots of the function, and of vertex functions their buffers
+    uint32_t static_bytes;   // of the code's threadgroup memory
     const AbiLive *live;
     void *context;        // of reports
     uint64_t stack_bytes; // CpuKernelInfo.stack_bytes

@@ -23,7 +23,7 @@ typedef struct DevElements {
 typedef enum DevShape { DEV_TRIANGLES, DEV_BOXES, DEV_CURVES } DevShape;
 
 typedef struct DevGeometry {
-    DevShape shape;
+    uint8_t shape; // DevShape
     bool opaque;
     uint32_t function_offset; // into an intersection function table
     uint64_t n_primitives;

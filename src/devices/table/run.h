@@ -117,10 +117,12 @@ typedef struct DevDispatch {
     void (*want_optimised)(void *context, const uint32_t group_size[3]);
     void *want_context;
     uint64_t want_ns;
-    // [code->n_slots] buffers: address incl. offset. Threadgroup parameters: byte offset into the
+    // [n_args] buffers: address incl. offset. Threadgroup parameters: byte offset into the
     // threadgroup memory (the static part comes first), as an integer. Textures, samplers, tensors:
     // the handle. Constants may lie in memory of the command buffer (DEV_ARGUMENTS).
     void *const *args;
+    uint32_t n_args;       // code->n_slots
+    uint32_t static_bytes; // code->threadgroup_bytes
     uint32_t threads_per_grid[3], groups_per_grid[3], group_size[3];
     uint32_t grid_origin[3], grid_size[3]; // the region of stage inputs; or 0 and threads_per_grid
     uint32_t threadgroup_bytes;            // static, dynamic and imageblock together
@@ -137,7 +139,7 @@ typedef struct DevDispatch {
     // the SIMD-groups of each.
     uint64_t schedule;
     // For code that checks its accesses, else NULL.
-    // [code->n_slots] bytes from args[i] to the end of the buffer; threadgroup parameters: the
+    // [n_args] bytes from args[i] to the end of the buffer; threadgroup parameters: the
     // length set; 0 for the rest.
     const uint64_t *lengths;
     const AbiLive *live;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// isa.c: what this processor has, asked once.
+// isa.c: instruction-set detection (CPUID), done once.
 #include "devices/cpu/isa/isa.h"
 #include <stdatomic.h>
 #include <stdlib.h>

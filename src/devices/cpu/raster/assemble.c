@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// assemble.c: which vertices a span needs, each once, and which primitives they make. Slots are
-// places in the thread's vertex memory; geometry.c runs the vertex function on w->ids, slot by
-// slot.
+// assemble.c: primitive assembly with vertex reuse: which vertices a span needs, each once, and the
+// primitives they form. Slots are places in the thread's vertex memory; geometry.c runs the vertex
+// function on w->ids, slot by slot.
 //
 // The first vertex of a primitive is the provoking one, Metal's rule. Odd triangles of a strip swap
 // the other two, so that all wind the same way.

@@ -3,7 +3,7 @@
 #ifndef INGOT_CPU_RASTER_BLEND_H
 #define INGOT_CPU_RASTER_BLEND_H
 #include <string.h>
-#include "devices/cpu/raster/loops.h"
+#include "devices/cpu/raster/block_simd.h"
 
 typedef struct Blend {
     vf src[4], second[4], dst[4]; // second: of dual source blending

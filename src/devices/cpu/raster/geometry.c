@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// geometry.c: one unit, from vertices to lists of triangles per tile. Vertex functions run in steps
-// of 32; positions become window coordinates, with a code that says which limits they break;
-// primitives that break none go on as they are, the others through clip.c; setup.c makes the
-// triangles; at the end the pairs of tile and triangle are sorted by tile, order kept.
+// geometry.c: one unit, from vertex shading to binning (lists of triangles per tile). Vertex
+// functions run in steps of 32; positions become window coordinates, with a code that says which
+// limits they break; primitives that break none go on as they are, the others through clip.c;
+// setup.c makes the triangles; at the end the pairs of tile and triangle are sorted by tile, order
+// kept.
 #include <string.h>
-#include "devices/cpu/raster/loops.h"
+#include "devices/cpu/raster/block_simd.h"
 
 #define MAX_UNIT_TILES (1u << 20)
 

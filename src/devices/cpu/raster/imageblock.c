@@ -107,7 +107,7 @@ uint32_t *raster_store_results(const Worker *w) {
 // ---- Implicit imageblocks ----
 
 // One component as the structure has it.
-static void put(unsigned char *to, uint8_t type, uint32_t k, uint32_t word) {
+static void store_component(unsigned char *to, uint8_t type, uint32_t k, uint32_t word) {
     uint16_t half;
     uint8_t byte = (uint8_t)word;
     float f32;
@@ -158,7 +158,7 @@ static void take_block(const Pass *p, const DevTileStage *t, const DevMeshValue 
     p->code->read(p->colors[v->row].format, b->texels, rows[0]);
     for (uint32_t l = 0; l < LANES; l++) {
         unsigned char *to = pixels + pixel_of(p, b, l) * t->pixel_bytes + v->offset;
-        for (uint32_t k = 0; k < v->n && k < 4; k++) put(to, v->type, k, rows[k][l]);
+        for (uint32_t k = 0; k < v->n && k < 4; k++) store_component(to, v->type, k, rows[k][l]);
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// memory.c: the rasteriser's memory. Scratch of threads and units stay on lists when a pass is
-// over: fresh pages would cost more than the work on them. What is kept is bounded.
+// memory.c: the rasteriser's memory. Scratch memory of threads and units is kept on free lists
+// after a pass: faulting in fresh pages would cost more than the work on them. The amount kept is
+// bounded.
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// pass.c: a pass from begin to end. Draws are cut into spans (pieces of an instance) and units
-// (pieces of work), as many as fit the memory a batch may take; then all threads take units, and
-// when those are done, tiles. The cut does not show in the result: a tile reads the units in order.
+// pass.c: a pass from begin to end. Draws are split into spans (pieces of an instance) and units
+// (pieces of work), as many as fit the memory of a batch; then all threads take units (geometry),
+// and when those are done, tiles (pixels). The split does not affect the result: a tile reads the
+// units in order.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

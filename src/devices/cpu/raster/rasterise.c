@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// rasterise.c: the blocks of 8 x 4 pixels that a triangle covers in a tile, and which lanes of
-// them. Edge functions are counted in whole pixel steps from the corner of the triangle's
-// rectangle, in 32 bits: what an edge adds per pixel is exact, and the part below a pixel is
-// rounded down once, which leaves the sign as it is. Edges that the whole rectangle lies inside of
-// are left out.
-#include "devices/cpu/raster/loops.h"
+// rasterise.c: coverage: the blocks of 8 x 4 pixels that a triangle covers in a tile, and their
+// lanes. Edge functions are evaluated in whole pixel steps from the corner of the triangle's
+// bounding rectangle, in 32 bits: the increment per pixel is exact, and the part below a pixel is
+// rounded down once, which does not change the sign. Edges that contain the whole rectangle are
+// trivially accepted.
+#include "devices/cpu/raster/block_simd.h"
 
 typedef struct Edges {
     int n; // that matter

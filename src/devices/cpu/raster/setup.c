@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// setup.c: faces to triangles: edge functions with the fill rule in them, the pixels they can
-// touch, planes of depth, 1 / w and all inputs, and the tiles they lie in. Sixteen at a time, in
-// loops over arrays that the compiler makes vectors of.
+// setup.c: triangle setup: edge functions with the fill rule, bounding rectangles, planes of depth,
+// 1 / w and all inputs, and the tiles they overlap (binning). Sixteen triangles at a time, in loops
+// over arrays that the compiler vectorises.
 //
-// The fill rule: a sample on an edge is inside if the edge is a left or a top one. With edges
-// turned so that the inside is positive, a left edge has a > 0, a top edge a = 0 and b > 0; of all
-// others 1 is taken off c, which makes "= 0" fail (everything is whole numbers).
+// Rasterisation rules: a sample on an edge is inside if the edge is a top or a left one (top-left
+// rule). With edges oriented so that the inside is positive, a left edge has a > 0, a top edge a =
+// 0 and b > 0; for all others 1 is subtracted from c, which makes "= 0" fail (all values are
+// integers).
 #include <math.h>
 #include <string.h>
-#include "devices/cpu/raster/loops.h"
+#include "devices/cpu/raster/block_simd.h"
 
 #define GROUP 16
 

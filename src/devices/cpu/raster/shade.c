@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// shade.c: a block of a triangle: depth and stencil, the fragment function, and the colours it
-// gives to output.c. Tests come before the function when nothing it does can change them; when it
-// may only drop pixels, the test comes before and the depth is written after.
+// shade.c: a block of a triangle: depth and stencil tests, the fragment function, and its colours
+// for output.c. Early Z: the tests come first if the function cannot change their result; if it
+// may only discard, the test comes first and the depth is written after the function (late write).
 #include <math.h>
 #include <string.h>
 #include "abi/imageblock.h"
-#include "devices/cpu/raster/loops.h"
+#include "devices/cpu/raster/block_simd.h"
 
 #define FULL 0xffffffffu
 #define NOINLINE static __attribute__((noinline))

@@ -3,7 +3,7 @@
 // resolves samples and stores. A tile without triangles is cleared in place, or not touched.
 #include <math.h>
 #include <string.h>
-#include "devices/cpu/raster/loops.h"
+#include "devices/cpu/raster/block_simd.h"
 
 #define AHEAD 8 // triangles, to be in the cache when their turn comes
 

@@ -141,7 +141,7 @@ static void store_past_caches(unsigned char *to, Bytes16 v) { store(to, v); }
 static void finish_stores(void) {}
 #endif
 
-// Past the caches, whole lines: nobody reads a cleared target soon.
+// Non-temporal stores of whole cache lines: a cleared target is not read soon.
 static void stream_texels(const Place *at, const unsigned char *texel, uint32_t bytes) {
     Bytes16 v = pattern_of(texel, bytes);
     size_t n_bytes = (size_t)at->width * bytes;

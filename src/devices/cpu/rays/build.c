@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// build.c: primitive structures: triangles, boxes and curves (curves.c) from a program's buffers
-// into an Embree scene. Everything is copied: what was built does not change with the buffers. A
-// primitive with an index outside its buffer has corners that are no numbers, and is never hit.
+// build.c: primitive acceleration structures: triangles, bounding boxes and curves (curves.c) from
+// a program's buffers into an Embree scene, whose BVH Embree builds (binned SAH; Morton codes for
+// fast builds). Input is copied: a structure does not change with the buffers. A primitive with an
+// index outside its buffer gets NaN vertices and is never hit.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// caps.c: the ends of round curves that are not linear, which Embree leaves open: disks or half
-// spheres, primitives of ours in a geometry of their own. A hit of one is a hit of the segment that
+// caps.c: the ends of round curves that are not linear, which Embree leaves open: disks or
+// hemispheres, as user primitives in a separate geometry. A hit of one is a hit of the segment that
 // ends there, at its parameter 0 or 1. Ends where the next segment goes on have none.
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // components.c: motion of instances as scale, shear, pivot, rotation and translation, which are
-// interpolated one by one, rotations on the shortest way.
+// interpolated separately, rotations along the shortest arc.
 #include <math.h>
 #include "devices/cpu/rays/scene_int.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // curves.c: curves from a program's buffers into an Embree scene. A segment gets control points of
-// its own: what is quadratic becomes cubic on the way, and a segment with an index outside has
-// points that are no numbers, and is never hit.
+// its own: what is quadratic becomes cubic on the way, and a segment with an index out of range
+// gets NaN control points, and is never hit.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

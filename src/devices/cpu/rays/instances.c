@@ -27,7 +27,7 @@ void rays_multiply(Matrix *to, const Matrix *a, const Matrix *b) {
     *to = r;
 }
 
-// In double precision: the way back must not lose what the way there has.
+// In double precision: the inverse must not lose precision.
 void rays_invert(Matrix *to, const Matrix *from) {
     const float *m = from->m;
     double a[9], det;

@@ -74,7 +74,7 @@ Scene *rays_scene_behind(uint64_t handle) {
 
 // ---- The device's table ----
 
-static bool make(void *context, uint64_t wanted, DevHandle *handle) {
+static bool create_scene(void *context, uint64_t wanted, DevHandle *handle) {
     (void)context;
     Acceleration *a = wanted ? acceleration_of(wanted) : malloc(sizeof *a);
     if (!a) return false;
@@ -158,7 +158,7 @@ const CpuRays *ingot_rays(char *why, size_t why_bytes) {
     static const CpuRays rays = {
         .abi = ABI_VERSION,
         .ops = {.trace = rays_trace, .path = rays_path, .transform = rays_transform},
-        .table = {.make = make,
+        .table = {.make = create_scene,
                   .free = free_handle,
                   .sizes = sizes,
                   .build = build_scene,

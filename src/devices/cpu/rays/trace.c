@@ -157,7 +157,7 @@ static float row_float(const Rows *r, unsigned row, unsigned lane) {
 static uint32_t row_word(const Rows *r, unsigned row, unsigned lane) {
     return r->rows[(size_t)row * r->n + lane];
 }
-static void put(const Rows *r, unsigned row, unsigned lane, uint32_t word) {
+static void store_word(const Rows *r, unsigned row, unsigned lane, uint32_t word) {
     r->out[(size_t)row * r->n + lane] = word;
 }
 static void put_float(const Rows *r, unsigned row, unsigned lane, float f) {
@@ -185,25 +185,25 @@ static void begin_lane(const Rows *r, unsigned from, Lane *lane) {
 }
 
 static void end_lane(const Rows *r, unsigned to, const Lane *lane) {
-    put(r, CPU_HIT_KIND, to, lane->kind);
+    store_word(r, CPU_HIT_KIND, to, lane->kind);
     if (!lane->kind) {
-        for (unsigned k = CPU_HIT_KIND + 1; k < CPU_HIT_ROWS; k++) put(r, k, to, 0);
+        for (unsigned k = CPU_HIT_KIND + 1; k < CPU_HIT_ROWS; k++) store_word(r, k, to, 0);
         return;
     }
     put_float(r, CPU_HIT_DISTANCE, to, lane->best.t);
-    put(r, CPU_HIT_PRIMITIVE, to, lane->best.primitive);
-    put(r, CPU_HIT_GEOMETRY, to, lane->best.geometry);
+    store_word(r, CPU_HIT_PRIMITIVE, to, lane->best.primitive);
+    store_word(r, CPU_HIT_GEOMETRY, to, lane->best.geometry);
     put_float(r, CPU_HIT_U, to, lane->u);
     put_float(r, CPU_HIT_V, to, lane->v);
-    put(r, CPU_HIT_INSTANCE, to, lane->instance);
-    put(r, CPU_HIT_USER, to, lane->user);
-    put(r, CPU_HIT_PATH, to, (uint32_t)lane->best.path);
-    put(r, CPU_HIT_PATH + 1, to, (uint32_t)(lane->best.path >> 32));
-    put(r, CPU_HIT_DATA, to, (uint32_t)(uintptr_t)lane->data);
-    put(r, CPU_HIT_DATA + 1, to, (uint32_t)((uint64_t)(uintptr_t)lane->data >> 32));
+    store_word(r, CPU_HIT_INSTANCE, to, lane->instance);
+    store_word(r, CPU_HIT_USER, to, lane->user);
+    store_word(r, CPU_HIT_PATH, to, (uint32_t)lane->best.path);
+    store_word(r, CPU_HIT_PATH + 1, to, (uint32_t)(lane->best.path >> 32));
+    store_word(r, CPU_HIT_DATA, to, (uint32_t)(uintptr_t)lane->data);
+    store_word(r, CPU_HIT_DATA + 1, to, (uint32_t)((uint64_t)(uintptr_t)lane->data >> 32));
     if (!(lane->flags & CPU_RAY_LOOK)) return; // nobody asks for the rest
-    put(r, CPU_HIT_FUNCTION, to, lane->function);
-    put(r, CPU_HIT_INSTANCE_FUNCTION, to, lane->instance_function);
+    store_word(r, CPU_HIT_FUNCTION, to, lane->function);
+    store_word(r, CPU_HIT_INSTANCE_FUNCTION, to, lane->instance_function);
     put_float(r, CPU_HIT_MOTION, to, lane->scene->start);
     put_float(r, CPU_HIT_MOTION + 1, to, lane->scene->end);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// user.c: primitives that are none of Embree's: boxes and instances; and paths through instances,
-// followed again for their numbers and matrices.
+// user.c: user primitives of Embree: bounding boxes and instances; and instance paths, decoded to
+// ids and matrices.
 #include <math.h>
 #include <string.h>
 #include "devices/cpu/rays/trace_int.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// fast_convolution.c: a convolution as matrix products, without the matrix of patches. For one tap
-// of the kernel, the positions of a row of the image that the tap finds inside the source make a
-// matrix (positions x input channels) where it lies, and so do the weights (input x output
+// fast_convolution.c: convolution as implicit GEMM: matrix products without the im2col matrix. For
+// one tap of the kernel, the positions of a row of the image that the tap finds inside the source
+// make a matrix (positions x input channels) where it lies, and so do the weights (input x output
 // channels): their product is added to sums in scratch. Where the channels of neighbouring pixels
 // follow each other, all taps of a row of the kernel are one product, for those positions whose
 // patch does not leave the source.

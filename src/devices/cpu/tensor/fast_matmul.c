@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// fast_matmul.c: one call of matmul becomes tiles (fast_tiles.h). Decides which matrix is the thin
-// operand and which the wide one, what is read where it lies and what is packed, and in which
-// blocks.
+// fast_matmul.c: GEMM: one call of matmul becomes register tiles (fast_tiles.h), with cache
+// blocking as in BLIS. Decides which matrix is the thin operand and which the wide one, what is
+// read where it lies and what is packed, and in which blocks.
 //
 // A call is the share of one SIMD-group: 8 to 64 rows, often of a small product (16 x 64 x 64 takes
 // 4096 vector operations with AVX-512), so the way to the first tile is short and takes no scratch

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// fast_pack.c: operands become words in scratch. Three movements suffice. Lines of elements along k
-// become words one after the other ("lines"; where a word is one element, lines along the lanes
-// too); as many lines along the lanes as a word has elements become words side by side ("weave");
-// and words of the wide operand that lie along k are transposed in squares. Elements with gaps
-// between them, or of four bits, are collected into lines first.
+// fast_pack.c: packing of GEMM operands into panels. Three movements suffice. Lines of elements
+// along k become words one after the other ("lines"; where a word is one element, lines along the
+// lanes too); as many lines along the lanes as a word has elements become words side by side
+// ("weave"); and words of the wide operand that lie along k are transposed in squares. Elements
+// with gaps between them, or of four bits, are collected into lines first.
 #include "devices/cpu/tensor/fast_pack.h"
 #include "devices/cpu/tensor/fast_load.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fast_tiles.c: blocks of results for the kinds that every instruction set has.
+// fast_tiles.c: the GEMM micro-kernels (register tiles) for the element kinds that every
+// instruction set has.
 #include "devices/cpu/tensor/fast_tiles.h"
 
 INLINE vw mac_int(vw sum, vw x, vw y) { return w_add_int(sum, w_mul_int(x, y)); }

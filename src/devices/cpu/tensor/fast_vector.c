@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fast_vector.c: a matrix times a vector, or a few, where both lie along k: dot products. Tiles
-// would have to transpose the whole matrix first, of which each element is used only once.
+// fast_vector.c: GEMV: a matrix times a vector, or a few, both contiguous along k: dot products.
+// Tiles would have to transpose the whole matrix first, of which each element is used only once.
 //
 // Each row has a vector of partial sums; squares of those, transposed, give the sums side by side.
 #include "devices/cpu/tensor/fast_load.h"

@@ -7,7 +7,7 @@
 // Of the instruction set in use (devices/cpu/isa/isa.h).
 const CpuTensorOps *cpu_tensor_ops(void);
 
-// general.c: every type and every stride, slowly. What the fast code is measured against.
+// reference.c: every type and every stride, slowly. What the fast code is measured against.
 void cpu_matmul_general(const CpuMatmul *op);
 void cpu_convolution_general(const CpuConvolution *op);
 #endif

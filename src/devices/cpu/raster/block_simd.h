@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// loops.h: for the files that are built once per instruction set. Vectors are those of
+// block_simd.h: for the files that are built once per instruction set. Vectors are those of
 // isa/simd.h, here with what a block of 32 lanes needs: masks are bits of a word, lane l of the
 // block bit l.
-#ifndef INGOT_CPU_RASTER_LOOPS_H
-#define INGOT_CPU_RASTER_LOOPS_H
+#ifndef INGOT_CPU_RASTER_BLOCK_SIMD_H
+#define INGOT_CPU_RASTER_BLOCK_SIMD_H
 #include "devices/cpu/raster/raster_int.h"
 #include "devices/cpu/isa/isa.h"
 #include "devices/cpu/isa/simd.h"

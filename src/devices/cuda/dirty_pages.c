@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// watch.c: which pages of memory the program wrote since they were looked at last. The system
-// knows: pages are write-protected, and a write by the program, or by a system call for it, takes
-// the protection away without anybody being asked (userfaultfd with WP_ASYNC; PAGEMAP_SCAN reads
-// what was written and protects it again, in one step). What a GPU writes leaves no trace there.
-// Needs Linux 6.7 and no rights; without it, everything counts as written.
+// dirty_pages.c: dirty-page tracking: which pages the program wrote since the last query. Pages are
+// write-protected, and a write by the program, or by a system call for it, removes the protection
+// in the kernel, without a fault in user space (userfaultfd with WP_ASYNC; PAGEMAP_SCAN reads the
+// written pages and protects them again atomically). Writes by a GPU are not seen.
+// Needs Linux 6.7 and no privileges; without it, everything counts as written.
 #include "devices/cuda/cuda_int.h"
 #include <fcntl.h>
 #include <linux/userfaultfd.h>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// order.c: from commands in their order to those that really must wait. A command waits for who
-// wrote what it touches, and, if it writes, for who reads that; of those it waits for, the ones
-// that are done anyway when another one is are left out. In a step of a training gradients of
-// weights run beside those of activations.
-#include "devices/cuda/order.h"
+// dependencies.c: from a sequence of commands to the edges that are needed (hazards: read after
+// write, write after read, write after write), transitively reduced: of those a command waits for,
+// the ones that complete before another one of them anyway are left out. In a training step,
+// gradients of weights run concurrently with those of activations.
+#include "devices/cuda/dependencies.h"
+#include "base/array.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,34 +19,34 @@ typedef struct CudaReader {
     uint32_t command, next;
 } CudaReader;
 
-bool cuda_order_begin(CudaOrder *o, size_t most) {
+bool cuda_dependencies_begin(CudaDependencies *o, size_t most) {
     size_t words = (most + 63) / 64;
-    *o = (CudaOrder){.most = most, .barrier = NOBODY};
+    *o = (CudaDependencies){.most = most, .barrier = NOBODY};
     o->before = calloc(most * words + 1, sizeof *o->before);
     o->wanted = malloc((most + 1) * sizeof *o->wanted);
     o->last = calloc(most + 1, 1);
     return o->before && o->wanted && o->last;
 }
 
-void cuda_order_end(CudaOrder *o) {
+void cuda_dependencies_end(CudaDependencies *o) {
     free(o->edges);
     free(o->places);
     free(o->readers);
     free(o->before);
     free(o->wanted);
     free(o->last);
-    *o = (CudaOrder){0};
+    *o = (CudaDependencies){0};
 }
 
 // ---- What was touched ----
 
-static size_t place_of(const CudaOrder *o, uint64_t memory) { // its own, or a free one
+static size_t place_of(const CudaDependencies *o, uint64_t memory) { // its own, or a free one
     size_t mask = o->places_capacity - 1, i = (memory * 0x9E3779B97F4A7C15u >> 32) & mask;
     while (o->places[i].memory && o->places[i].memory != memory) i = (i + 1) & mask;
     return i;
 }
 
-static bool grow_places(CudaOrder *o) {
+static bool grow_places(CudaDependencies *o) {
     if (2 * (o->n_places + 1) <= o->places_capacity) return true;
     CudaPlace *old = o->places;
     size_t n = o->places_capacity;
@@ -57,7 +58,7 @@ static bool grow_places(CudaOrder *o) {
     return o->places != NULL;
 }
 
-static CudaPlace *find_place(CudaOrder *o, uint64_t memory) {
+static CudaPlace *find_place(CudaDependencies *o, uint64_t memory) {
     if (!grow_places(o)) return NULL;
     CudaPlace *p = &o->places[place_of(o, memory)];
     if (!p->memory) {
@@ -67,15 +68,9 @@ static CudaPlace *find_place(CudaOrder *o, uint64_t memory) {
     return p;
 }
 
-static bool note_reader(CudaOrder *o, CudaPlace *p, uint32_t command) {
+static bool note_reader(CudaDependencies *o, CudaPlace *p, uint32_t command) {
     if (p->reader && o->readers[p->reader - 1].command == command) return true;
-    if (o->n_readers == o->readers_capacity) {
-        size_t capacity = 2 * o->readers_capacity + 64;
-        CudaReader *more = realloc(o->readers, capacity * sizeof *more);
-        if (!more) return false;
-        o->readers = more;
-        o->readers_capacity = capacity;
-    }
+    if (!array_reserve(&o->readers, &o->readers_capacity, o->n_readers + 1)) return false;
     o->readers[o->n_readers++] = (CudaReader){command, p->reader};
     p->reader = (uint32_t)o->n_readers;
     return true;
@@ -83,29 +78,23 @@ static bool note_reader(CudaOrder *o, CudaPlace *p, uint32_t command) {
 
 // ---- Who waits for whom ----
 
-static uint64_t *before(const CudaOrder *o, uint32_t command) {
+static uint64_t *before(const CudaDependencies *o, uint32_t command) {
     return o->before + command * ((o->most + 63) / 64);
 }
 
-static bool is_before(const CudaOrder *o, uint32_t a, uint32_t b) {
+static bool is_before(const CudaDependencies *o, uint32_t a, uint32_t b) {
     return before(o, b)[a / 64] >> a % 64 & 1;
 }
 
-static void want(CudaOrder *o, uint32_t command, uint32_t other) {
+static void want(CudaDependencies *o, uint32_t command, uint32_t other) {
     if (other == NOBODY || other == command || is_before(o, other, command)) return;
     for (size_t i = 0; i < o->n_wanted; i++)
         if (o->wanted[i] == other) return;
     o->wanted[o->n_wanted++] = other;
 }
 
-static bool add_edge(CudaOrder *o, uint32_t from, uint32_t to) {
-    if (o->n_edges == o->edges_capacity) {
-        size_t capacity = 2 * o->edges_capacity + 64;
-        CudaEdge *more = realloc(o->edges, capacity * sizeof *more);
-        if (!more) return false;
-        o->edges = more;
-        o->edges_capacity = capacity;
-    }
+static bool add_edge(CudaDependencies *o, uint32_t from, uint32_t to) {
+    if (!array_reserve(&o->edges, &o->edges_capacity, o->n_edges + 1)) return false;
     o->edges[o->n_edges++] = (CudaEdge){from, to};
     return true;
 }
@@ -116,7 +105,7 @@ static int latest_first(const void *a, const void *b) {
 }
 
 // A later one may have waited for an earlier one itself.
-static bool take_wanted(CudaOrder *o, uint32_t command) {
+static bool take_wanted(CudaDependencies *o, uint32_t command) {
     if (o->n_wanted > 1) qsort(o->wanted, o->n_wanted, sizeof *o->wanted, latest_first);
     uint64_t *mine = before(o, command);
     for (size_t i = 0; i < o->n_wanted; i++) {
@@ -131,12 +120,12 @@ static bool take_wanted(CudaOrder *o, uint32_t command) {
     return true;
 }
 
-static void forget_places(CudaOrder *o) {
+static void forget_places(CudaDependencies *o) {
     if (o->places) memset(o->places, 0, o->places_capacity * sizeof *o->places);
     o->n_places = o->n_readers = 0;
 }
 
-void cuda_order_add(CudaOrder *o, const CudaTouch *touches, int n) {
+void cuda_dependencies_add(CudaDependencies *o, const CudaTouch *touches, int n) {
     uint32_t command = (uint32_t)o->n_commands;
     if (o->failed || o->n_commands == o->most) {
         o->failed = true;
@@ -171,7 +160,7 @@ void cuda_order_add(CudaOrder *o, const CudaTouch *touches, int n) {
     if (!take_wanted(o, command)) o->failed = true;
 }
 
-uint64_t cuda_order_hash(const CudaOrder *o) { // FNV-1a
+uint64_t cuda_dependencies_hash(const CudaDependencies *o) { // FNV-1a
     uint64_t h = 0xcbf29ce484222325u;
     for (size_t i = 0; i < o->n_edges; i++) {
         h = (h ^ ((uint64_t)o->edges[i].from << 32 | o->edges[i].to)) * 0x100000001b3u;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// surroundings.c: kernels that log or check their accesses: what they are told, as a launch on the
-// CPU is, and the notes that they leave (abi/cuda_kernel.h). Both lie in pinned memory, which
-// kernels and the host find at one address. Notes are read when the run has been waited for.
+// instrumentation.c: kernels that log or check their accesses: the launch information they get,
+// like a launch on the CPU, and the notes they leave (abi/cuda_kernel.h). Both are in pinned
+// memory, at one address for kernels and host. Notes are read when the run has completed.
 #include "devices/cuda/cuda_int.h"
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static size_t live_bytes(const AbiLive *live) {
            (live->handles ? (live->mask + 1) * sizeof *live->handles : 0);
 }
 
-static void *put(char **at, const void *from, size_t n_bytes) {
+static void *append_bytes(char **at, const void *from, size_t n_bytes) {
     void *to = *at;
     if (n_bytes) memcpy(to, from, n_bytes);
     *at += n_bytes;
@@ -30,10 +30,10 @@ static void *put(char **at, const void *from, size_t n_bytes) {
 }
 
 static void put_live(char **at, const AbiLive *live, CpuLaunch *launch) {
-    AbiLive *copy = put(at, live, sizeof *live);
-    copy->spans = put(at, live->spans, live->n_spans * sizeof *live->spans);
+    AbiLive *copy = append_bytes(at, live, sizeof *live);
+    copy->spans = append_bytes(at, live->spans, live->n_spans * sizeof *live->spans);
     if (live->handles)
-        copy->handles = put(at, live->handles, (live->mask + 1) * sizeof *live->handles);
+        copy->handles = append_bytes(at, live->handles, (live->mask + 1) * sizeof *live->handles);
     launch->live = copy;
 }
 
@@ -49,10 +49,10 @@ uint64_t cuda_surroundings(CudaFlow *flow, const DevDispatch *d, const uint64_t 
     flow->pieces = piece;
     char *at = (char *)(piece + 1);
     CpuLaunch *launch = &piece->it.launch;
-    launch->args = put(&at, slots, n_slots * sizeof *slots);
+    launch->args = append_bytes(&at, slots, n_slots * sizeof *slots);
     launch->lengths = (const uint64_t *)(const void *)at;
     if (d->lengths)
-        put(&at, d->lengths, n_slots * sizeof *d->lengths);
+        append_bytes(&at, d->lengths, n_slots * sizeof *d->lengths);
     else
         at += n_slots * sizeof *launch->lengths;
     if (d->live) put_live(&at, d->live, launch);

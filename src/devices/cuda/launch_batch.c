@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// train.c: launches that come for the first time, several in one. A launch costs the driver three
-// to four microseconds; to tell a node of a graph that is there already another kernel and other
-// parameters, and to launch that graph, less than one for each of them (H200: 0.8). So a flow keeps
-// chains of a few nodes, whose kernels are whatever comes next. A chain that is under way keeps
-// what it was told; a few of each length take turns, so that none is told while it has to wait.
+// launch_batch.c: launches that are new, several in one. A launch costs the driver three to four
+// microseconds; updating the kernel and the parameters of an existing graph node, and launching
+// that graph, less than one per node (H200: 0.8). So a flow keeps linear graphs of a few nodes,
+// whose kernels are whatever comes next. A graph in flight keeps the parameters it was launched
+// with; a few of each length are used in turn, so that no update has to wait.
 #include "devices/cuda/cuda_int.h"
 #include <stdlib.h>
 
 enum { RING = 4 };
 
-typedef struct CudaTrain {  // all under the device's graph_lock
-    struct CudaTrain *next; // of the device's
+typedef struct CudaLaunchBatch {  // all under the device's graph_lock
+    struct CudaLaunchBatch *next; // of the device's
     unsigned turn;
     struct {
         CUgraph graph;
         CUgraphExec exec; // NULL: not made yet
-        CUgraphNode nodes[CUDA_TRAIN_LONG];
-        CUfunction functions[CUDA_TRAIN_LONG]; // that they have now
+        CUgraphNode nodes[CUDA_LAUNCH_BATCH_LONG];
+        CUfunction functions[CUDA_LAUNCH_BATCH_LONG]; // that they have now
     } ring[RING];
-} CudaTrain;
+} CudaLaunchBatch;
 
 // A chain of these kernels, as a stream records them.
-static CUresult make(const CudaFlow *flow, CudaTrain *t, unsigned at, const CUkernelNode *kernels,
-                     size_t n) {
+static CUresult create_graph(const CudaFlow *flow, CudaLaunchBatch *t, unsigned at,
+                             const CUkernelNode *kernels, size_t n) {
     const CudaDriver *driver = flow->device->driver;
     CUgraph graph = NULL;
     CUresult result = driver->cuStreamBeginCapture_v2(flow->stream, CU_STREAM_CAPTURE_MODE_RELAXED);
@@ -49,11 +49,12 @@ static CUresult make(const CudaFlow *flow, CudaTrain *t, unsigned at, const CUke
     return result;
 }
 
-static CUresult go(const CudaFlow *flow, CudaTrain *t, const CUkernelNode *kernels, size_t n) {
+static CUresult launch_nodes(const CudaFlow *flow, CudaLaunchBatch *t, const CUkernelNode *kernels,
+                             size_t n) {
     const CudaDriver *driver = flow->device->driver;
     unsigned at = t->turn++ % RING;
     CUgraphExec exec = t->ring[at].exec;
-    CUresult result = exec ? CUDA_SUCCESS : make(flow, t, at, kernels, n);
+    CUresult result = exec ? CUDA_SUCCESS : create_graph(flow, t, at, kernels, n);
     for (size_t i = 0; i < n && !result; i++) {
         t->ring[at].functions[i] = kernels[i].function;
         if (exec)
@@ -63,28 +64,28 @@ static CUresult go(const CudaFlow *flow, CudaTrain *t, const CUkernelNode *kerne
     return result ? result : driver->cuGraphLaunch(t->ring[at].exec, flow->stream);
 }
 
-bool cuda_train(CudaFlow *flow, const CUkernelNode *kernels, size_t n) {
+bool cuda_launch_batch(CudaFlow *flow, const CUkernelNode *kernels, size_t n) {
     CudaDevice *d = flow->device;
-    CudaTrain **place = &flow->trains[n == CUDA_TRAIN_LONG];
+    CudaLaunchBatch **place = &flow->launch_batches[n == CUDA_LAUNCH_BATCH_LONG];
     pthread_mutex_lock(&d->graph_lock);
     if (!*place && (*place = calloc(1, sizeof **place))) {
-        (*place)->next = d->trains;
-        d->trains = *place;
+        (*place)->next = d->launch_batches;
+        d->launch_batches = *place;
     }
-    CUresult result = *place ? go(flow, *place, kernels, n) : CUDA_ERROR_OUT_OF_MEMORY;
+    CUresult result = *place ? launch_nodes(flow, *place, kernels, n) : CUDA_ERROR_OUT_OF_MEMORY;
     pthread_mutex_unlock(&d->graph_lock);
     if (result) atomic_store(&d->no_trains, true);
     return !result;
 }
 
-static bool has(const CudaTrain *t, int at, CUfunction function) {
-    for (int i = 0; i < CUDA_TRAIN_LONG; i++)
+static bool has(const CudaLaunchBatch *t, int at, CUfunction function) {
+    for (int i = 0; i < CUDA_LAUNCH_BATCH_LONG; i++)
         if (t->ring[at].functions[i] == function) return true;
     return false;
 }
 
-void cuda_trains_forget(CudaDevice *d, CUfunction function) {
-    for (CudaTrain *t = d->trains; t; t = t->next)
+void cuda_launch_batches_forget(CudaDevice *d, CUfunction function) {
+    for (CudaLaunchBatch *t = d->launch_batches; t; t = t->next)
         for (int i = 0; i < RING; i++) {
             if (!t->ring[i].exec || (function && !has(t, i, function))) continue;
             d->driver->cuGraphExecDestroy(t->ring[i].exec);

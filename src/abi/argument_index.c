@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// place.c: indices of arguments and colours that function constants give, [[buffer(c)]], where the
-// values are known: in the runtime when a function is made, in the compiler when its code is.
+// argument_index.c: argument and colour indices that depend on function constants, [[buffer(c)]],
+// evaluated once the values are known: in the runtime when a function is created, in the compiler
+// when its code is.
 #include "abi/reflect.h"
 #include "abi/data_types.h"
 #include <stdlib.h>

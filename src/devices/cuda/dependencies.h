@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// order.h: which commands of a sequence must wait for which, by the memory they touch.
-#ifndef INGOT_CUDA_ORDER_H
-#define INGOT_CUDA_ORDER_H
+// dependencies.h: the dependency graph of a sequence of commands, by the memory they access.
+#ifndef INGOT_CUDA_DEPENDENCIES_H
+#define INGOT_CUDA_DEPENDENCIES_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@ typedef struct CudaEdge {
     uint32_t from, to; // numbers of commands: `to` begins when `from` is done
 } CudaEdge;
 
-typedef struct CudaOrder {
+typedef struct CudaDependencies {
     size_t n_commands, most; // so many at most
     CudaEdge *edges;         // as few as say it all; ordered by `to`
     size_t n_edges, edges_capacity;
@@ -30,12 +30,12 @@ typedef struct CudaOrder {
     size_t n_wanted;
     uint32_t barrier; // the last command that touches anything; UINT32_MAX: none
     bool failed;      // no memory
-} CudaOrder;
+} CudaDependencies;
 
-// For at most `most` commands. cuda_order_end frees it; false: no memory.
-bool cuda_order_begin(CudaOrder *order, size_t most);
+// For at most `most` commands. cuda_dependencies_end frees it; false: no memory.
+bool cuda_dependencies_begin(CudaDependencies *order, size_t most);
 // The next command; n < 0: it may touch anything.
-void cuda_order_add(CudaOrder *order, const CudaTouch *touches, int n);
-void cuda_order_end(CudaOrder *order);
-uint64_t cuda_order_hash(const CudaOrder *order); // of the edges
+void cuda_dependencies_add(CudaDependencies *order, const CudaTouch *touches, int n);
+void cuda_dependencies_end(CudaDependencies *order);
+uint64_t cuda_dependencies_hash(const CudaDependencies *order); // of the edges
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// general.c: matrix multiplication and convolution for every type and every stride, one element
-// after the other. Serves what the fast code does not, and is what that is tested against.
+// reference.c: matrix multiplication and convolution for every type and every stride, element by
+// element. The fallback for what the vector code does not support, and its test reference.
 #include "devices/cpu/tensor/element.h"
 #include "devices/cpu/tensor/ops.h"
 
