@@ -269,7 +269,7 @@ static void no_memory(void) {
 
 // ---- What it may see ----
 
-static void add(Strings *list, const char *path) {
+static void add_path(Strings *list, const char *path) {
     if (!strings_add(list, (char *)(uintptr_t)path)) no_memory();
 }
 
@@ -285,7 +285,7 @@ static void add_result(Strings *write, char *path) {
         else
             path = strdup(".");
     }
-    add(write, path);
+    add_path(write, path);
 }
 
 // Files that are named, and the folders that #include may look into; written are the folders of
@@ -294,19 +294,19 @@ static void confine(const BuildOptions *o) {
     Strings read = {0}, write = {0}; // what they name stays to the end
     BuildFolders folders;
     if (!build_folders(o, &folders)) exit(1);
-    add(&read, folders.stdlib), add(&read, folders.shipped), add(&read, "/dev/null");
-    add(&write, folders.pch);
+    add_path(&read, folders.stdlib), add_path(&read, folders.shipped), add_path(&read, "/dev/null");
+    add_path(&write, folders.pch);
     for (size_t i = 0; i < o->inputs.n; i++) {
         const char *input = strcmp(o->inputs.items[i], "-") ? o->inputs.items[i] : "/dev/stdin";
         MslSource source = build_source(o, &folders, input, NULL, 0);
         SourceFiles *files = source_files_new(&source, NULL);
         const char *folder;
         for (size_t k = 0; files && (folder = source_files_folder(files, k)); k++)
-            add(&read, folder);
-        add(&read, input);
+            add_path(&read, folder);
+        add_path(&read, input);
         add_result(&write, build_rules(o, o->inputs.items[i]));
     }
-    for (size_t i = 0; i < o->links.n; i++) add(&read, o->links.items[i]);
+    for (size_t i = 0; i < o->links.n; i++) add_path(&read, o->links.items[i]);
     add_result(&write, build_output(o));
     driver_confine((const char *const *)read.items, read.n, (const char *const *)write.items,
                    write.n);

@@ -2,6 +2,7 @@
 // build_inputs.c: what `mslc build` is given becomes one library. An input is a source, an object
 // (.air) or library of ours, or an `ar` archive of objects (metal-ar); its first bytes say which.
 #include "abi/compiler_id.h"
+#include "base/array.h"
 #include "base/files.h"
 #include "compiler/build_int.h"
 #include "compiler/driver.h"
@@ -20,15 +21,11 @@ typedef struct Objects { // containers, and what messages call them
 
 // Takes both; false without memory.
 static bool add_object(Objects *all, Metallib *lib, char *name) {
-    Metallib **items = realloc(all->items, (all->n + 1) * sizeof *items);
-    if (items) all->items = items;
-    char **names = items && lib && name ? realloc(all->names, (all->n + 1) * sizeof *names) : NULL;
-    if (!names) {
+    if (!lib || !name || !array_more(&all->items, all->n) || !array_more(&all->names, all->n)) {
         metallib_release(lib);
         free(name);
         return false;
     }
-    all->names = names;
     all->items[all->n] = lib;
     all->names[all->n++] = name;
     return true;
@@ -202,6 +199,8 @@ static bool open_input(const BuildOptions *o, Objects *all, const char *path, bo
         fprintf(stderr,
                 "%s: standard input is empty: the command before the pipe may have failed\n",
                 o->program);
+    } else if (!n) { // an application may compile nothing; a build has lost something
+        fprintf(stderr, "%s: '%s' is empty\n", o->program, path);
     } else if (metallib_recognised(data, n)) {
         ok = open_object(o, all, path, data, n);
     } else if (starts(data, n, ar_magic, sizeof ar_magic - 1)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // build_options.c: the command line of `mslc build` (and so of `ingot build`).
 #include "compiler/build_int.h"
+#include "base/array.h"
 #include "base/options.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,11 +20,9 @@ static int take_constant(const CommandLine *line, const Option *row, void *optio
     char *eq = strchr(value, '=');
     if (!eq || eq == value)
         return options_wrong(line, "%s needs %s, not '%s'", row->names, row->value, value);
-    ConstantOption *more = realloc(o->constants, (o->n_constants + 1) * sizeof *more);
-    if (!more) return options_wrong(line, "out of memory");
-    o->constants = more;
+    if (!array_more(&o->constants, o->n_constants)) return options_wrong(line, "out of memory");
     *eq = 0;
-    more[o->n_constants++] = (ConstantOption){value, eq + 1};
+    o->constants[o->n_constants++] = (ConstantOption){value, eq + 1};
     return 0;
 }
 
@@ -69,7 +68,7 @@ static int take_remarks(const CommandLine *line, const Option *row, void *option
     (void)row;
     BuildOptions *o = options;
     if (value && strcmp(value, "json"))
-        return options_wrong(line, "--remarks are text, or =json, not '%s'", value);
+        return options_wrong(line, "--remarks takes no value or =json, not '%s'", value);
     o->remarks = true;
     o->remarks_json = value != NULL;
     if (!o->debug) o->debug = MSL_DEBUG_LINES;
@@ -79,10 +78,9 @@ static int take_remarks(const CommandLine *line, const Option *row, void *option
 static int warn(const CommandLine *line, void *options, char *arg) {
     (void)options;
     if (!strncmp(arg, "--", 2)) // one of ours, misspelt
-        return options_wrong(line, "what is '%s'? (`%s --help` lists the options)", arg,
+        return options_wrong(line, "unknown option '%s' (`%s --help` lists the options)", arg,
                              line->program);
-    fprintf(stderr, "%s: warning: the option '%s' is not known and does nothing\n", line->program,
-            arg);
+    fprintf(stderr, "%s: warning: ignoring unknown option '%s'\n", line->program, arg);
     return 0;
 }
 
@@ -171,79 +169,78 @@ static const char *const math_modes[] = {
 #define AT(FIELD) OPT_AT(BuildOptions, FIELD)
 static const Option rows[] = {
     {"-o", "FILE",
-     "write the library (a .metallib), or what -c, -E or --emit make; -: to\n"
-     "standard output",
+     "output file: a .metallib, or the output of -c, -E or --emit; -: standard\n"
+     "output",
      OPT_TEXT, AT(output)},
-    {"-c", NULL, "make an object (.air) that is linked later", OPT_FLAG, AT(object)},
-    {"-I", "DIR", "look for #include files here too (may be repeated)", OPT_LIST, AT(include_dirs)},
-    {"-D", "NAME[=VALUE]", "define a macro (may be repeated)", OPT_LIST, AT(macros)},
+    {"-c", NULL, "write an object (.air) to be linked later", OPT_FLAG, AT(object)},
+    {"-I", "DIR", "add a directory to search for #include files (repeatable)", OPT_LIST,
+     AT(include_dirs)},
+    {"-D", "NAME[=VALUE]", "define a macro (repeatable)", OPT_LIST, AT(macros)},
     {"--install-name", "NAME",
-     "make a dynamic library of this name (a path, as others will find it)", OPT_TEXT,
+     "make a dynamic library with this install name (its path at load time)", OPT_TEXT,
      AT(install_name)},
-    {"--link", "FILE", "a dynamic library whose functions may be called (may be repeated)",
-     OPT_LIST, AT(links)},
-    {"--check", NULL, "make machine code for every kernel and name those that fail", OPT_FLAG,
+    {"--link", "FILE", "link against a dynamic library (repeatable)", OPT_LIST, AT(links)},
+    {"--check", NULL, "compile every kernel to machine code and report failures", OPT_FLAG,
      AT(check)},
     {"--remarks", "[=json]",
-     "what keeps the kernels from being fast, at their lines: gathers, divergent\n"
-     "branches, work that is serialised over threads",
+     "optimisation remarks for source lines: gathers, divergent branches,\n"
+     "work that is serialised over threads",
      OPT_CALL, .take = take_remarks},
     {"--emit", "=WHAT",
-     "show the code of the kernels: asm, ll (vectorised LLVM IR),\n"
-     "scalar-ll (before vectorising), obj (needs -o and one --function),\n"
-     "ptx (for GPUs of NVIDIA's)",
+     "print the kernels' code: asm, ll (vectorised LLVM IR),\n"
+     "scalar-ll (before vectorisation), obj (needs -o and one --function),\n"
+     "ptx (for NVIDIA GPUs)",
      OPT_TEXT, AT(emit), .words = emits},
-    {"--function", "NAME", "only this kernel (may be repeated; for --emit and --check)", OPT_LIST,
+    {"--function", "NAME", "only this kernel (repeatable; for --emit and --check)", OPT_LIST,
      AT(functions)},
-    {"--constant", "K=VALUE", "value of a function constant, by index or name (may be repeated)",
-     OPT_CALL, .take = take_constant},
-    {"--group", "X[,Y[,Z]]", "make code for this threadgroup size; otherwise for any size",
-     OPT_SIZE, AT(shape), 1, 1024},
+    {"--constant", "K=VALUE", "set a function constant, by index or name (repeatable)", OPT_CALL,
+     .take = take_constant},
+    {"--group", "X[,Y[,Z]]", "specialise for this threadgroup size (default: any size)", OPT_SIZE,
+     AT(shape), 1, 1024},
     {"--target", "ARCHITECTURE",
-     "make code for aarch64, x86_64, or GPUs from sm_80 on (--check, --emit);\n"
-     "otherwise for this machine, PTX for sm_90",
+     "aarch64, x86_64, or sm_80 and later for GPUs (with --check, --emit);\n"
+     "default: this machine, PTX for sm_90",
      OPT_CALL, .take = take_system},
     {"--cpu", "NAME",
-     "LLVM name of the CPU, such as x86-64-v3 or neoverse-n1; otherwise\n"
-     "this machine, or any of the target's",
+     "LLVM CPU name, such as x86-64-v3 or neoverse-n1 (default: this machine,\n"
+     "or a generic CPU of the target)",
      OPT_TEXT, AT(cpu)},
     {"--features", "LIST",
-     "LLVM CPU features, such as +avx2,-fma or +fullfp16; and how long\n"
-     "vectors of SVE are: +sve,sve-bits=256",
+     "LLVM CPU features, such as +avx2,-fma or +fullfp16; also the SVE vector\n"
+     "length: +sve,sve-bits=256",
      OPT_TEXT, AT(features)},
-    {"--width", "N", "lanes of one vector step: 32, 16, 8, or 1 (one thread at a time)", OPT_CALL,
+    {"--width", "N", "vector width in lanes: 32, 16, 8, or 1 (scalar)", OPT_CALL,
      .take = take_width},
-    {"--math", "=MODE", "fast (as Metal does), relaxed or safe", OPT_CHOICE, AT(math_mode),
+    {"--math", "=MODE", "math mode: fast (as in Metal), relaxed or safe", OPT_CHOICE, AT(math_mode),
      .words = math_modes, .initial = "fast"},
-    {"--validate", NULL, "check every memory access, as MTL_SHADER_VALIDATION=1 does", OPT_FLAG,
+    {"--validate", NULL, "check every memory access, like MTL_SHADER_VALIDATION=1", OPT_FLAG,
      AT(validate)},
-    {"--races", NULL, "watch for races, as MTL_SHADER_VALIDATION=races does", OPT_FLAG, AT(races)},
-    {"-std", "=metalM.N", "language version, such as -std=metal3.1; otherwise the newest", OPT_CALL,
+    {"--races", NULL, "detect data races, like MTL_SHADER_VALIDATION=races", OPT_FLAG, AT(races)},
+    {"-std", "=metalM.N", "language version, such as -std=metal3.1 (default: the newest)", OPT_CALL,
      .take = take_std},
-    {"-Werror", NULL, "warnings are errors", OPT_FLAG, AT(warnings_as_errors)},
-    {"--dump-after", "=PASS", "LLVM IR after a pass of the vectoriser", OPT_TEXT, AT(dump_after)},
-    {"-q, --quiet", NULL, "no lines about the progress", OPT_FLAG, AT(quiet)},
-    {"As Apple's `metal` has them:", .kind = OPT_HEADING},
-    {"-fmetal-enable-logging", NULL, "os_log logs; otherwise it does nothing", OPT_FLAG,
+    {"-Werror", NULL, "treat warnings as errors", OPT_FLAG, AT(warnings_as_errors)},
+    {"--dump-after", "=PASS", "print LLVM IR after a vectoriser pass", OPT_TEXT, AT(dump_after)},
+    {"-q, --quiet", NULL, "no progress messages", OPT_FLAG, AT(quiet)},
+    {"Options of Apple's `metal`:", .kind = OPT_HEADING},
+    {"-fmetal-enable-logging", NULL, "enable os_log (default: it does nothing)", OPT_FLAG,
      AT(enable_logging)},
-    {"-E", NULL, "the preprocessor's text only; -P, -C, -CC and -dM as in Clang", OPT_FLAG,
-     AT(preprocess)},
-    {"-H", NULL, "the headers that are read, on standard error", OPT_FLAG, AT(headers)},
+    {"-E", NULL, "only preprocess; -P, -C, -CC and -dM as in Clang", OPT_FLAG, AT(preprocess)},
+    {"-H", NULL, "print the included headers to standard error", OPT_FLAG, AT(headers)},
     {"-M", NULL,
-     "rules for make: what the file is made of. -MM without Metal's headers;\n"
-     "-MD and -MMD beside compiling; -MF FILE, -MT TARGET, -MP",
+     "dependency rules for make. -MM: without Metal's headers; -MD and -MMD:\n"
+     "while compiling; -MF FILE, -MT TARGET, -MP",
      OPT_FLAG, AT(rules)},
     {"-U", "NAME", "undefine a macro", OPT_CALL, AT(extra), .take = take_clang},
-    {"-include", "FILE", "read this file first", OPT_CALL, AT(extra), .take = take_clang},
-    {"-isystem", "DIR", "as -I, behind those", OPT_LIST, AT(system_dirs)},
+    {"-include", "FILE", "include this file first", OPT_CALL, AT(extra), .take = take_clang},
+    {"-isystem", "DIR", "like -I, searched after those", OPT_LIST, AT(system_dirs)},
     {"-mmacosx-version-min", "=N",
-     "the language version of that macOS, unless -std says one;\n"
-     "-target does the same",
+     "the default language version of that macOS, unless -std is given;\n"
+     "-target likewise",
      OPT_CALL, .take = take_system},
-    {"-ffast-math", NULL, "as --math=fast; -fno-fast-math as --math=safe", OPT_CALL,
+    {"-ffast-math", NULL, "same as --math=fast; -fno-fast-math: --math=safe", OPT_CALL,
      .take = take_fast},
-    {"-Wno-NAME", NULL, "without this warning; -w: without any", OPT_CALL, .take = take_nothing},
-    {"-x", "metal", "the language of what follows; - is standard input", OPT_CALL,
+    {"-Wno-NAME", NULL, "disable a warning; -w: all warnings", OPT_CALL, .take = take_nothing},
+    {"-x", "metal", "language of the following files; - is standard input", OPT_CALL,
      .take = take_language},
     {"-P", NULL, NULL, OPT_CALL, AT(shape_of_text), .take = take_clang},
     {"-C", NULL, NULL, OPT_CALL, AT(shape_of_text), .take = take_clang},
@@ -278,14 +275,13 @@ int build_options(int argc, char **argv, BuildOptions *o) {
     const CommandLine line = {
         .program = o->program,
         .usage = "FILE... [options]",
-        .about =
-            "Compiles Metal Shading Language and prints what is wrong with it, as Clang does. "
-            "Several\n"
-            "files are linked into one library. Without -o, -c, -E, --emit or --check nothing is "
-            "written:\n"
-            "files are only looked at for errors. FILE is a .metal file, an object (.air), a "
-            ".metallib,\n"
-            "an archive of objects, or - for standard input.",
+        .about = "Compiles Metal Shading Language and prints Clang's diagnostics. Several files "
+                 "are linked\n"
+                 "into one library. Without -o, -c, -E, --emit or --check files are only checked "
+                 "for errors\n"
+                 "and nothing is written. FILE is a .metal file, an object (.air), a .metallib, an "
+                 "archive\n"
+                 "of objects, or - for standard input.",
         OPT_ROWS(rows),
         .list = offsetof(BuildOptions, inputs) + 1,
         .unknown = warn,

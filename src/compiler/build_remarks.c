@@ -3,6 +3,7 @@
 // has to say about them, in the order of their lines, as text or as JSON. Without --group the
 // threadgroup has 256 threads in a row, or 16 x 16 where a kernel asks for two of its positions.
 #include "compiler/build_int.h"
+#include "base/array.h"
 #include "abi/data_types.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -46,9 +47,7 @@ static char *cut(char **at, char separator) {
 
 // Takes the text over. False: no memory.
 static bool add_remarks(Remarks *r, char *text, const char *kernel) {
-    char **texts = realloc(r->texts, (r->n_texts + 1) * sizeof *texts);
-    if (!texts) return free(text), false;
-    r->texts = texts;
+    if (!array_more(&r->texts, r->n_texts)) return free(text), false;
     r->texts[r->n_texts++] = text;
     for (char *at = text; *at;) {
         Remark m = {.kernel = kernel};
@@ -58,9 +57,7 @@ static bool add_remarks(Remarks *r, char *text, const char *kernel) {
         m.text = m.kind ? cut(&at, '\n') : NULL;
         if (!m.text) break;
         m.line = (unsigned)strtoul(line, NULL, 10), m.column = (unsigned)strtoul(column, NULL, 10);
-        Remark *more = realloc(r->at, (r->n + 1) * sizeof *more);
-        if (!more) return false;
-        r->at = more;
+        if (!array_more(&r->at, r->n)) return false;
         r->at[r->n++] = m;
     }
     return true;

@@ -39,7 +39,7 @@ char *build_rules(const BuildOptions *o, const char *input) {
                                                : with_suffix(input, ".d", false);
 }
 
-static void add(Strings *s, const char *text) { strings_add(s, (char *)(uintptr_t)text); }
+static void add_text(Strings *s, const char *text) { strings_add(s, (char *)(uintptr_t)text); }
 
 static int preprocess(const BuildOptions *o, const BuildFolders *folders, const char *input,
                       Text *all) {
@@ -52,19 +52,19 @@ static int preprocess(const BuildOptions *o, const BuildFolders *folders, const 
     }
     Strings options = {0};
     char *path = NULL, *target = NULL;
-    for (size_t i = 0; i < o->shape_of_text.n; i++) add(&options, o->shape_of_text.items[i]);
-    if (o->headers) add(&options, "-H");
+    for (size_t i = 0; i < o->shape_of_text.n; i++) add_text(&options, o->shape_of_text.items[i]);
+    if (o->headers) add_text(&options, "-H");
     if (any_rules(o)) {
         path = build_rules(o, input);
         target =
             !only_rules(o) && o->output ? strdup(o->output) : with_suffix(input, ".air", false);
-        add(&options, "-dependency-file");
-        add(&options, path);
+        add_text(&options, "-dependency-file");
+        add_text(&options, path);
         for (size_t i = 0; i < o->targets.n; i++)
-            add(&options, "-MT"), add(&options, o->targets.items[i]);
-        if (!o->targets.n) add(&options, "-MT"), add(&options, target);
-        if (o->phony_rules) add(&options, "-MP");
-        if (o->rules || o->side_rules) add(&options, "-sys-header-deps");
+            add_text(&options, "-MT"), add_text(&options, o->targets.items[i]);
+        if (!o->targets.n) add_text(&options, "-MT"), add_text(&options, target);
+        if (o->phony_rules) add_text(&options, "-MP");
+        if (o->rules || o->side_rules) add_text(&options, "-sys-header-deps");
     }
     MslSource source = build_source(o, folders, input, data, n);
     MslFiles files = build_files(&source);

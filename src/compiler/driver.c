@@ -103,7 +103,12 @@ void driver_limits(void) {
 unsigned driver_confine(const char *const *read, size_t n_read, const char *const *write,
                         size_t n_write) {
     const char *asked = getenv("INGOT_CONFINE");
-    OsConfine how = {true, read, n_read, write, n_write, true};
+    OsConfine how = {.files = true,
+                     .read = read,
+                     .n_read = n_read,
+                     .write = write,
+                     .n_write = n_write,
+                     .calls = true};
     // Sanitizers have calls of their own.
     return SANITIZED || (asked && !strcmp(asked, "off")) ? 0 : os_confine(&how);
 }
@@ -148,14 +153,13 @@ static MetallibFile *list_files(const MslLibrary *lib, const char *cwd, uint32_t
 // What is no text at all gets one message instead of Clang's thousands.
 static bool refuse(const MslSource *s, MslLibrary *out) {
     const char *zero = s->n_bytes ? memchr(s->text, 0, s->n_bytes) : NULL;
-    if (s->n_bytes && !zero) return false;
+    if (!zero) return false;
     uint32_t line = 1, column = 1;
-    for (const char *p = s->text; zero && p < zero; p++) {
+    for (const char *p = s->text; p < zero; p++) {
         column = *p == '\n' ? 1 : column + 1;
         line += *p == '\n';
     }
-    const char *message =
-        zero ? "the source has a zero byte: it is not text" : "the source is empty";
+    const char *message = "the source has a zero byte: it is not text";
     out->log = text_format("%s:%u:%u: error: %s\n", s->name, line, column, message);
     out->diagnostics = calloc(1, sizeof *out->diagnostics);
     if (!out->diagnostics) return true;

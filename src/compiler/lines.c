@@ -3,6 +3,7 @@
 // come from standard input, one a line; for each its frames go to standard output, the innermost
 // first: OFFSET <tab> FUNCTION <tab> FILE <tab> LINE.
 #include "compiler/driver.h"
+#include "base/array.h"
 #include "base/files.h"
 #include "compiler/compiler.h"
 #include <inttypes.h>
@@ -19,9 +20,7 @@ static void print_place(void *context, size_t place, const char *function, const
 static uint64_t *read_places(size_t *n) {
     uint64_t *places = NULL, at;
     for (*n = 0; scanf("%" SCNx64, &at) == 1; (*n)++) {
-        uint64_t *more = realloc(places, (*n + 1) * sizeof *places);
-        if (!more) break;
-        places = more;
+        if (!array_more(&places, *n)) break;
         places[*n] = at;
     }
     return places;

@@ -17,7 +17,7 @@ foreach(name Frontend CodeGen Parse Sema Serialization Driver Options Analysis A
 endforeach()
 # Addresses are fixed when linking: nothing is left to be done at the start, of which there is one for each program
 # that compiles a kernel.
-target_link_options(mslc PRIVATE -no-pie -fuse-ld=lld -B${LLVM_ROOT}/bin -static-libgcc -static-libstdc++
+target_link_options(mslc PRIVATE -fuse-ld=lld -B${LLVM_ROOT}/bin -static-libgcc -static-libstdc++
     -Wl,--gc-sections,--icf=safe,-O2,--as-needed,-s,-w)
 target_link_libraries(mslc PRIVATE msl_compiler msl_bridge ingot_os ${LLVM_ROOT}/lib/liblldELF.a
     ${LLVM_ROOT}/lib/liblldCommon.a ${ARCHIVES} ${INGOT_ZLIB_A} ${INGOT_ZSTD_A} Threads::Threads ${CMAKE_DL_LIBS} m)

@@ -642,3 +642,9 @@ def test_pull(draw):
 
 def test_there_are_files():
     assert len(list(HERE.glob("*.metal"))) >= 30
+
+
+@pytest.mark.parametrize("fragment, color", [("bools_fs", [1, 0, 0, 1]), ("one_fs", [0.25, 0.5, 0.75, 1]),
+                                             ("attributes_fs", [0.75, 0.5, 0.25, 1])])
+def test_loose_stage_inputs(draw, fragment, color):
+    assert (draw("loose_stage_inputs", "triangle_vs", fragment) == np.array(color, F)).all()

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // backend.c: one kernel of a library -> a code object for a CPU, or PTX: the pipeline.
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/gpu.h"
+#include "compiler/codegen/wrap.h"
 #include "abi/cpu_stage.h"
+#include "compiler/group_loop.h"
 #include "compiler/passes/map.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,18 +84,14 @@ static unsigned count_instructions(LLVMValueRef f) {
     return n;
 }
 
-// Whether the versions become part of the loop around them. LLVM would count for each what they
-// cost, at a tenth of all time, and then leave the large ones alone as well.
+// Whether the version for all threads becomes part of the loop around it. LLVM would count what it
+// costs, at a tenth of all time, and then leave a large one alone as well.
 static void choose_inlined(Cg *cg) {
     enum { MAX_INLINED = 160 }; // instructions
-    static const char *const names[] = {"ingot_full", MSL_SOME_SYMBOL, "ingot_full_start",
-                                        MSL_SOME_START_SYMBOL};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        LLVMValueRef f = LLVMGetNamedFunction(cg->cx.module, names[i]);
-        if (!f || LLVMIsDeclaration(f)) continue;
-        msl_add_attribute(&cg->cx, f, LLVMAttributeFunctionIndex,
-                          count_instructions(f) <= MAX_INLINED ? "alwaysinline" : "noinline", 0);
-    }
+    LLVMValueRef f = LLVMGetNamedFunction(cg->cx.module, LOOP_FULL_SYMBOL);
+    if (!f || LLVMIsDeclaration(f)) return;
+    msl_add_attribute(&cg->cx, f, LLVMAttributeFunctionIndex,
+                      count_instructions(f) <= MAX_INLINED ? "alwaysinline" : "noinline", 0);
 }
 
 // Whether a block leads to itself or to one that stands before it: without that there is no loop.
@@ -170,21 +168,23 @@ static void tidy_reference(Cg *cg) {
     msl_contract(cg);
 }
 
-static bool is_exported(const Cg *cg, const char *name) {
+// By the device, or by the loop over threadgroups.
+static bool is_called(const Cg *cg, const char *name) {
+    static const char *const by_loop[] = {LOOP_STEPS_SYMBOL, LOOP_ROWS_SYMBOL, LOOP_SOME_SYMBOL,
+                                          LOOP_FULL_START_SYMBOL, LOOP_SOME_START_SYMBOL};
+    for (size_t i = 0; cg->loop.linked && i < sizeof by_loop / sizeof *by_loop; i++)
+        if (!strcmp(name, by_loop[i])) return true;
     return !strcmp(name, cg->fn->stage == RF_VERTEX     ? CPU_VERTEX_SYMBOL
                          : cg->fn->stage == RF_FRAGMENT ? CPU_FRAGMENT_SYMBOL
                                                         : CPU_KERNEL_SYMBOL);
 }
 
-// From here on only the entry point is seen from outside; what it does not call may go.
+// From here on only entry points are seen from outside; what they do not call may go.
 static void internalise(Cg *cg) {
     for (LLVMValueRef f = LLVMGetFirstFunction(cg->cx.module); f; f = LLVMGetNextFunction(f)) {
         size_t n;
         const char *name = LLVMGetValueName2(f, &n);
-        if (LLVMIsDeclaration(f) || is_exported(cg, name)) continue;
-        if (cg->prebuilt_loop &&
-            (!strcmp(name, MSL_SOME_SYMBOL) || !strcmp(name, MSL_SOME_START_SYMBOL)))
-            continue;
+        if (LLVMIsDeclaration(f) || is_called(cg, name)) continue;
         LLVMSetVisibility(f, LLVMDefaultVisibility);
         LLVMSetLinkage(f, LLVMInternalLinkage);
     }
@@ -231,7 +231,7 @@ static void compile(Cg *cg, MslKernel *out) {
     msl_set_target_attributes(cg);
     msl_step(cg, "specialise", msl_specialise);
     msl_step(cg, "entry", msl_build_entry);
-    msl_verify(cx, "entry");
+    msl_verify_ours(cx, "entry");
     if (cg->request->watch & (MSL_WATCH_RACES | MSL_WATCH_NOTES))
         msl_step(cg, "notes", msl_note_arithmetic);
     msl_step(cg, "inline", msl_inline_all);

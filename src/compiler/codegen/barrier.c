@@ -9,7 +9,7 @@
 // otherwise: coro-split recomputes arithmetic after a suspension from operands it then has to save
 // (32 products instead of one sum), and it saves a value where it is defined, be that in an inner
 // loop.
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/wrap.h"
 #include "compiler/passes/map.h"
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static void begin(Cg *cg, Coroutine *co) {
                        (LLVMValueRef[]){msl_const(cx, 32, FRAME_ALIGN), null, null, null}, 4);
     LLVMTypeRef i64 = msl_int(cx, 64);
     LLVMBuildStore(cx->builder, call_intrinsic(cg, "llvm.coro.size", &i64, 1, NULL, 0),
-                   cg->frame_bytes);
+                   cg->loop.frame_bytes);
     LLVMValueRef frame = LLVMGetParam(co->f, LLVMCountParams(co->f) - 1);
     co->handle = call_intrinsic(cg, "llvm.coro.begin", NULL, 0, (LLVMValueRef[]){id, frame}, 2);
 }
@@ -243,9 +243,9 @@ static void make_coroutine(Cg *cg, LLVMValueRef f, bool at_once) {
 
 void msl_make_coroutines(Cg *cg, LLVMValueRef *versions, unsigned n) {
     MslContext *cx = &cg->cx;
-    cg->frame_bytes = LLVMAddGlobal(cx->module, msl_int(cx, 64), "ingot_frame_bytes");
-    LLVMSetInitializer(cg->frame_bytes, msl_const(cx, 64, 0));
-    LLVMSetLinkage(cg->frame_bytes, LLVMInternalLinkage);
+    cg->loop.frame_bytes = LLVMAddGlobal(cx->module, msl_int(cx, 64), "ingot_frame_bytes");
+    LLVMSetInitializer(cg->loop.frame_bytes, msl_const(cx, 64, 0));
+    LLVMSetLinkage(cg->loop.frame_bytes, LLVMInternalLinkage);
     // One threadgroup may have steps of both versions, and they are resumed in turn: where one
     // stops, so must the other.
     unsigned most = cg->request->tier == TIER_BASELINE ? LARGE_BASELINE : LARGE;
@@ -259,7 +259,7 @@ void msl_make_coroutines(Cg *cg, LLVMValueRef *versions, unsigned n) {
 // of 1.5.
 static void read_frame_size(Cg *cg) {
     uint64_t size = 0;
-    for (LLVMUseRef u; (u = LLVMGetFirstUse(cg->frame_bytes));) {
+    for (LLVMUseRef u; (u = LLVMGetFirstUse(cg->loop.frame_bytes));) {
         LLVMValueRef store = LLVMGetUser(u), bytes = LLVMGetOperand(store, 0);
         if (!LLVMIsAStoreInst(store) || !LLVMIsAConstantInt(bytes))
             msl_fail(&cg->cx, "internal error: the size of a coroutine is not known");
@@ -267,7 +267,7 @@ static void read_frame_size(Cg *cg) {
         LLVMInstructionEraseFromParent(store);
     }
     uint64_t units = (size + FRAME_ALIGN - 1) / FRAME_ALIGN;
-    cg->frame_stride = (units | 1) * FRAME_ALIGN;
+    cg->loop.frame_stride = (units | 1) * FRAME_ALIGN;
 }
 
 // A member of a coroutine's frame, as a key of a map; NULL: p is the address of something else.
@@ -324,7 +324,7 @@ static void settle_reloads(Cg *cg) {
 
 void msl_split_coroutines(Cg *cg) {
     msl_dump(&cg->cx, "coroutine");
-    msl_verify(&cg->cx, "coroutine");
+    msl_verify_ours(&cg->cx, "coroutine");
     msl_run_passes(&cg->cx, NULL, "coro-early,cgscc(coro-split),coro-cleanup");
     read_frame_size(cg);
     settle_reloads(cg);

@@ -43,31 +43,56 @@ typedef struct CgName { // of a variable of the thread
     char text[32];
 } CgName;
 
+// What one part of the back end learnt and another reads, by the part that writes it.
+typedef struct CgLoop {       // wrap.c, barrier.c: the loop over threadgroups
+    bool linked;              // it is linked to the code as an object,
+    bool waits;               // of the kind in which SIMD-groups wait for each other
+    bool filter;              // steps are of many rows (plan.c)
+    LLVMValueRef frame_bytes; // global that receives the coroutine's frame size, or NULL
+    uint64_t frame_stride;    // bytes of one suspended SIMD-group
+} CgLoop;
+
+typedef struct CgStage { // stage.c: vertex and fragment functions
+    uint32_t flags;      // ABI_STAGE_*
+    uint32_t n_vertex_buffers;
+    uint8_t vertex_buffers[32]; // that attributes are fetched from, by their places
+} CgStage;
+
+typedef struct CgGpu {      // nvptx/
+    uint32_t library_bytes; // shared memory of the device library, before the kernel's own
+    bool has_surroundings;  // a parameter more (abi/cuda_kernel.h)
+    uint32_t n_constants;   // words of constants that are parameters
+    uint16_t constants[CUDA_MAX_CONSTANTS];
+    uint32_t only_constants; // a bit for each slot of which nothing else is read
+    bool effects_known;      // it reaches nothing but these
+    uint64_t slots_read, slots_written;
+    uint32_t textures; // MSL_TEXTURE_...
+} CgGpu;
+
+typedef struct CgReport {         // entry.c, uninitialised.c: what reports name
+    struct CgVariable *variables; // in threadgroup memory
+    size_t n_variables;
+    CgName *names; // of variables of the thread
+    size_t n_names;
+} CgReport;
+
 typedef struct Cg {
     MslContext cx; // first: passes see only this
     const MslKernelRequest *request;
     const RfLibrary *lib;
     const RfFunction *fn;
-    RfFunction *stage_in;     // fn with the buffers of its stage inputs, or NULL
-    RfFunction *placed;       // fn with the indices that function constants give, or NULL
-    LLVMValueRef entry;       // the kernel as the front end wrote it
-    LLVMValueRef thread;      // the thread function (passes.h): slots..., threadgroup base
-    LLVMValueRef frame_bytes; // global that receives the coroutine's frame size, or NULL
+    RfFunction *stage_in; // fn with the buffers of its stage inputs, or NULL
+    RfFunction *placed;   // fn with the indices that function constants give, or NULL
+    LLVMValueRef entry;   // the kernel as the front end wrote it
+    LLVMValueRef thread;  // the thread function (passes.h): slots..., threadgroup base
     CgUses uses;
+    CgLoop loop;
+    CgStage stage;
+    CgGpu gpu;
+    CgReport report;
     uint32_t threadgroup_bytes; // static threadgroup memory
-    uint32_t library_bytes;     // shared memory of a GPU's device library, before that
-    bool has_surroundings;      // code for GPUs: a parameter more (abi/cuda_kernel.h)
-    uint32_t n_constants;       // words of constants that are parameters, likewise
-    uint16_t constants[CUDA_MAX_CONSTANTS];
-    uint32_t only_constants; // a bit for each slot of which nothing else is read
-    bool filter;             // steps are of many rows (plan.c)
-    bool effects_known;      // of code for GPUs: it reaches nothing but these
-    uint64_t slots_read, slots_written;
-    uint32_t textures;      // likewise: MSL_TEXTURE_...
-    uint64_t private_bytes; // allocas of one thread
-    uint64_t frame_stride;  // bytes of one suspended SIMD-group
-    char *own_remarks;      // for the code object; NULL: none
-    bool prebuilt_loop;     // the loop over threadgroups is linked to it as an object
+    uint64_t private_bytes;     // allocas of one thread
+    char *own_remarks;          // for the code object; NULL: none
     CgPart *parts;
     uint32_t n_parts;
     bool *constant_set;            // [of all parts] has a value
@@ -75,22 +100,11 @@ typedef struct Cg {
     uint32_t *dynamic_parts;       // [request->n_dynamic] part of each dynamic library; 0: none yet
     char *scratch;                 // msl_part_symbol's
     struct Validation *validation; // while validate.c runs, or NULL
-    uint32_t stage_flags;          // vertex and fragment functions: ABI_STAGE_*
-    uint32_t n_vertex_buffers;
-    uint8_t vertex_buffers[32];    // that attributes are fetched from, by their places
     struct CgDispatch *dispatches; // calls through pointers whose functions stay functions
     size_t n_dispatches;
-    struct CgVariable *variables; // in threadgroup memory, for reports
-    size_t n_variables;
-    CgName *names; // of variables of the thread, for reports
-    size_t n_names;
     LLVMMetadataRef source; // the kernel's record for debuggers, or NULL
     char *diagnostics;      // errors LLVM reported through its handler, or NULL
 } Cg;
-
-#define MSL_SOME_SYMBOL                                                                            \
-    "ingot_some" // the version for some threads, as codegen/support/group.c calls it
-#define MSL_SOME_START_SYMBOL "ingot_some_start" // the same as a coroutine
 
 // backend.c: one step of the pipeline, which `--dump-after` knows by its name
 void msl_step(Cg *cg, const char *name, void (*run)(Cg *));
@@ -194,15 +208,13 @@ void msl_resolve_calls(Cg *cg); // calls through pointers become switches; cg->t
 
 // Code written in C (device/) and compiled when mslc is built, for the architecture of the target.
 typedef enum MslDevicePart { // the last three are objects, the others bitcode
-    MSL_DEVICE_STEPS,        // group.c: the loop around a kernel
+    MSL_DEVICE_STEPS,        // steps.c: the loop over the steps of a kernel
     MSL_DEVICE_ROWS,
-    MSL_DEVICE_WAITING, // for kernels with barriers
-    MSL_DEVICE_SHUFFLED,
     MSL_DEVICE_LANES,
     MSL_DEVICE_STAGE,
     MSL_DEVICE_VALIDATE,
-    MSL_DEVICE_BASELINE, // the loop around baseline code
-    MSL_DEVICE_BASELINE_WAITING,
+    MSL_DEVICE_GROUP, // group.c: the loop over threadgroups
+    MSL_DEVICE_WAITING,
     MSL_DEVICE_SUPPORT,
     MSL_N_DEVICE_PARTS
 } MslDevicePart;
@@ -297,65 +309,6 @@ void msl_settle_uninitialised(Cg *cg);           // when variables are values
 void msl_validate(Cg *cg); // nothing unless the request asks for it
 void msl_validation_free(Cg *cg);
 
-// nvptx/lower.c, calls.c, tensors.c, textures.c, unroll.c: code for GPUs
-const char *msl_ptx_version(const char *target); // LLVM's name of it; NULL: it is no such target
-void msl_check_gpu(Cg *cg);                      // that the request is one for a GPU
-void msl_lower_gpu(Cg *cg);                      // from the thread function to the GPU's kernel
-void msl_emit_gpu(Cg *cg, MslKernel *out);       // CudaKernelInfo and PTX, or the PTX alone
-void msl_lower_gpu_calls(Cg *cg);                // built-ins become functions of the library
-// A call of the function of this name in the place of `call`, with its n arguments.
-void msl_replace_call(Cg *cg, LLVMValueRef call, const char *name, LLVMValueRef *args, unsigned n);
-bool msl_lower_gpu_tensor(Cg *cg, LLVMValueRef call); // false: it is no operation on tensors
-void msl_use_gpu_sines(Cg *cg);                       // before anything is inlined
-void msl_unroll_arrays(Cg *cg, LLVMValueRef f);       // loops over private arrays are marked
-enum { MSL_TEXTURE_SAMPLE = 1, MSL_TEXTURE_READ = 2, MSL_TEXTURE_STORE = 4 }; // what a kernel does
-void msl_ask_quads(Cg *cg);                            // for implicit levels of detail
-bool msl_lower_gpu_texture(Cg *cg, LLVMValueRef call); // false: it is no function of textures
-// The record that a texture's handle stands for, as a handle; one of a pool is looked up
-// (texture.c).
-LLVMValueRef msl_gpu_texture(Cg *cg, LLVMValueRef handle);
-void msl_rename_for_textures(Cg *cg);
-// The kernel's text with that of the functions it calls. What decodes blocks is not in it; `whole`:
-// what stands in its place is. NULL: no memory.
-char *msl_join_texture_code(Cg *cg, const char *kernel, size_t n, bool whole, size_t *n_out);
-// Code of nvptx/device: bitcode, but PTX for textures. BLOCKS decodes compressed ones, NO_BLOCKS
-// stands in its place.
-typedef enum MslGpuPart {
-    MSL_GPU_POSITION,
-    MSL_GPU_SIMD,
-    MSL_GPU_MATRIX,
-    MSL_GPU_MATMUL,
-    MSL_GPU_CONVOLUTION,
-    MSL_GPU_NOTES,
-    MSL_GPU_STORES,
-    MSL_GPU_TEXELS,
-    MSL_GPU_SAMPLES,
-    MSL_GPU_TEXTURES,
-    MSL_GPU_BLOCKS,
-    MSL_GPU_NO_BLOCKS,
-} MslGpuPart;
-MslElf msl_gpu_code(MslGpuPart part);
-void msl_link_gpu_code(Cg *cg, MslGpuPart part);
-void msl_take_constants(Cg *cg);                    // constants.c
-void msl_note_effects(Cg *cg, LLVMValueRef kernel); // effects.c
-
-// wrap.c, barrier.c, lanes.c: from the thread function to ingot_kernel
-void msl_wrap(Cg *cg);
-void msl_load_slots(Cg *cg, LLVMValueRef launch, LLVMValueRef *out);
-// A function that device code (`file`) declares, as one of this module, with the builder at its
-// beginning; args gets the slots of the launch, which is its first parameter.
-LLVMValueRef msl_define(Cg *cg, const char *name, const char *file, LLVMValueRef *args);
-void msl_copy_slot_attributes(Cg *cg, LLVMValueRef to);
-void msl_redirect_logs(Cg *cg); // to ingot_log of the device code
-// The versions of a step, whose barriers are places to wait at; they stay in step with each other.
-void msl_make_coroutines(Cg *cg, LLVMValueRef *versions, unsigned n);
-void msl_split_coroutines(Cg *cg);
-bool msl_is_header(LLVMBasicBlockRef b); // of a loop; blocks in source order
-uint32_t msl_nontemporal_bytes(Cg *cg);
-void msl_store_nontemporal(Cg *cg, LLVMValueRef f);
-void msl_prefetch(Cg *cg, LLVMValueRef f); // what loops with barriers will read
-void msl_wrap_lanes(Cg *cg);
-void msl_finish_info(Cg *cg); // ingot_kernel_info
 // tables.c: before anything is vectorised, when everything is, and at the end of all
 void msl_begin_tables(Cg *cg);
 void msl_finish_tables(Cg *cg);

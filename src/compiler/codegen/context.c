@@ -65,8 +65,8 @@ void msl_context_close(Cg *cg) {
     free(cg->dynamic_parts);
     free(cg->scratch);
     free(cg->diagnostics);
-    free(cg->variables);
-    free(cg->names);
+    free(cg->report.variables);
+    free(cg->report.names);
 }
 
 void msl_fail(MslContext *cx, const char *format, ...) {

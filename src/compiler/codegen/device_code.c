@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_code.c: codegen/support/*.c inside mslc, for each architecture: as bitcode, group.c once
-// for each kind of loop; support.c, and group.c twice more, as objects; and nvptx/device/*.c. The
-// build compiles those files with the Clang of the same LLVM into the folder MSL_DEVICE.
-#include "compiler/codegen/codegen.h"
+// device_code.c: codegen/support/*.c inside mslc, for each architecture: as bitcode, steps.c once
+// for each kind of loop; support.c and group.c, this of two kinds, as objects; and
+// nvptx/device/*.c. The build compiles those files with the Clang of the same LLVM into the folder
+// MSL_DEVICE.
+#include "compiler/codegen/gpu.h"
 
 #define EMBED(name, file)                                                                          \
     extern const unsigned char name[], name##_end[];                                               \
@@ -11,13 +12,11 @@
 #define EMBED_FOR(architecture)                                                                    \
     EMBED(device_steps_##architecture, #architecture "/steps.bc")                                  \
     EMBED(device_rows_##architecture, #architecture "/rows.bc")                                    \
-    EMBED(device_waiting_##architecture, #architecture "/waiting.bc")                              \
-    EMBED(device_shuffled_##architecture, #architecture "/shuffled.bc")                            \
     EMBED(device_lanes_##architecture, #architecture "/lanes.bc")                                  \
     EMBED(device_stage_##architecture, #architecture "/stage.bc")                                  \
     EMBED(device_validate_##architecture, #architecture "/validate.bc")                            \
-    EMBED(device_baseline_##architecture, #architecture "/group.o")                                \
-    EMBED(device_baseline_waiting_##architecture, #architecture "/waiting.o")                      \
+    EMBED(device_group_##architecture, #architecture "/group.o")                                   \
+    EMBED(device_waiting_##architecture, #architecture "/waiting.o")                               \
     EMBED(device_support_##architecture, #architecture "/support.o")
 EMBED_FOR(x86_64)
 EMBED_FOR(aarch64)
@@ -39,13 +38,11 @@ EMBED(gpu_no_blocks, "nvptx/no_blocks.ptx")
 #define PARTS(architecture)                                                                        \
     {[MSL_DEVICE_STEPS] = PART(steps, architecture),                                               \
      [MSL_DEVICE_ROWS] = PART(rows, architecture),                                                 \
-     [MSL_DEVICE_WAITING] = PART(waiting, architecture),                                           \
-     [MSL_DEVICE_SHUFFLED] = PART(shuffled, architecture),                                         \
      [MSL_DEVICE_LANES] = PART(lanes, architecture),                                               \
      [MSL_DEVICE_STAGE] = PART(stage, architecture),                                               \
      [MSL_DEVICE_VALIDATE] = PART(validate, architecture),                                         \
-     [MSL_DEVICE_BASELINE] = PART(baseline, architecture),                                         \
-     [MSL_DEVICE_BASELINE_WAITING] = PART(baseline_waiting, architecture),                         \
+     [MSL_DEVICE_GROUP] = PART(group, architecture),                                               \
+     [MSL_DEVICE_WAITING] = PART(waiting, architecture),                                           \
      [MSL_DEVICE_SUPPORT] = PART(support, architecture)}
 
 typedef struct Span {

@@ -285,10 +285,10 @@ static bool parse_threadgroup(const char *name, uint64_t *size, uint64_t *align)
 static void note_variable(Cg *cg, const char *symbol, uint64_t at, uint64_t bytes) {
     const char *tag = strstr(symbol, "__tg_"), *digits = tag;
     if (!cg->request->watch || !tag) return;
-    CgVariable *all = realloc(cg->variables, (cg->n_variables + 1) * sizeof *all);
+    CgVariable *all = realloc(cg->report.variables, (cg->report.n_variables + 1) * sizeof *all);
     if (!all) msl_fail(&cg->cx, "out of memory");
-    cg->variables = all;
-    CgVariable *v = &all[cg->n_variables++];
+    cg->report.variables = all;
+    CgVariable *v = &all[cg->report.n_variables++];
     *v = (CgVariable){.at = at, .bytes = bytes};
     while (digits > symbol && digits[-1] >= '0' && digits[-1] <= '9') digits--;
     size_t n = strtoul(digits, NULL, 10), prefix = strlen("__tg_");

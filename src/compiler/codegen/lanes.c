@@ -7,7 +7,7 @@
 //             codegen/support/lanes.c)
 //   requires  everything inlined; runs on code that is not optimised further before, so that LLVM's
 //             loop transformations are checked along with the vectoriser
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/wrap.h"
 #include "abi/cpu_rays.h"
 #include "abi/cpu_texture.h"
 #include "compiler/tensor_call.h"
@@ -372,7 +372,7 @@ void msl_wrap_lanes(Cg *cg) {
     set_constant(cg, "ingot_stack", 64, stack);
     set_constant(cg, "ingot_suspends", 32, suspends);
     set_constant(cg, "ingot_debugged", 32, debugged);
-    cg->frame_stride = suspends ? stack * 32 : 0;
+    cg->loop.frame_stride = suspends ? stack * 32 : 0;
     LLVMValueRef f = build_ingot_thread(cg), lane = LLVMGetParam(f, 1);
     msl_add_attribute(cx, cg->thread, LLVMAttributeFunctionIndex, "alwaysinline", 0);
     LLVMSetLinkage(cg->thread, LLVMInternalLinkage);

@@ -8,7 +8,7 @@
 //             whether the grid is large; codegen/support/group.c computes it and ends with a fence
 // A kernel streams if no thread comes back: no loops, barriers or atomics, and no buffer that is
 // stored to is loaded from.
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/wrap.h"
 
 enum { LINE = 64, MAX_STORES = 4, MAX_INSTRUCTIONS = 100 }; // more arithmetic hides the stores
 

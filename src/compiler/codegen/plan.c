@@ -5,6 +5,7 @@
 //             of its thread function tells (passes/demand.c)
 //   requires  cg->thread optimised and surveyed
 #include "compiler/codegen/plan.h"
+#include "compiler/codegen/wrap.h"
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
 
@@ -164,7 +165,6 @@ MslPlan msl_make_plan(Cg *cg) {
     plan.rows = !plan.shaped && !uses->group && !uses->barrier && !uses->packing && !ordered;
     plan.loose = plan.shaped && !uses->packing && !ordered;
     plan.stream_bytes = msl_nontemporal_bytes(cg);
-    plan.prebuilt = baseline && !ordered && !plan.shaped && cx->width == ABI_SIMD_WIDTH;
     // Baseline code has one version: that for any threads runs them all.
     plan.has_full = plan.shaped ? n_threads >= cx->width : (plan.rows || !uses->plane) && !baseline;
     plan.serves_edges = plan.has_full && n_threads % cx->width == 0;

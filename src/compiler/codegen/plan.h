@@ -15,7 +15,6 @@ typedef struct MslPlan {
     bool has_full;       // a version for whole steps; that for some threads runs the rest
     bool serves_edges;   // the rest is of threadgroups that the grid cuts off, no others
     bool shares_slow;    // full's slow copy, if it has one, is also the version for some threads
-    bool prebuilt;       // baseline code: the loop is an object that is linked to it
     unsigned full_width; // threads of a step of `full`
     unsigned full_rows;  // that they are pieces of, above each other; 1: one behind the other
     uint32_t stream_bytes;

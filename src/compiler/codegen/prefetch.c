@@ -9,7 +9,7 @@
 //   preserves everything: an address may be wrong, since asking never faults
 // The distance is found by going through the address's arithmetic: what is the same in all rounds
 // adds nothing, what the loop counts adds its step.
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/wrap.h"
 #include "compiler/passes/map.h"
 #include <string.h>
 

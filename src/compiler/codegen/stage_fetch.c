@@ -40,12 +40,12 @@ static const char *stage_word(const Cg *cg) { return is_kernel(cg) ? "kernel" : 
 
 // The place of a buffer among those attributes are fetched from.
 static unsigned buffer_place(Cg *cg, uint32_t buffer) {
-    unsigned n = cg->n_vertex_buffers;
+    unsigned n = cg->stage.n_vertex_buffers;
     for (unsigned i = 0; i < n; i++)
-        if (cg->vertex_buffers[i] == buffer) return i;
-    if (n >= sizeof cg->vertex_buffers) msl_fail(&cg->cx, "too many vertex buffers");
-    cg->vertex_buffers[n] = (uint8_t)buffer;
-    cg->n_vertex_buffers++;
+        if (cg->stage.vertex_buffers[i] == buffer) return i;
+    if (n >= sizeof cg->stage.vertex_buffers) msl_fail(&cg->cx, "too many vertex buffers");
+    cg->stage.vertex_buffers[n] = (uint8_t)buffer;
+    cg->stage.n_vertex_buffers++;
     return n;
 }
 

@@ -8,6 +8,7 @@
 //   wrap     vectorise (one version, with a mask), link codegen/support/stage.c
 // requires: cg->thread optimised and surveyed
 #include "compiler/codegen/stage_int.h"
+#include "compiler/codegen/wrap.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -307,9 +308,9 @@ static void lower_sample_query(Cg *cg, LLVMValueRef call) {
 
 // Note what only optimised code tells: whether it discards, has effects, looks at its quad.
 static void note_flags(Cg *cg, bool discards, bool effects) {
-    if (discards) cg->stage_flags |= ABI_STAGE_DISCARD;
-    if (effects) cg->stage_flags |= ABI_STAGE_EFFECTS;
-    if (cg->uses.simd || cg->uses.quads) cg->stage_flags |= ABI_STAGE_QUADS;
+    if (discards) cg->stage.flags |= ABI_STAGE_DISCARD;
+    if (effects) cg->stage.flags |= ABI_STAGE_EFFECTS;
+    if (cg->uses.simd || cg->uses.quads) cg->stage.flags |= ABI_STAGE_QUADS;
 }
 
 void msl_settle_stage(Cg *cg) {
@@ -320,7 +321,7 @@ void msl_settle_stage(Cg *cg) {
         msl_fail(cx, "'%s': threadgroup memory is for kernel functions", cg->fn->name);
     Found queries = collect_if(cg, is_sample_query);
     for (unsigned i = 0; i < queries.n; i++) lower_sample_query(cg, queries.at[i]);
-    if (queries.n) cg->stage_flags |= ABI_STAGE_READS_POSITIONS;
+    if (queries.n) cg->stage.flags |= ABI_STAGE_READS_POSITIONS;
     free(queries.at);
     Found ends = collect_if(cg, is_end), discards = collect_if(cg, is_discard);
     Found effects = collect_if(cg, has_effect), questions = collect_if(cg, is_question);
@@ -450,11 +451,11 @@ void msl_finish_stage_info(Cg *cg) {
     MslContext *cx = &cg->cx;
     const RfFunction *f = cg->fn;
     AbiStageInfo info = {.stage = f->stage,
-                         .flags = cg->stage_flags | (f->early_tests ? ABI_STAGE_EARLY_TESTS : 0),
+                         .flags = cg->stage.flags | (f->early_tests ? ABI_STAGE_EARLY_TESTS : 0),
                          .n_inputs = f->input_rows,
                          .n_outputs = f->output_rows,
-                         .n_vertex_buffers = cg->n_vertex_buffers};
-    memcpy(info.vertex_buffers, cg->vertex_buffers, sizeof cg->vertex_buffers);
+                         .n_vertex_buffers = cg->stage.n_vertex_buffers};
+    memcpy(info.vertex_buffers, cg->stage.vertex_buffers, sizeof cg->stage.vertex_buffers);
     for (uint32_t i = 0; i < f->n_inputs; i++)
         if (msl_condition_holds(cg, f->inputs[i].condition))
             describe_value(f, &f->inputs[i], &info);

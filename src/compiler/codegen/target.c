@@ -4,7 +4,7 @@
 // all of its processors have). AVX-512 vectors are used in full
 // only when both prefer-vector-width and min-legal-vector-width say so; without AVX-512 neither is
 // set. Vectors of SVE are used when the features say how long they are: "+sve,sve-bits=256".
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/gpu.h"
 #include "compiler/frontend/bridge.h"
 #include <elf.h>
 #include <llvm-c/Support.h>
@@ -372,7 +372,7 @@ LLVMMemoryBufferRef msl_emit(Cg *cg) {
     // LLVM's scheduler would put what lower/schedule.c brought together in an order of its own (5x5
     // blur, AVX2: 0.96x, and 1.15x the time to compile). What other kernels gain or lose is not
     // known.
-    bridge_schedule(!cg->filter);
+    bridge_schedule(!cg->loop.filter);
     if (LLVMTargetMachineEmitToMemoryBuffer(cx->machine, cx->module,
                                             assembly ? LLVMAssemblyFile : LLVMObjectFile, &error,
                                             &buffer)) {
@@ -406,9 +406,9 @@ void msl_link(Cg *cg, LLVMMemoryBufferRef buffer, MslKernel *out) {
     } else {
         Objects o = {0};
         add_object(&o, (MslElf){start, n});
-        if (cg->prebuilt_loop)
-            add_object(&o, msl_device_code(cg, cg->uses.barrier ? MSL_DEVICE_BASELINE_WAITING
-                                                                : MSL_DEVICE_BASELINE));
+        if (cg->loop.linked)
+            add_object(&o,
+                       msl_device_code(cg, cg->loop.waits ? MSL_DEVICE_WAITING : MSL_DEVICE_GROUP));
         // Which functions of codegen/support/support.c code needs shows only when it is made.
         if (find_symbol(start, is_missing, &o))
             add_object(&o, msl_device_code(cg, MSL_DEVICE_SUPPORT));

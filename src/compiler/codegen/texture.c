@@ -5,7 +5,7 @@
 //             a texture or an acceleration structure holds is memory of its own, that neither
 //             buffers nor variables share; and turns size queries into loads from AbiTexture
 //   requires  msl_load; the queries: everything inlined
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/gpu.h"
 #include "abi/cpu_kernel.h"
 #include <stdio.h>
 #include <string.h>

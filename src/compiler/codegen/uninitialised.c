@@ -48,13 +48,13 @@ static Value declare(Cg *cg, const char *name, Type *types, unsigned n) {
 }
 
 static uint32_t add_name(Cg *cg, const char *name) {
-    CgName *all = realloc(cg->names, (cg->n_names + 1) * sizeof *all);
+    CgName *all = realloc(cg->report.names, (cg->report.n_names + 1) * sizeof *all);
     if (!all) msl_fail(&cg->cx, "out of memory");
-    cg->names = all;
+    cg->report.names = all;
     size_t n = strlen(name) < sizeof all->text ? strlen(name) : sizeof all->text - 1;
-    memset(&all[cg->n_names], 0, sizeof *all);
-    memcpy(all[cg->n_names].text, name, n);
-    return (uint32_t)cg->n_names++;
+    memset(&all[cg->report.n_names], 0, sizeof *all);
+    memcpy(all[cg->report.n_names].text, name, n);
+    return (uint32_t)cg->report.n_names++;
 }
 
 // Not a parameter ("x.addr"), a value between ("ref.tmp") or one of our own.

@@ -17,6 +17,7 @@
 // Not checked together: addresses that are the same for all threads (their loads must stay uniform
 // values: a branch the whole step takes), variables of the thread, copies.
 #include "compiler/codegen/validate_int.h"
+#include "compiler/codegen/gpu.h"
 #include <llvm-c/DebugInfo.h>
 #include <stdlib.h>
 #include <string.h>

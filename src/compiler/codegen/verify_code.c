@@ -17,6 +17,18 @@ static uint64_t times(uint64_t a, uint64_t b) {
 }
 
 // Returns an upper limit of its size, MAX_BYTES + 1 for one that is too large.
+// A size as the map keeps it: 8 bits and a power of two, rounded up, by less than a hundredth for
+// each structure that another is in.
+static int size_code(uint64_t bytes) {
+    int power = 0;
+    while (bytes >> power > 255) power++;
+    uint64_t mantissa = (bytes + ((uint64_t)1 << power) - 1) >> power;
+    if (mantissa > 255) mantissa = 128, power++;
+    return power << 8 | (int)mantissa;
+}
+
+static uint64_t size_of_code(int code) { return (uint64_t)(code & 255) << (code >> 8); }
+
 static uint64_t verify_type(Verify *v, LLVMTypeRef t, int depth) {
     uint64_t bytes = 0, n;
     if (depth > MAX_DEPTH) msl_refuse(v, "types too deep within each other", NULL);
@@ -46,7 +58,7 @@ static uint64_t verify_type(Verify *v, LLVMTypeRef t, int depth) {
     default: msl_refuse(v, "a type that Metal does not have", NULL);
     }
     int known = msl_map_get(&v->seen, t); // or a structure of structures takes for ever
-    if (known >= 0) return (uint64_t)1 << known;
+    if (known >= 0) return size_of_code(known);
     bool is_function = LLVMGetTypeKind(t) == LLVMFunctionTypeKind;
     if (is_function ? LLVMIsFunctionVarArg(t) : LLVMIsOpaqueStruct(t))
         msl_refuse(v, "a type that Metal does not have", NULL);
@@ -59,10 +71,9 @@ static uint64_t verify_type(Verify *v, LLVMTypeRef t, int depth) {
     for (uint64_t i = 0; i < n && bytes <= MAX_BYTES; i++)
         bytes += verify_type(v, members[i], depth + 1) + MSL_MAX_ALIGNMENT;
     if (is_function) verify_type(v, LLVMGetReturnType(t), depth + 1);
-    int power = 0;
-    while (!is_function && ((uint64_t)1 << power) < bytes) power++;
-    msl_map_put(&v->cg->cx, &v->arena, &v->seen, t, power);
-    return (uint64_t)1 << power;
+    int code = size_code(is_function ? 0 : bytes);
+    msl_map_put(&v->cg->cx, &v->arena, &v->seen, t, code);
+    return size_of_code(code);
 }
 
 void msl_verify_type(Verify *v, LLVMTypeRef t) {

@@ -139,9 +139,9 @@ static uint32_t add_access(Watch *w, Value i, CpuSiteKind kind, unsigned flags, 
     s->n_bytes = (uint32_t)bytes;
     if (r->space != ABI_SPACE_THREADGROUP || r->slot != UINT32_MAX || !r->value) return id;
     s->at = (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(r->value, 0));
-    for (size_t k = 0; k < cg->n_variables; k++)
-        if (cg->variables[k].at == s->at)
-            memcpy(s->name, cg->variables[k].name, sizeof cg->variables[k].name);
+    for (size_t k = 0; k < cg->report.n_variables; k++)
+        if (cg->report.variables[k].at == s->at)
+            memcpy(s->name, cg->report.variables[k].name, sizeof cg->report.variables[k].name);
     return id;
 }
 
@@ -465,7 +465,7 @@ static void watch_uninitialised(Watch *w, Value i) {
     Value bad = LLVMGetOperand(i, 0);
     if (!is_no(bad)) {
         size_t name = (size_t)LLVMConstIntGetZExtValue(LLVMGetOperand(i, 1));
-        uint32_t site = add_site(w, i, CPU_SITE_UNWRITTEN, 0, cg->names[name].text);
+        uint32_t site = add_site(w, i, CPU_SITE_UNWRITTEN, 0, cg->report.names[name].text);
         Block before = LLVMGetInstructionParent(i), rest = bridge_split_before(i),
               tell = LLVMAppendBasicBlockInContext(cx->llvm, cg->thread, "tell");
         LLVMMoveBasicBlockAfter(tell, before);

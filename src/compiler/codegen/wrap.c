@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// wrap.c: vectorised versions of the thread function -> ingot_kernel (codegen/support/group.c).
-//   purpose   define what group.c leaves open: ingot_full and ingot_some (or, for kernels with
-//             barriers, the coroutines ingot_full_start and ingot_some_start) and its constants
+// wrap.c: vectorised versions of the thread function -> what the loop over threadgroups runs.
+//   purpose   define what codegen/support/group.c and steps.c leave open: ingot_full and ingot_some
+//             (or, for kernels with barriers, the coroutines ingot_full_start and ingot_some_start)
+//             and what they are told (compiler/group_loop.h)
 //   requires  cg->thread optimised and surveyed; plan.c has decided which versions there are
 // Slots are read from the launch in each version; the loads are marked invariant, so that LLVM
 // hoists them out of the group loop although the kernel's own stores might alias them as far as it
 // knows.
 #include "compiler/codegen/plan.h"
+#include "compiler/codegen/wrap.h"
 #include "abi/cpu_kernel.h"
+#include "compiler/group_loop.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +65,7 @@ LLVMValueRef msl_define(Cg *cg, const char *name, const char *file, LLVMValueRef
 //   (launch, memory, gx, gy, gz, sx, sy, sz, first[, mask][, frame or large])
 static LLVMValueRef define_version(Cg *cg, const char *name, LLVMValueRef simd, bool has_mask) {
     MslContext *cx = &cg->cx;
-    LLVMValueRef args[300], f = msl_define(cg, name, "group.c", args);
+    LLVMValueRef args[300], f = msl_define(cg, name, "steps.c", args);
     unsigned n = cg->fn->n_slots;
     args[n++] = LLVMGetParam(f, 1);
     args[n++] = LLVMGetParam(f, 0);
@@ -155,54 +158,73 @@ static void vectorise_versions(Cg *cg, const MslPlan *plan, Versions *v) {
     msl_verify_ours(cx, "vectorise");
 }
 
-static void tell_loop(Cg *cg, const char *name, LLVMValueRef value) {
-    LLVMValueRef g = LLVMAddGlobal(cg->cx.module, LLVMTypeOf(value), name);
-    LLVMSetInitializer(g, value);
+// What the loop over threadgroups asks of the code. It is compiled, and this tells it all.
+static void tell_loop(Cg *cg, const MslPlan *plan) {
+    MslContext *cx = &cg->cx;
+    const LoopPlan loop = {
+        .shape = {cx->shape[0], cx->shape[1], cx->shape[2]},
+        .loose = plan->loose,
+        .rows = plan->rows,
+        .shuffles = (cg->request->watch & MSL_WATCH_ORDER) != 0,
+        .width = cx->width,
+        .full_width = plan->full_width,
+        .has_full = plan->has_full,
+        .suspends = plan->suspends,
+        .full_suspends = plan->full_suspends,
+        .stream_bytes = plan->stream_bytes,
+        .stride = cg->loop.frame_stride,
+    };
+    cg->loop.waits = loop.suspends || loop.shuffles;
+    LLVMValueRef bytes = LLVMConstStringInContext2(cx->llvm, (const char *)&loop, sizeof loop, 1);
+    LLVMValueRef g = LLVMAddGlobal(cx->module, LLVMTypeOf(bytes), LOOP_SYMBOL);
+    LLVMSetInitializer(g, bytes);
     LLVMSetGlobalConstant(g, 1);
+    LLVMSetAlignment(g, 8);
     LLVMSetVisibility(g, LLVMHiddenVisibility);
 }
 
-// What the object of group.c asks of the code.
-static void declare_for_loop(Cg *cg, const MslPlan *plan) {
+// A function that the loop over threadgroups calls: (launch, memory, gx, gy, gz, sx, sy, sz, first
+// [, mask][, frame]).
+static void declare_step(Cg *cg, const char *name, bool has_mask, bool has_frame) {
     MslContext *cx = &cg->cx;
     LLVMTypeRef types[11] = {msl_ptr(cx), msl_ptr(cx)};
-    for (int i = 2; i < 10; i++) types[i] = msl_int(cx, 32);
-    types[10] = msl_ptr(cx);
-    LLVMAddFunction(
-        cx->module, plan->suspends ? MSL_SOME_START_SYMBOL : MSL_SOME_SYMBOL,
-        LLVMFunctionType(LLVMVoidTypeInContext(cx->llvm), types, plan->suspends ? 11 : 10, 0));
-    if (!plan->suspends) tell_loop(cg, "ingot_rows", msl_const(cx, 32, plan->rows));
+    unsigned n = 2, n_numbers = has_mask ? 8 : 7;
+    for (unsigned i = 0; i < n_numbers; i++) types[n++] = msl_int(cx, 32);
+    if (has_frame) types[n++] = msl_ptr(cx);
+    if (LLVMGetNamedFunction(cx->module, name)) return;
+    LLVMAddFunction(cx->module, name,
+                    LLVMFunctionType(LLVMVoidTypeInContext(cx->llvm), types, n, 0));
 }
 
-static void link_group_loop(Cg *cg, const MslPlan *plan) {
+// The loop over the steps of the version for all threads, if they run one after the other.
+static void link_steps(Cg *cg, const MslPlan *plan) {
     MslContext *cx = &cg->cx;
-    if (plan->prebuilt) {
-        declare_for_loop(cg, plan);
-        return;
-    }
-    bool shuffled = cg->request->watch & MSL_WATCH_ORDER;
-    msl_link_device_code(cg, shuffled         ? MSL_DEVICE_SHUFFLED
-                             : plan->suspends ? MSL_DEVICE_WAITING
-                             : plan->rows     ? MSL_DEVICE_ROWS
-                                              : MSL_DEVICE_STEPS);
     LLVMValueRef shape[3];
+    msl_link_device_code(cg, plan->rows ? MSL_DEVICE_ROWS : MSL_DEVICE_STEPS);
     for (int d = 0; d < 3; d++) shape[d] = msl_const(cx, 32, cx->shape[d]);
     set_constant(cg, "ingot_shape", LLVMConstArray2(msl_int(cx, 32), shape, 3));
-    const struct {
-        const char *name;
-        uint32_t value;
-    } constants[] = {
-        {"ingot_width", cx->width},
-        {"ingot_full_width", plan->full_width},
-        {"ingot_full_rows", plan->full_rows},
-        {"ingot_has_full", plan->has_full},
-        {"ingot_loose", plan->loose},
-        {"ingot_suspends", plan->suspends},
-        {"ingot_full_suspends", plan->full_suspends},
-        {"ingot_stream_bytes", plan->stream_bytes},
-    };
-    for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
-        set_constant(cg, constants[i].name, msl_const(cx, 32, constants[i].value));
+    set_constant(cg, "ingot_full_width", msl_const(cx, 32, plan->full_width));
+    set_constant(cg, "ingot_full_rows", msl_const(cx, 32, plan->full_rows));
+}
+
+// Functions of the group loop: what it calls, and the loop over steps that is part of the code.
+// All exist before anything is inlined: LLVM deletes an internal function nobody calls.
+static void define_versions(Cg *cg, const MslPlan *plan, Versions *v) {
+    if (v->full && plan->full_suspends) declare_step(cg, LOOP_FULL_START_SYMBOL, false, true);
+    if (v->full && !plan->full_suspends) link_steps(cg, plan);
+    const char *some = plan->suspends ? LOOP_SOME_START_SYMBOL : LOOP_SOME_SYMBOL;
+    declare_step(cg, some, true, plan->suspends);
+    if (v->full)
+        v->full = define_version(
+            cg, plan->full_suspends ? LOOP_FULL_START_SYMBOL : LOOP_FULL_SYMBOL, v->full, false);
+    v->some = define_version(cg, some, v->some, true);
+    if (v->full) msl_add_text_attribute(&cg->cx, v->some, MSL_EDGES, "");
+    LLVMValueRef called[] = {v->some, plan->full_suspends ? v->full : NULL};
+    for (size_t i = 0; i < sizeof called / sizeof *called; i++) {
+        if (!called[i]) continue;
+        LLVMSetLinkage(called[i], LLVMExternalLinkage);
+        LLVMSetVisibility(called[i], LLVMHiddenVisibility);
+    }
 }
 
 void msl_wrap(Cg *cg) {
@@ -213,23 +235,10 @@ void msl_wrap(Cg *cg) {
     msl_vectorise_callees(cg);
     cx->local = true;
     const MslPlan plan = msl_make_plan(cg);
-    cg->prebuilt_loop = plan.prebuilt;
-    cg->filter = plan.full_rows == MSL_FILTER_ROWS;
+    cg->loop.linked = true;
+    cg->loop.filter = plan.full_rows == MSL_FILTER_ROWS;
     vectorise_versions(cg, &plan, &v);
-    link_group_loop(cg, &plan);
-    // All exist before anything is inlined: LLVM deletes an internal function nobody calls.
-    if (v.full)
-        v.full = define_version(cg, plan.full_suspends ? "ingot_full_start" : "ingot_full", v.full,
-                                false);
-    v.some =
-        define_version(cg, plan.suspends ? MSL_SOME_START_SYMBOL : MSL_SOME_SYMBOL, v.some, true);
-    if (plan.prebuilt) {
-        LLVMSetLinkage(v.some, LLVMExternalLinkage);
-        LLVMSetVisibility(v.some, LLVMHiddenVisibility);
-    }
-    if (v.full) msl_add_text_attribute(cx, v.some, MSL_EDGES, "");
-    LLVMValueRef loop = LLVMGetNamedFunction(cx->module, "run_some"); // small ones are part of it
-    if (loop && plan.serves_edges) msl_add_text_attribute(cx, loop, MSL_EDGES, "");
+    define_versions(cg, &plan, &v);
     if (uses->barrier || plan.stream_bytes) msl_run_passes(cx, NULL, "always-inline");
     if (plan.stream_bytes && v.full) {
         // Masked stores become plain ones.
@@ -245,11 +254,7 @@ void msl_wrap(Cg *cg) {
         msl_make_coroutines(cg, versions, plan.full_suspends ? 2 : 1);
         msl_split_coroutines(cg);
     }
-    LLVMValueRef stride = msl_const(cx, 64, cg->frame_stride);
-    if (!plan.prebuilt)
-        set_constant(cg, "ingot_stride", stride);
-    else if (plan.suspends)
-        tell_loop(cg, "ingot_stride", stride);
+    tell_loop(cg, &plan);
 }
 
 void msl_finish_info(Cg *cg) {
@@ -263,11 +268,12 @@ void msl_finish_info(Cg *cg) {
     CpuKernelInfo info = {.abi = ABI_VERSION,
                           .flags = flags,
                           .width = cx->width,
-                          .n_slots = cg->fn->n_slots + cg->n_vertex_buffers,
+                          .n_slots = cg->fn->n_slots + cg->stage.n_vertex_buffers,
                           .shape = {cx->shape[0], cx->shape[1], cx->shape[2]},
                           .threadgroup_bytes = cg->threadgroup_bytes,
-                          .frame_stride = lanes ? cg->frame_stride
-                                                : cg->frame_stride * (ABI_SIMD_WIDTH / cx->width),
+                          .frame_stride =
+                              lanes ? cg->loop.frame_stride
+                                    : cg->loop.frame_stride * (ABI_SIMD_WIDTH / cx->width),
                           .stack_bytes = cg->private_bytes * (lanes ? 1 : cx->width)};
     LLVMValueRef bytes = LLVMConstStringInContext2(cx->llvm, (const char *)&info, sizeof info, 1);
     LLVMValueRef g = LLVMAddGlobal(cx->module, LLVMTypeOf(bytes), CPU_KERNEL_INFO_SYMBOL);

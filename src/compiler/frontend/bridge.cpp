@@ -537,13 +537,14 @@ struct SpaceChecker : RecursiveASTVisitor<SpaceChecker> {
                           "lambda expressions need Metal 3.2");
         return true;
     }
-    // Only braces may give a vector fewer components than it has.
+    // Braces may give a vector fewer components than it has. Apple's compiler takes it without
+    // them, too.
     bool VisitCXXConstructExpr(CXXConstructExpr *e) {
         const FunctionDecl *f = e->getConstructor(), *t = f->getTemplateInstantiationPattern();
         if (!e->isListInitialization() && annotated(t ? t : f, {"msl.braces"}) &&
             !bridge_in_system(&job, e->getBeginLoc().getRawEncoding()))
-            bridge_report(&job, 3, e->getBeginLoc().getRawEncoding(),
-                          "too few components in the constructor of a vector");
+            bridge_report(&job, 2, e->getBeginLoc().getRawEncoding(),
+                          "too few components in the constructor of a vector: the others are 0");
         return true;
     }
     bool VisitFieldDecl(FieldDecl *f) {
@@ -1203,6 +1204,11 @@ template <class Base> struct Action : Base {
         s.PP.EnterMainSourceFile();
         if (ExternalASTSource *x = s.Context.getExternalSource())
             x->StartTranslationUnit(&consumer);
+        // Clang's dialect has these built in; in Metal they are names like others.
+        for (const char *name :
+             {"to_global", "to_local", "to_private", "read_pipe", "write_pipe", "enqueue_kernel"})
+            if (IdentifierInfo *ii = s.PP.getIdentifierInfo(name); ii->getBuiltinID())
+                ii->clearBuiltinID();
         std::vector<Token> tokens;
         std::vector<MslToken> plain;
         lexAll(job, s.PP, tokens, plain);

@@ -3,6 +3,7 @@
 // is read from the lists of uses: a module has far fewer of them than operands. LLVM's own
 // functions are left out: nothing asks for those.
 #include "compiler/frontend/call_graph.h"
+#include "base/array.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,14 +40,9 @@ static bool add_node(Graph *g, LLVMValueRef v) {
 
 static void add_edge(Edges *e, uint32_t from, uint32_t to) {
     if (from == NONE) return;
-    if (e->n == e->capacity) {
-        size_t capacity = e->capacity ? e->capacity * 2 : 1024;
-        Edge *at = realloc(e->at, capacity * sizeof *at);
-        if (!at) {
-            e->failed = true;
-            return;
-        }
-        e->at = at, e->capacity = capacity;
+    if (!array_reserve(&e->at, &e->capacity, e->n + 1)) {
+        e->failed = true;
+        return;
     }
     e->at[e->n++] = (Edge){from, to};
 }

@@ -3,22 +3,15 @@
 // An error inside our headers moves to the user's line that led there; notes about our headers'
 // insides are left out.
 #include "compiler/frontend/frontend_int.h"
+#include "base/array.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 void diagnose_take(Diagnoser *g, const MslDiagnostic *d, const char *shown, size_t n_shown) {
-    if (g->n == g->capacity) {
-        size_t capacity = g->capacity ? g->capacity * 2 : 16;
-        MslDiagnostic *list = realloc(g->list, capacity * sizeof *list);
-        if (list) g->list = list;
-        size_t *ends = realloc(g->ends, capacity * sizeof *ends);
-        if (ends) g->ends = ends;
-        if (!list || !ends) {
-            g->failed = true;
-            return;
-        }
-        g->capacity = capacity;
+    if (!array_more(&g->list, g->n) || !array_more(&g->ends, g->n)) {
+        g->failed = true;
+        return;
     }
     char *file = strdup(d->file), *text = strdup(d->message);
     if (!file || !text) {

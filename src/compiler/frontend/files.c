@@ -3,6 +3,7 @@
 // for it and however many rounds there are: the answer may have come from another process, and what
 // was hashed for the cache is then what was compiled.
 #include "base/blob.h"
+#include "base/array.h"
 #include "compiler/frontend/frontend_int.h"
 #include <stdlib.h>
 #include <string.h>
@@ -21,12 +22,7 @@ static FoundFile *lookup(const Found *f, const char *path) {
 static FoundFile *ask(Found *f, const char *path) {
     FoundFile *file = lookup(f, path);
     if (file) return file;
-    if (f->n == f->capacity) {
-        size_t capacity = f->capacity ? f->capacity * 2 : 64;
-        FoundFile *at = realloc(f->at, capacity * sizeof *at);
-        if (!at) return NULL;
-        f->at = at, f->capacity = capacity;
-    }
+    if (!array_reserve(&f->at, &f->capacity, f->n + 1)) return NULL;
     file = &f->at[f->n];
     *file = (FoundFile){.path = strdup(path)};
     if (!file->path) return NULL;

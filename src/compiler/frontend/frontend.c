@@ -3,6 +3,7 @@
 // prelude, runs Clang through the bridge, repeats with repairs where an error asked for one
 // (bounded), and assembles the result: bitcode, reflection, diagnostics, files read.
 #include "compiler/frontend/frontend_int.h"
+#include "base/array.h"
 #include "base/blob.h"
 #include "compiler/frontend/shares.h"
 #include <stdlib.h>
@@ -82,14 +83,9 @@ static void on_file(void *context, const char *path, bool system) {
     if (!bytes) return; // in memory
     for (size_t i = 0; i < r->n_files; i++)
         if (strcmp(r->files[i].path, path) == 0) return;
-    if (r->n_files == r->capacity_files) {
-        size_t capacity = r->capacity_files ? r->capacity_files * 2 : 16;
-        MslFileRead *files = realloc(r->files, capacity * sizeof *files);
-        if (!files) {
-            r->failed = true;
-            return;
-        }
-        r->files = files, r->capacity_files = capacity;
+    if (!array_reserve(&r->files, &r->capacity_files, r->n_files + 1)) {
+        r->failed = true;
+        return;
     }
     MslFileRead *file = &r->files[r->n_files];
     file->path = strdup(path);
@@ -210,14 +206,6 @@ static void take_result(Round *r, bool ok, MslLibrary *out) {
     if (!ok && g->n_errors == 0)
         text_add(&g->log, r->failed ? "error: out of memory\n"
                                     : "error: the compiler stopped without a reason\n");
-    for (size_t i = 0; !ok && r->bare && i < g->n; i++)
-        if (strstr(g->list[i].message, "unknown type name") ||
-            strstr(g->list[i].message, "undeclared identifier") ||
-            strstr(g->list[i].message, "expected namespace name")) {
-            text_add(&g->log, "note: no header of the Metal library is included; '#include "
-                              "<metal_stdlib>' declares all of it\n");
-            break;
-        }
     out->ok = ok;
     out->log = text_take(&g->log);
     out->diagnostics = g->list, out->n_diagnostics = g->n;
@@ -247,6 +235,8 @@ bool msl_frontend(const MslSource *given, MslLibrary *out) {
     Found found = {.files = given->files};
     Options dialect = {.arena = &arena};
     bool ok = false, alone = !given->processes, bare = !given->text || !may_include(given);
+    bool whole =
+        false; // bare was not enough: Apple's compiler knows the library without its headers
     *out = (MslLibrary){0};
     if (!source.name || !*source.name) source.name = "program_source";
     if (!source.stdlib_dir) {
@@ -258,15 +248,20 @@ bool msl_frontend(const MslSource *given, MslLibrary *out) {
     for (int i = 0; i < MAX_ROUNDS; i++) {
         Round r = {.source = &source, .repairs = &repairs, .found = &found, .bare = bare};
         r.may_be_short = i < SHORT_ROUNDS;
-        r.alone = alone;
+        r.alone = alone, r.library = whole;
         r.diagnoser.version = version_asked(&source);
         ok = !dialect.failed && run_round(&r, &dialect, pch);
-        bool no_library = !ok && !r.failed && !bare && !r.library && r.diagnoser.n_errors == 0;
+        bool no_library =
+            !ok && !r.failed && !bare && !whole && !r.library && r.diagnoser.n_errors == 0;
+        bool bare_fails = !ok && bare && !r.learnt && r.diagnoser.n_errors;
         bool gave_up = !ok && r.shares.n && !r.learnt; // what is wrong, one process tells
         bool again = !ok && !r.failed && i + 1 < MAX_ROUNDS &&
-                     (r.learnt || no_library || gave_up || (pch && r.diagnoser.broken_prelude));
+                     (r.learnt || no_library || bare_fails || gave_up ||
+                      (pch && r.diagnoser.broken_prelude));
         alone |= gave_up || i + 3 >= MAX_ROUNDS;
         if (no_library) bare = true, pch = pch_find(&source, &dialect, true, &arena);
+        if (bare_fails)
+            bare = false, whole = true, pch = pch_find(&source, &dialect, false, &arena);
         if (pch && r.diagnoser.broken_prelude) {
             pch_discard(pch);
             pch = NULL;

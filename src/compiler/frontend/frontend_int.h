@@ -64,7 +64,7 @@ unsigned version_of_attribute(const char *name);
 // What to say instead of "undeclared" when a name is of a later version, malloc'd; else NULL.
 char *version_reason(const char *message, unsigned version);
 
-// ---- words.c: Clang's words -> Metal's. NULL without memory ----
+// ---- diagnostic_text.c: Clang's words -> Metal's. NULL without memory ----
 char *words_metal(const char *message);
 
 // ---- reflect_build.c ----
@@ -179,7 +179,7 @@ bool reflect_is_intersection_input(const BridgeDecl *p); // not one of its buffe
 typedef struct Diagnoser {
     MslDiagnostic *list;
     size_t *ends; // of each in the log
-    size_t n, capacity, n_errors;
+    size_t n, n_errors;
     Text log;
     char *pending; // error inside our headers, waiting for a note that names the user's line
     char pending_at[512];

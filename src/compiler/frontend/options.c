@@ -60,11 +60,15 @@ void options_dialect(Options *o, const MslSource *source) {
         "-U__OPENCL_CPP_VERSION__",
         "-U__OPENCL_VERSION__",
         "-U__OPENCL_C_VERSION__",
+        "-U__cplusplus",
+        "-Wno-builtin-macro-redefined",
     };
     uint32_t v = source->language_version ? source->language_version : (4u << 16);
     PUSH_ALL(o, fixed);
     options_push(
         o, arena_format(o->arena, "-D__METAL_VERSION__=%u", (v >> 16) * 100 + (v & 0xffff) * 10));
+    // Apple: Metal 1 to 3 are based on C++14, Metal 4 on C++17.
+    options_push(o, v < (4u << 16) ? "-D__cplusplus=201402L" : "-D__cplusplus=201703L");
     options_push(o, "-D__METAL__=1");
     options_push(o, "-D__METAL_MACOS__=1");
     if (source->math_mode != MSL_MATH_SAFE) {

@@ -7,6 +7,7 @@
 // read only if it matches (Clang trusts what it maps). Built under another name and renamed, so any
 // number of processes may do it at once.
 #include "abi/compiler_id.h"
+#include "base/array.h"
 #include "base/files.h"
 #include "base/sha256.h"
 #include "compiler/frontend/frontend_int.h"
@@ -67,12 +68,7 @@ static void free_headers(Headers *h) {
 }
 
 static bool add_header(Headers *h, char *path, const struct stat *st) {
-    if (h->n == h->capacity) {
-        size_t capacity = h->capacity ? h->capacity * 2 : 256;
-        Header *more = realloc(h->at, capacity * sizeof *more);
-        if (!more) return false;
-        h->at = more, h->capacity = capacity;
-    }
+    if (!array_reserve(&h->at, &h->capacity, h->n + 1)) return false;
     h->at[h->n++] = (Header){
         path, {(uint64_t)st->st_size, (uint64_t)st->st_mtim.tv_sec, (uint64_t)st->st_mtim.tv_nsec}};
     return true;

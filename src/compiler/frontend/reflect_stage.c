@@ -34,6 +34,7 @@ typedef enum Shape { // types a role may have
     FLOAT23,
     UINT2, // uint2 or ushort2
     STRUCTURE,
+    BETWEEN, // stages: ANY, or a bool
 } Shape;
 
 static const struct {
@@ -131,6 +132,7 @@ static bool fits(uint8_t shape, uint32_t scalar, uint32_t n, bool array) {
     case ANY:
         return scalar && scalar != DT_BOOL && scalar != DT_LONG && scalar != DT_ULONG &&
                scalar != DT_BFLOAT;
+    case BETWEEN: return scalar == DT_BOOL || fits(ANY, scalar, n, array);
     case FLOAT4: return scalar == DT_FLOAT && n == 4;
     case FLOAT1:
     case FLOATS: return scalar == DT_FLOAT && n == 1;
@@ -313,7 +315,8 @@ static void add_leaf(Side *s, const BridgeDecl *d, uint32_t type, uint32_t param
             set_role(s, v, which, a);
         } else if (is_hint(a->name)) {
             set_hint(s, v, a);
-        } else if (which < 0 || roles[which].role != RF_ATTRIBUTE || s->where != VERTEX_OUT) {
+        } else if (which < 0 || roles[which].role != RF_ATTRIBUTE ||
+                   !(s->where & (VERTEX_OUT | FRAGMENT_IN))) {
             reflect_report(s->job, a->location,
                            "'%s' attribute cannot be applied to %s of a %s function", a->name,
                            thing(s), stage_name(s));
@@ -355,7 +358,7 @@ static void add_leaf(Side *s, const BridgeDecl *d, uint32_t type, uint32_t param
         return;
     }
     check_hints(s, d, v, scalar);
-    bool ok = fits(k >= 0 ? roles[k].shape : ANY, scalar, n, array);
+    bool ok = fits(k >= 0 ? roles[k].shape : BETWEEN, scalar, n, array);
     if (ok && v->role == RF_CLIP_DISTANCE) ok = count >= 1 && count <= ABI_MAX_CLIP;
     if (!ok) {
         if (k < 0)
@@ -539,8 +542,10 @@ static void add_parameter(Side *s, const BridgeDecl *p, uint32_t ordinal, uint32
     if ((*stage_ins)++)
         reflect_report(s->job, stage_in->location, "%s function '%s' has more than one 'stage_in'",
                        stage_name(s), s->f->name);
+    uint32_t n;
+    bool one = s->where == FRAGMENT_IN && rf_scalar_of(s->b->lib->types[p->type].data_type, &n);
     if (s->b->infos[p->type].kind != BRIDGE_TYPE_RECORD &&
-        !is_control_points(&s->b->infos[p->type])) {
+        !is_control_points(&s->b->infos[p->type]) && !one) {
         reflect_report(s->job, stage_in->location,
                        "type '%s' is not valid for attribute 'stage_in': it must be a structure",
                        s->b->lib->types[p->type].name);

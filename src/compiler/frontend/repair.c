@@ -10,27 +10,23 @@
 //   make()[i], make().f(): the object of overloads for several address spaces, which Clang does not
 //   place anywhere                                       -> __msl_lv(make())[i]
 #include "compiler/frontend/frontend_int.h"
+#include "base/array.h"
 #include "compiler/frontend/token_kinds.h"
 #include <stdlib.h>
 #include <string.h>
 
-static bool add(Repairs *r, RepairKind kind, uint32_t begin, uint32_t end, uint32_t op) {
+static bool add_repair(Repairs *r, RepairKind kind, uint32_t begin, uint32_t end, uint32_t op) {
     if (!begin || !end) return false;
     for (size_t i = 0; i < r->n; i++)
         if (r->at[i].kind == kind && r->at[i].range.begin == begin && r->at[i].range.end == end)
             return false;
-    if (r->n == r->capacity) {
-        size_t capacity = r->capacity ? r->capacity * 2 : 16;
-        Repair *at = realloc(r->at, capacity * sizeof *at);
-        if (!at) return false;
-        r->at = at, r->capacity = capacity;
-    }
+    if (!array_reserve(&r->at, &r->capacity, r->n + 1)) return false;
     r->at[r->n++] = (Repair){kind, {begin, end}, op};
     return true;
 }
 
 bool repairs_add(Repairs *r, const Repair *x) {
-    return add(r, x->kind, x->range.begin, x->range.end, x->op);
+    return add_repair(r, x->kind, x->range.begin, x->range.end, x->op);
 }
 
 // Whether both vectors of the message, (vector of 8 'half' values), have as many elements.
@@ -45,32 +41,32 @@ bool repairs_learn(Repairs *r, const BridgeDiagnostic *d) {
     bool learnt = false;
     if (d->in_system || r->n > 4096) return false;
     if (d->kind == BRIDGE_DIAG_COND_OPERANDS && d->n_ranges >= 2) {
-        learnt |= add(r, REPAIR_BY_VALUE, d->ranges[0].begin, d->ranges[0].end, 0);
-        learnt |= add(r, REPAIR_BY_VALUE, d->ranges[1].begin, d->ranges[1].end, 0);
+        learnt |= add_repair(r, REPAIR_BY_VALUE, d->ranges[0].begin, d->ranges[0].end, 0);
+        learnt |= add_repair(r, REPAIR_BY_VALUE, d->ranges[1].begin, d->ranges[1].end, 0);
     } else if (d->kind == BRIDGE_DIAG_BAD_CAST && d->n_ranges >= 1) {
         const BridgeRange *last = &d->ranges[d->n_ranges - 1];
         if (strstr(d->message, "__bf16") && strstr(d->message, "half"))
-            learnt |= add(r, REPAIR_THROUGH_FLOAT, last->begin, last->end, 0);
+            learnt |= add_repair(r, REPAIR_THROUGH_FLOAT, last->begin, last->end, 0);
     } else if (d->kind == BRIDGE_DIAG_VECTOR_CAST && d->n_ranges >= 1) {
         const BridgeRange *last = &d->ranges[d->n_ranges - 1];
         if (has_equal_counts(d->message))
-            learnt |= add(r, REPAIR_CONVERT, last->begin, last->end, 0);
+            learnt |= add_repair(r, REPAIR_CONVERT, last->begin, last->end, 0);
     } else if (d->kind == BRIDGE_DIAG_BAD_OPERANDS && d->n_ranges >= 2 &&
                strstr(d->message, "pseudo-object")) {
-        learnt |= add(r, REPAIR_COMPOUND, d->ranges[0].begin, d->ranges[1].end, d->location);
+        learnt |= add_repair(r, REPAIR_COMPOUND, d->ranges[0].begin, d->ranges[1].end, d->location);
     } else if (d->kind == BRIDGE_DIAG_BAD_OPERANDS && d->n_ranges >= 2) {
-        learnt |= add(r, REPAIR_BY_VALUE, d->ranges[0].begin, d->ranges[0].end, 0);
-        learnt |= add(r, REPAIR_BY_VALUE, d->ranges[1].begin, d->ranges[1].end, 0);
+        learnt |= add_repair(r, REPAIR_BY_VALUE, d->ranges[0].begin, d->ranges[0].end, 0);
+        learnt |= add_repair(r, REPAIR_BY_VALUE, d->ranges[1].begin, d->ranges[1].end, 0);
     } else if (d->kind == BRIDGE_DIAG_BAD_OPERAND && d->n_ranges >= 1) {
         // -v.xy: the range is the whole expression, the operand starts behind the operator
         bool prefix = d->ranges[0].begin == d->location;
-        learnt |= add(r, prefix ? REPAIR_OPERAND : REPAIR_BY_VALUE, d->ranges[0].begin,
-                      d->ranges[0].end, 0);
+        learnt |= add_repair(r, prefix ? REPAIR_OPERAND : REPAIR_BY_VALUE, d->ranges[0].begin,
+                             d->ranges[0].end, 0);
     } else if (d->kind == BRIDGE_DIAG_AMBIGUOUS_OPERATOR && d->n_ranges >= 1 &&
                (strstr(d->message, "'[]'") || strstr(d->message, "'()'"))) {
-        learnt |= add(r, REPAIR_OBJECT, d->ranges[0].begin, d->ranges[0].end, 0);
+        learnt |= add_repair(r, REPAIR_OBJECT, d->ranges[0].begin, d->ranges[0].end, 0);
     } else if (d->kind == BRIDGE_DIAG_AMBIGUOUS_MEMBER && d->n_ranges >= 1) {
-        learnt |= add(r, REPAIR_OBJECT, d->ranges[0].begin, d->location, d->location);
+        learnt |= add_repair(r, REPAIR_OBJECT, d->ranges[0].begin, d->location, d->location);
     }
     return learnt;
 }

@@ -8,11 +8,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,23 +32,42 @@ static void limit_memory(uint32_t n_parts) {
     setrlimit(RLIMIT_AS, &r);
 }
 
+// In a part: ends it when the first process closes its end of the pipe, or is gone. Confined, the
+// first could not send a signal.
+static void *end_with_the_first(void *shares) {
+    const Shares *s = shares;
+    char byte;
+    while (read(s->alive[0], &byte, 1) < 0 && errno == EINTR) {
+    }
+    _exit(1);
+}
+
+static bool begin_part(Shares *s, uint32_t n_parts, uint32_t number, int answer) {
+    pthread_attr_t attributes;
+    pthread_t thread;
+    close(s->alive[1]);
+    s->n = n_parts, s->number = number;
+    s->part[number].fd = answer;
+    if (pthread_attr_init(&attributes)) return false;
+    pthread_attr_setstacksize(&attributes, 65536);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    int failed = pthread_create(&thread, &attributes, end_with_the_first, s);
+    pthread_attr_destroy(&attributes);
+    limit_memory(n_parts);
+    return !failed;
+}
+
 bool shares_begin(Shares *s, size_t n, const Diagnoser *g, const Repairs *repairs) {
     size_t parts = n / KERNELS_OF_A_SHARE;
-    if (parts < 2) return false;
-    const pid_t first = getpid();
+    if (parts < 2 || pipe2(s->alive, O_CLOEXEC)) return false;
     if (parts > MAX_SHARES) parts = MAX_SHARES;
     for (uint32_t i = 1; i <= parts; i++) {
         int ends[2];
         bool piped = !pipe2(ends, O_CLOEXEC);
         pid_t pid = piped ? fork() : -1;
         if (pid == 0) {
-            // The first process ends, for whatever reason: so does this one.
-            prctl(PR_SET_PDEATHSIG, SIGKILL);
-            if (getppid() != first) _exit(1);
-            s->n = (uint32_t)parts, s->number = i;
-            s->part[i].fd = ends[1];
             s->first_diagnostic = g->n, s->first_repair = repairs->n;
-            limit_memory(s->n);
+            if (!begin_part(s, (uint32_t)parts, i, ends[1])) _exit(1);
             return true;
         }
         if (piped) close(ends[1]);
@@ -302,9 +320,12 @@ bool shares_end(Shares *s, RfLibrary *lib, Diagnoser *g, Repairs *repairs, unsig
 }
 
 void shares_free(Shares *s) {
+    if (s->alive[1] && !s->number) {
+        close(s->alive[0]);
+        close(s->alive[1]); // the parts end
+    }
     for (uint32_t i = 1; i <= s->n && !s->number; i++) {
         if (s->part[i].pid) {
-            kill(s->part[i].pid, SIGKILL);
             while (waitpid(s->part[i].pid, NULL, 0) < 0 && errno == EINTR) {
             }
         }

@@ -16,6 +16,7 @@ typedef struct Shares { // {0}: the work is not shared
         pid_t pid; // 0: it has ended
         int fd;    // of the pipe its answer comes from; in the part: where it goes
     } part[MAX_SHARES + 1];
+    int alive[2]; // a pipe that the first process holds open as long as the parts shall run
     size_t first_diagnostic, first_repair; // what a part says begins here
     bool *made;                            // the code of this entry point is made in this process
     uint32_t n_made, capacity_made;

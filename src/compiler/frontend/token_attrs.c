@@ -92,7 +92,10 @@ static void placed_argument(TokenPass *p, size_t from, size_t to) {
     uint32_t at = p->in[from].location;
     tp_word(p, "__builtin_constant_p", at);
     for (int i = 0; i < 2; i++) {
-        if (i) tp_punct(p, T_question, at);
+        if (i) { // a number, also of a scoped enumeration
+            tp_punct(p, T_question, at);
+            tp_punct(p, T_l_paren, at), tp_word(p, "int", at), tp_punct(p, T_r_paren, at);
+        }
         tp_punct(p, T_l_paren, at);
         tp_copy(p, from, to);
         tp_punct(p, T_r_paren, at);

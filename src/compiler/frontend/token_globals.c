@@ -6,6 +6,7 @@
 // Resources, `texture2d<float> t [[texture(0)]];` (Metal 3.2): the declaration becomes that of an
 // external variable in the constant space, which bindings.c finds.
 #include "compiler/frontend/tokens_int.h"
+#include "base/array.h"
 #include <stdlib.h>
 
 enum { VERSION_GLOBALS = 31, VERSION_BINDINGS = 32 };
@@ -31,9 +32,7 @@ size_t tp_global_builtin(TokenPass *p, size_t i) {
     TokenList type = {0};
     for (size_t k = start; k + 1 < n; k++)
         if (!is_qualifier(&p->out->at[k])) token_list_push(&type, p->out->at[k]);
-    TokenGlobal *globals = realloc(p->globals, (p->n_globals + 1) * sizeof *globals);
-    p->failed |= type.failed || !globals;
-    if (globals) p->globals = globals;
+    p->failed |= type.failed || !array_more(&p->globals, p->n_globals);
     if (!p->failed) {
         p->globals[p->n_globals++] = (TokenGlobal){.name = name.text};
         p->out->n = start;

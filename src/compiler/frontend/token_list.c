@@ -2,6 +2,7 @@
 // token_list.c: a growing array of tokens, and text for new ones. A failed allocation sets
 // `failed`; callers check once at the end of their work.
 #include "compiler/frontend/frontend_int.h"
+#include "base/array.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,14 +25,9 @@ char *arena_format(BaseArena *a, const char *format, ...) {
 }
 
 void token_list_push(TokenList *l, MslToken t) {
-    if (l->n == l->capacity) {
-        size_t capacity = l->capacity ? l->capacity * 2 : 4096;
-        MslToken *at = l->failed ? NULL : realloc(l->at, capacity * sizeof *at);
-        if (!at) {
-            l->failed = true;
-            return;
-        }
-        l->at = at, l->capacity = capacity;
+    if (l->failed || !array_reserve(&l->at, &l->capacity, l->n + 1)) {
+        l->failed = true;
+        return;
     }
     l->at[l->n++] = t;
 }

@@ -6,6 +6,7 @@
 // a parameter list in a class that is not a constructor's, followed by a body, `;`,
 // `= default` or a trailing return type.
 #include "compiler/frontend/tokens_int.h"
+#include "base/array.h"
 #include <stdlib.h>
 
 // Where the declaration that contains in[i] starts, inside its class or namespace.
@@ -34,10 +35,7 @@ static size_t after_qualifiers(const TokenPass *p, size_t close, bool *spaced) {
     for (;; k++) {
         unsigned kind = tp_at(p, k)->kind;
         if (kind == T_identifier) {
-            bool space = tp_is_word(p, k, "device") || tp_is_word(p, k, "constant") ||
-                         tp_is_word(p, k, "thread") || tp_is_word(p, k, "threadgroup") ||
-                         tp_is_word(p, k, "ray_data") || tp_is_word(p, k, "object_data") ||
-                         tp_is_word(p, k, "threadgroup_imageblock");
+            bool space = tp_space(tp_at(p, k)) != NULL;
             *spaced |= space;
             if (!space && !tp_is_word(p, k, "override") && !tp_is_word(p, k, "final")) return k;
         } else if (kind == T_l_square && tp_is(p, k + 1, T_l_square) && tp_match(p, k) < p->n) {
@@ -52,6 +50,16 @@ static size_t after_qualifiers(const TokenPass *p, size_t close, bool *spaced) {
             return k;
         }
     }
+}
+
+// The index of the token before the template arguments that end with the `>` at in[close].
+static size_t before_arguments(const TokenPass *p, size_t close) {
+    int depth = 0;
+    for (size_t k = close; k > 0; k--) {
+        depth += tp_is(p, k, T_greater) + 2 * tp_is(p, k, T_greatergreater) - tp_is(p, k, T_less);
+        if (depth == 0) return k - 1;
+    }
+    return 0;
 }
 
 // The name's index for a parameter list at in[open], or of `operator`; SIZE_MAX if it is not a
@@ -78,7 +86,9 @@ static size_t function_name(const TokenPass *p, size_t open, size_t from) {
             kind == T_kw_concept || kind == T_tilde || kind == T_kw_enum)
             return SIZE_MAX;
     }
-    return open > from && tp_is(p, open - 1, T_identifier) ? open - 1 : SIZE_MAX;
+    if (open <= from) return SIZE_MAX;
+    size_t name = tp_is(p, open - 1, T_greater) ? before_arguments(p, open - 1) : open - 1;
+    return name >= from && tp_is(p, name, T_identifier) ? name : SIZE_MAX;
 }
 
 static bool ends_declarator(const TokenPass *p, size_t k) {
@@ -88,14 +98,9 @@ static bool ends_declarator(const TokenPass *p, size_t k) {
 }
 
 static void remember(TokenPass *p, const char *class_name, const char *name) {
-    if (p->n_methods == p->capacity_methods) {
-        size_t capacity = p->capacity_methods ? p->capacity_methods * 2 : 64;
-        TokenMethod *methods = realloc(p->methods, capacity * sizeof *methods);
-        if (!methods) {
-            p->failed = true;
-            return;
-        }
-        p->methods = methods, p->capacity_methods = capacity;
+    if (!array_reserve(&p->methods, &p->capacity_methods, p->n_methods + 1)) {
+        p->failed = true;
+        return;
     }
     p->methods[p->n_methods++] = (TokenMethod){class_name, name};
 }
@@ -111,16 +116,7 @@ static bool remembered(const TokenPass *p, const char *class_name, const char *n
 // `Class<...>::name(` : the class before the name at in[name]; NULL if the name is not qualified.
 static const char *qualifying_class(const TokenPass *p, size_t name) {
     if (name < 2 || !tp_is(p, name - 1, T_coloncolon)) return NULL;
-    size_t k = name - 2;
-    if (tp_is(p, k, T_greater)) {
-        int depth = 0;
-        for (; k > 0; k--) {
-            depth +=
-                tp_is(p, k, T_greater) + 2 * tp_is(p, k, T_greatergreater) - tp_is(p, k, T_less);
-            if (depth == 0) break;
-        }
-        k = k ? k - 1 : 0;
-    }
+    size_t k = tp_is(p, name - 2, T_greater) ? before_arguments(p, name - 2) : name - 2;
     return tp_is(p, k, T_identifier) ? p->in[k].text : NULL;
 }
 

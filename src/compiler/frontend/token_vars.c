@@ -85,8 +85,13 @@ static void emit_variable(TokenPass *p, size_t type_from, size_t type_to, size_t
     tp_word(p, tag, at);
     tp_punct(p, T_l_brace, at), tp_punct(p, T_r_brace, at), tp_punct(p, T_semi, at);
     tp_word(p, "typedef", at);
-    for (size_t k = type_from; k < type_to; k++)
-        if (!tp_is(p, k, T_kw_const) && !tp_is(p, k, T_kw_static)) tp_copy(p, k, k + 1);
+    for (size_t k = type_from; k < type_to; k++) {
+        const char *space = tp_space(&p->in[k]); // of what a pointer in the type points to
+        if (space)
+            tp_word(p, space, p->in[k].location);
+        else if (!tp_is(p, k, T_kw_const) && !tp_is(p, k, T_kw_static))
+            tp_copy(p, k, k + 1);
+    }
     tp_word(p, type, at);
     tp_copy(p, name + 1, dims_to);
     tp_punct(p, T_semi, at);
@@ -100,20 +105,16 @@ static void emit_variable(TokenPass *p, size_t type_from, size_t type_to, size_t
     tp_punct(p, T_l_paren, at), tp_punct(p, T_r_paren, at), tp_punct(p, T_semi, at);
 }
 
-size_t tp_threadgroup_variable(TokenPass *p, size_t i) {
-    size_t name =
-        tp_in_function(p) && p->paren == 0 && begins_statement(p) ? declarator_name(p, i) : 0;
-    if (!name) return 0;
-    TokenList align = {0};
-    take_specifiers(p, &align);
-    size_t type_to = name, k = name;
+// The declarators of a declaration, from the name at in[k] on; the index of its `;`.
+static size_t emit_declarators(TokenPass *p, size_t type_from, size_t type_to, size_t k,
+                               const TokenList *align) {
     for (;;) {
         size_t dims = k + 1;
         while (tp_is(p, dims, T_l_square) && !tp_is(p, dims + 1, T_l_square) &&
                tp_match(p, dims) < p->n)
             dims = tp_match(p, dims) + 1;
         if (!tp_is(p, k, T_identifier)) break;
-        emit_variable(p, i + 1, type_to, k, dims, &align);
+        emit_variable(p, type_from, type_to, k, dims, align);
         k = dims;
         if (tp_is(p, k, T_equal) || tp_is(p, k, T_l_brace))
             tp_warn(p, k, "initializer of a variable in the threadgroup address space is ignored");
@@ -125,9 +126,37 @@ size_t tp_threadgroup_variable(TokenPass *p, size_t i) {
         if (!tp_is(p, k, T_comma)) break;
         k++;
     }
+    return k < p->n - 1 ? k : p->n - 2;
+}
+
+size_t tp_threadgroup_variable(TokenPass *p, size_t i) {
+    size_t name =
+        tp_in_function(p) && p->paren == 0 && begins_statement(p) ? declarator_name(p, i) : 0;
+    if (!name) return 0;
+    TokenList align = {0};
+    take_specifiers(p, &align);
+    size_t end = emit_declarators(p, i + 1, name, name, &align);
     p->failed |= align.failed;
     token_list_free(&align);
-    return k < p->n - 1 ? k : p->n - 2;
+    return end;
+}
+
+size_t tp_threadgroup_behind_type(TokenPass *p, size_t i) {
+    unsigned after = tp_at(p, i + 2)->kind;
+    size_t start = i;
+    if (!tp_in_function(p) || p->paren || !tp_is(p, i + 1, T_identifier) ||
+        (after != T_l_square && after != T_semi))
+        return 0;
+    while (start > 0) { // the type: a name, perhaps with arguments, pointers
+        unsigned kind = p->in[start - 1].kind;
+        if (kind == T_semi || kind == T_l_brace || kind == T_r_brace || kind >= T_annot_cxxscope)
+            break;
+        if (kind == T_l_paren || kind == T_r_paren || kind == T_equal) return 0;
+        start--;
+    }
+    if (start == i) return 0;
+    p->out->n = tp_declaration_start(p);
+    return emit_declarators(p, start, i, i + 1, &(TokenList){0});
 }
 
 MslToken *tp_function_parameters(TokenPass *p) {

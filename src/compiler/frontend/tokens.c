@@ -4,6 +4,7 @@
 // their locations, so diagnostics point at the user's text. A pure function of the array; one
 // linear walk that knows scopes (namespace, class, function) and nothing else about C++.
 #include "compiler/frontend/tokens_int.h"
+#include "base/array.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,14 +157,9 @@ static void track_scope(TokenPass *p, size_t i) {
     } else if (kind == T_r_paren) {
         p->paren--;
     } else if (kind == T_l_brace) {
-        if (p->n_scopes == p->capacity_scopes) {
-            size_t capacity = p->capacity_scopes ? p->capacity_scopes * 2 : 64;
-            Scope *scopes = realloc(p->scopes, capacity * sizeof *scopes);
-            if (!scopes) {
-                p->failed = true;
-                return;
-            }
-            p->scopes = scopes, p->capacity_scopes = capacity;
+        if (!array_reserve(&p->scopes, &p->capacity_scopes, p->n_scopes + 1)) {
+            p->failed = true;
+            return;
         }
         Scope s = classify(p, i);
         p->scopes[p->n_scopes++] = s;
@@ -226,6 +222,47 @@ static bool before_value_result(const TokenPass *p, size_t i) {
     return false;
 }
 
+const char *tp_space(const MslToken *t) {
+    static const struct {
+        const char *word, *space;
+    } spaces[] = {{"device", "__global"},
+                  {"constant", "__constant"},
+                  {"threadgroup", "__local"},
+                  {"thread", "__private"},
+                  {"threadgroup_imageblock", "__global"}, // see imageblock.h
+                  {"object_data", "__global"},            // see mesh.h
+                  {"ray_data", "__private"}};
+    for (size_t k = 0; t->kind == T_identifier && k < sizeof spaces / sizeof *spaces; k++)
+        if (strcmp(t->text, spaces[k].word) == 0) return spaces[k].space;
+    return NULL;
+}
+
+// Part of the specifiers of a declaration: what stands in front of its `*`, `&` or name.
+static bool specifies(unsigned kind) {
+    return kind == T_identifier || kind == T_coloncolon || kind == T_kw_const ||
+           (kind >= T_kw_auto && kind < T_annot_cxxscope);
+}
+
+// `thread` beside another space is the variable's, and says nothing that is not so anyway:
+// `thread const device T *p`, `const constant thread L &l`, `thread int device *p`.
+static bool beside_another_space(const TokenPass *p, size_t i) {
+    for (size_t k = i + 1; specifies(tp_at(p, k)->kind); k++)
+        if (tp_space(tp_at(p, k)) && !tp_is_word(p, k, "thread")) return true;
+    for (size_t k = i; k-- > 0 && specifies(p->in[k].kind);)
+        if (tp_space(&p->in[k]) && !tp_is_word(p, k, "thread")) return true;
+    return false;
+}
+
+// `thread float x;` in a class, `thread C(int);` of class C: it is where the object is.
+static bool of_a_member(const TokenPass *p, size_t i) {
+    if (p->paren || !p->n_scopes || p->scopes[p->n_scopes - 1].kind != SCOPE_CLASS) return false;
+    size_t k = i + 1;
+    while (specifies(tp_at(p, k)->kind)) k++;
+    if (tp_is(p, k, T_l_paren)) return k == i + 2 && tp_is_word(p, i + 1, tp_class_name(p));
+    return tp_is(p, k, T_semi) || tp_is(p, k, T_comma) || tp_is(p, k, T_equal) ||
+           tp_is(p, k, T_l_square);
+}
+
 // Address spaces and stages. Gives the last index consumed; `i` itself included; SIZE_MAX: not
 // ours.
 static size_t edit_word(TokenPass *p, size_t i) {
@@ -258,11 +295,14 @@ static size_t edit_word(TokenPass *p, size_t i) {
         break;
     case 't':
         if (strcmp(w, "thread") == 0) {
-            if (!after_constructor(p, i) && !before_value_result(p, i)) tp_word(p, "__private", at);
+            if (!after_constructor(p, i) && !before_value_result(p, i) &&
+                !beside_another_space(p, i) && !of_a_member(p, i))
+                tp_word(p, "__private", at);
             return i;
         }
         if (strcmp(w, "threadgroup") == 0) {
             size_t end = tp_threadgroup_variable(p, i);
+            if (!end) end = tp_threadgroup_behind_type(p, i);
             if (end) return end;
             if (!before_value_result(p, i)) tp_word(p, "__local", at);
             return i;
@@ -336,6 +376,23 @@ static void check_keyword(TokenPass *p, size_t i) {
     }
     if (what && !bridge_is_ours(p->job, p->in[i].location))
         tp_report(p, i, "%s is not supported in Metal", what);
+}
+
+// 2LL, 0ULL: Metal's long has 64 bits, and no function takes a `long long`. False if in[i] is
+// another literal.
+static bool long_literal(TokenPass *p, size_t i) {
+    const MslToken *t = &p->in[i];
+    if (t->kind != T_numeric_constant || t->n_text < 3) return false;
+    const char *end = t->text + t->n_text, *u = end;
+    if (u[-1] == 'u' || u[-1] == 'U') u--;
+    if (u[-1] != u[-2] || (u[-1] != 'l' && u[-1] != 'L')) return false;
+    char *number =
+        arena_format(p->arena, "%.*s%s", (int)(u - 1 - t->text), t->text, end > u ? "u" : "");
+    p->failed |= !number;
+    if (number)
+        token_list_push(p->out,
+                        (MslToken){T_numeric_constant, 0, t->location, t->n_text - 1, number});
+    return true;
 }
 
 // 1.5bf, which Clang does not know, becomes __msl_bf(1.5f). False if in[i] is another literal; 0xbf
@@ -423,7 +480,7 @@ static void walk(TokenPass *p) {
             continue;
         } else if (t->kind >= T_kw_auto) {
             check_keyword(p, i);
-        } else if (bfloat_literal(p, i) || float_literal(p, i)) {
+        } else if (bfloat_literal(p, i) || float_literal(p, i) || long_literal(p, i)) {
             continue;
         }
         token_list_push(p->out, *t);
@@ -439,7 +496,8 @@ bool tokens_edit(BridgeJob *job, BaseArena *arena, unsigned version, const MslTo
     if (!tokens) goto done;
     tp_hide_later(&p, tokens);
     tp_vector_sizes(&p, tokens);
-    if (!match_brackets(&p) || (tp_drop_twins(&p, tokens) && !match_brackets(&p)) ||
+    if (!match_brackets(&p) || (tp_aggregates(&p, tokens) && !match_brackets(&p)) ||
+        (tp_drop_twins(&p, tokens) && !match_brackets(&p)) ||
         (tp_conditionals(&p) && !match_brackets(&p)))
         goto done;
     if (p.too_deep || p.refused)

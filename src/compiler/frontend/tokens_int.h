@@ -68,6 +68,8 @@ static inline const char *tp_class_name(const TokenPass *p) {
     return p->n_scopes ? p->scopes[p->n_scopes - 1].class_name : "";
 }
 bool tp_is_stage(const MslToken *t);
+// The dialect's word for an address space; NULL: it is none.
+const char *tp_space(const MslToken *t);
 
 // Writing.
 void tp_copy(TokenPass *p, size_t from, size_t to); // in[from, to)
@@ -94,6 +96,8 @@ void tp_declare_extern(TokenPass *p, uint32_t at);
 bool tp_global_use(TokenPass *p, size_t i);
 // `threadgroup` at in[i] that starts a variable in a function; the index of the `;`, or 0.
 size_t tp_threadgroup_variable(TokenPass *p, size_t i);
+// `T threadgroup name` there.
+size_t tp_threadgroup_behind_type(TokenPass *p, size_t i);
 // After the `)` at in[close] went out: adds the thread space if it ends a member function's
 // parameters.
 void tp_method_space(TokenPass *p, size_t close);
@@ -104,6 +108,9 @@ void tp_hide_later(TokenPass *p, MslToken *tokens);
 // Empties member functions that differ from another only by a space the dialect does not tell
 // apart. Brackets must be matched before, and again if it returns true.
 bool tp_drop_twins(TokenPass *p, MslToken *tokens);
+// Takes out constructors that would keep a structure from being an aggregate (token_aggregate.c).
+// Brackets as for tp_drop_twins.
+bool tp_aggregates(TokenPass *p, MslToken *tokens);
 // Spells function-pointer template parameters as functions; replaces p->in and gives it. NULL
 // without memory.
 MslToken *tp_function_parameters(TokenPass *p);

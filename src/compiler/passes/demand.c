@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// demand.c: what one vector of a thread function would need of the machine, by analysis alone.
-//   purpose   codegen/plan.c chooses the threads of a step by this, before anything is emitted
-//   idea      what a loop carries in vectors are its phis that differ by lane; how many
-//             instructions there will be is what each scalar one becomes, about
+// demand.c: a cost model: register pressure and code size of one vector of a thread function.
+//   purpose   codegen/plan.c chooses the number of threads of a step by it, before any emission
+//   idea      loop-carried vectors are the loop's divergent phis; the number of instructions is
+//             estimated from what each scalar instruction becomes
 #include "compiler/passes/passes_int.h"
 
 // What only runs when validation has found something.
@@ -84,7 +84,7 @@ static unsigned joined(Vec *x, int branch, MslDemand *d) {
     return registers;
 }
 
-// Code that nobody knows: a call for each lane, with its results gathered in a loop.
+// An opaque call: one call per lane, with its results collected in a loop.
 static bool is_called_by_lane(Value i) {
     const char *name = callee_of(i);
     if (!LLVMIsACallInst(i) || msl_is_dropped(name) || msl_builtin_of(i).op != OP_NONE)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// divergence.c: which values are uniform, linear in the lane, or varying; which branches diverge.
+// divergence.c: divergence analysis: which values are uniform, linear in the lane (affine, constant
+// stride), or varying; which branches diverge.
 // Requires: cfg.c, private.c, position.c's plan. Changes nothing but Val.c, Blk.divergent,
 // Blk.mask_id and Loop.divergent. A forward data-flow analysis to a fixed point from optimistic
 // TOP; classes only descend: TOP, linear, linear in segments or shaped, varying. Three kinds of
@@ -8,7 +9,7 @@
 //   control    a phi joins paths that different lanes took (their masks differ)
 //   temporal   a value leaves a loop that lanes leave in different iterations
 // structurizecfg fills its phis with poison: a divergent join with one defined value keeps the
-// class of that value, otherwise every loop counter would become varying.
+// class of that value, otherwise every induction variable would become varying.
 #include "compiler/passes/passes_int.h"
 
 static const Class uniform_class = {LINEAR, .nsw = true, .nuw = true, .max = UINT64_MAX,

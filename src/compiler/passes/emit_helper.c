@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// emit_helper.c: pixels of a fragment function that are not covered and run only for the
-// derivatives of their neighbours. Their inputs are extrapolated, so that an index the program is
-// right to trust may lie anywhere: where an address differs between lanes, such a lane reads 0, and
-// writes nothing, unless the access lies in the memory it was made from: an array of the function,
-// a buffer argument, or a constant of the program. (Writes to buffers are not its business at all:
-// see codegen/stage_wrap.c.)
+// emit_helper.c: helper lanes of a fragment function: pixels that are not covered and run only for
+// the derivatives of their quad. Their inputs are extrapolated, so that an index the program may
+// rely on can be out of bounds: where an address is divergent, a helper lane reads 0, and writes
+// nothing, unless the access is inside the object the address was derived from: an array of the
+// function, a buffer argument, or a constant of the program. (Stores to buffers by helper lanes are
+// suppressed in codegen/stage_wrap.c.)
 #include "compiler/passes/passes_int.h"
 #include "abi/cpu_kernel.h"
 

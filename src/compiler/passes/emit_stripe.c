@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// emit_stripe.c: records that together fill the space between lanes.
-//   purpose   a thread that reads sixteen halfs in a row as four half4 (products of matrices by
-//             vectors): alone each of these loads is an access for each lane, put together by
-//             shuffles. Together they read all that lies between the first lane's place and the
-//             end of the last one's: whole registers, which are turned over as they come.
-//   requires  classes; one load of each kind at every place of the stripe, in one block, with
-//             nothing between them that may write
-//   leaves    the values of all of them where the first one stands, packed (emit_packed.c)
+// emit_stripe.c: interleaved accesses, coalesced: loads that together fill the space between lanes.
+//   purpose   a thread that reads sixteen halfs in a row as four half4 (GEMV): alone, each of these
+//             loads is a strided access per lane, put together by shuffles. Together they cover
+//             all memory from the first lane's address to the end of the last one's: full-width
+//             vector loads and a transpose in registers.
+//   requires  classes; one load of each kind at every position of the stripe, in one block, with
+//             no store between them that may alias
+//   leaves    the values of all of them at the first one, packed (emit_packed.c)
 #include "compiler/passes/passes_int.h"
 
 enum { MOST = 4, MAX_PER_REGISTER = 8, WORD = 8 }; // records of a lane; of a register; bytes

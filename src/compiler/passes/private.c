@@ -45,7 +45,7 @@ static void reach_add(Vec *x, Reach *r, Value p, int from) {
     r->seen[r->n++] = p;
 }
 
-// The bytes of an element that `user` accesses at p; 0: none; -1: nobody knows what it does there.
+// The bytes of an element that `user` accesses at p; 0: none; -1: it escapes.
 static int accessed_bytes(Vec *x, Value user, Value p, bool *joined) {
     *joined = false;
     switch (LLVMGetInstructionOpcode(user)) {

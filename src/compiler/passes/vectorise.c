@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// vectorise.c: the vectoriser's pipeline, one function. A SIMD-group is a machine vector: the
-// thread function, which one thread runs, becomes f.simd, which `width` threads run at once under a
-// mask.
+// vectorise.c: the pipeline of the SPMD vectoriser, one function. A SIMD-group is a machine vector:
+// the scalar thread function becomes f.simd, which runs `width` threads at once under an execution
+// mask (whole-function vectorisation).
 #include "compiler/passes/passes_int.h"
 #include <llvm-c/Analysis.h>
 #include <setjmp.h>

@@ -22,3 +22,6 @@ vertex Colored v(const device Packed *p [[buffer(0)]], uint i [[vertex_id]]) {
     return {float4(float3(p[i].at).zyx, n), float4(p[i].color) / 255 + half4(1).x + as_type<float>(odd.y)};
 }
 fragment float4 f(Colored in [[stage_in]]) { return in.color.bgra * 2; }
+// Apple's compiler knows the library without its headers.
+kernel void rotated(device uint *o [[buffer(0)]]) { o[0] = metal::rotate(o[0], 8u); }
+fragment float4 sampled(metal::texture2d<float> t [[texture(0)]]) { return t.read(uint2(0)); }

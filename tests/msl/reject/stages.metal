@@ -29,8 +29,6 @@ struct Clips { float4 p [[position]]; float c [[clip_distance]][9]; }; // expect
 vertex Clips clips() { return {}; }
 struct Points { float4 p [[position]]; half s [[point_size]]; }; // expect-error: type 'half' is not valid for attribute 'point_size'
 vertex Points points() { return {}; }
-struct Bools { float4 p [[position]]; bool b; }; // expect-error: type 'bool' of 'b' is not valid for a value between stages
-vertex Bools bools() { return {}; }
 struct Many { float4 p [[position]]; float4 a[32]; };
 vertex Many many() { return {}; } // expect-error: vertex function 'many' has 128 components between stages: there may be 124
 struct Same { float4 p [[position]]; float a [[user(x)]]; float b [[user(x)]]; }; // expect-error: two values of vertex function 'same' are called 'x'
@@ -51,8 +49,6 @@ fragment OddDepth odd_depth() { return {}; }
 struct DoubleIn { float4 p [[position]]; };
 fragment float4 two_ins(DoubleIn a [[stage_in]], DoubleIn b [[stage_in]]) { return a.p + b.p; } // expect-error: fragment function 'two_ins' has more than one 'stage_in'
 fragment float4 vertex_ids(uint v [[vertex_id]]) { return v; } // expect-error: 'vertex_id' attribute cannot be applied to a parameter of a fragment function
-struct AttributeIn { float4 p [[attribute(0)]]; }; // expect-error: 'attribute' attribute cannot be applied to an input of a fragment function
-fragment float4 attributes(AttributeIn in [[stage_in]]) { return in.p; }
 struct KernelIn { float4 p; }; // expect-error: member 'p' of the stage_in structure of kernel function 'bare' must have the attribute 'attribute(n)'
 kernel void bare(KernelIn in [[stage_in]], device float *o) { o[0] = in.p.x; }
 struct A0 { float a [[attribute(0)]]; };

@@ -11,8 +11,6 @@ OnDevice make() { return OnDevice{{1, 2, 3, 4}}; }
 kernel void k(device float *o, device float4 *v, device uint4 *u) {
     o[0] = make()[0u]; // expect-error: a temporary is in thread memory
     o[1] = make().get(); // expect-error: cannot initialize object parameter of type 'constant OnDevice'
-    v[0] = float4(1.0f, 2.0f, 3.0f); // expect-error: too few components in the constructor of a vector
-    u[0] = uint4(u[0].xy, 1u); // expect-error: too few components in the constructor of a vector
     float3 cut = v[0]; // expect-error: no viable conversion
     float4 more = {1, 2, 3, 4, 5}; // expect-error: no matching constructor
 }

@@ -8,7 +8,7 @@ kernel void k(device float *a [[buffer(0)]], constant float *c [[buffer(1)]], th
     device float *q = t; // expect-error: cannot initialize a variable of type 'device float *' with an lvalue of type 'threadgroup float *'
     constant float *r = a; // expect-error: cannot initialize a variable of type 'constant float *' with an lvalue of type 'device float *'
     c[0] = 1; // expect-error: not assignable
-    float3 v = float3(1, 2); // expect-error: too few components in the constructor of a vector
+    float3 v = float3(1, 2, 3);
     float w = v.w; // expect-error: no member named 'w' in 'float3'
     v.xq = 2; // expect-error: no member named 'xq' in 'float3'
     v.xx = 2; // expect-error: vector is not assignable (contains duplicate components)

@@ -38,9 +38,6 @@ vertex S v() { return {}; }
 struct S { float4 p [[position]]; float l [[viewport_array_index]]; }; // expect-error: type 'float' is not valid for attribute 'viewport_array_index'
 vertex S v() { return {}; }
 // ====
-struct S { float4 p [[position]]; bool b; }; // expect-error: type 'bool' of 'b' is not valid for a value between stages
-vertex S v() { return {}; }
-// ====
 struct S { float4 p [[position]]; long b; }; // expect-error: is not valid for a value between stages
 vertex S v() { return {}; }
 // ====
@@ -171,9 +168,6 @@ vertex float4 v(float4 p [[stage_in]]) { return p; } // expect-error: type 'floa
 struct S { float4 p [[attribute(0)]]; };
 vertex float4 v(constant S &s [[stage_in]]) { return s.p; } // expect-error: is not valid for attribute 'stage_in'
 // ====
-struct S { float4 p [[attribute(0)]]; }; // expect-error: 'attribute' attribute cannot be applied to an input of a fragment function
-fragment float4 f(S s [[stage_in]]) { return s.p; }
-// ====
 struct S { float4 p [[position]]; };
 fragment float4 f(S s [[stage_in]], S t [[stage_in]]) { return s.p; } // expect-error: more than one 'stage_in'
 // ====
@@ -184,7 +178,4 @@ struct S { float4 p [[position]]; uint v [[vertex_id]]; }; // expect-error: 'ver
 fragment float4 f(S s [[stage_in]]) { return s.p; }
 // ====
 struct S { half4 p [[position]]; }; // expect-error: type 'half4' is not valid for attribute 'position'
-fragment float4 f(S s [[stage_in]]) { return 0; }
-// ====
-struct S { float4 p [[position]]; bool b; }; // expect-error: is not valid for a value between stages
 fragment float4 f(S s [[stage_in]]) { return 0; }

@@ -30,13 +30,9 @@ kernel void k(device float4 *a, device int4 *b, device float3 *c, device float4x
 // ====
 kernel void k(device float4 *a, device int4 *b, device float3 *c, device float4x4 *m, device half4 *h, device bool *o) { a[0] = !a[0]; } // expect-error: invalid argument type
 // ====
-kernel void k(device float4 *a, device int4 *b, device float3 *c, device float4x4 *m, device half4 *h, device bool *o) { c[0] = float3(1, 2); } // expect-error: too few components
-// ====
 kernel void k(device float4 *a, device int4 *b, device float3 *c, device float4x4 *m, device half4 *h, device bool *o) { a[0] = float4(c[0]); } // expect-error: no matching
 // ====
 kernel void k(device float4 *a, device int4 *b, device float3 *c, device float4x4 *m, device half4 *h, device bool *o) { a[0] = float4(c[0], 1, 2); } // expect-error: no matching constructor
-// ====
-kernel void k(device float4 *a, device int4 *b, device float3 *c, device float4x4 *m, device half4 *h, device bool *o) { a[0] = float4(c[0].xy, 1.0); } // expect-error: too few components
 // ====
 kernel void k(device float4 *a, device int4 *b, device float3 *c, device float4x4 *m, device half4 *h, device bool *o) { a[0] = float4(1, 2, 3, 4, 5); } // expect-error: no matching constructor
 // ====
@@ -89,8 +85,8 @@ kernel void k(device float4 *a, device int4 *b, device float3 *c, device float4x
 kernel void k(device float4 *a, device int4 *b, device float3 *c, device float4x4 *m, device half4 *h, device bool *o) { o[0] = a[0] < 1; } // expect-error: assigning to 'bool'
 // ====
 kernel void k(device float4 *a, device int4 *b, device float3 *c, device float4x4 *m, device half4 *h, device bool *o) { o[0] = a[0] && a[1]; }
-// expect-error@91: invalid operands
-// expect-error@91: not contextually convertible
+// expect-error@87: invalid operands
+// expect-error@87: not contextually convertible
 // ====
 kernel void k(device float4 *a, device int4 *b, device float3 *c, device float4x4 *m, device half4 *h, device bool *o) { a[0] = a[0] < a[1] ? 1 : 2; } // expect-error: not
 // ====

@@ -47,6 +47,31 @@ static LLVMValueRef in_floats(Cg *cg, LLVMValueRef i) {
     return rounded(cg, LLVMBuildBinOp(b, op, x, y, ""), to);
 }
 
+// A vector of bfloats that another block uses would go there as floats, and be rounded by calls:
+// it goes as whole numbers.
+static void pass_as_words(Cg *cg, LLVMValueRef i) {
+    LLVMBuilderRef b = cg->cx.builder;
+    LLVMTypeRef type = LLVMTypeOf(i);
+    LLVMBasicBlockRef home = LLVMGetInstructionParent(i);
+    LLVMValueRef words = NULL;
+    if (!is_vector_of(type, LLVMBFloatTypeKind) || LLVMIsAPHINode(i)) return;
+    for (LLVMUseRef use = LLVMGetFirstUse(i), next; use; use = next) {
+        LLVMValueRef user = LLVMGetUser(use);
+        next = LLVMGetNextUse(use);
+        if (LLVMGetInstructionParent(user) == home || LLVMIsAPHINode(user)) continue;
+        if (!words) {
+            LLVMPositionBuilderBefore(b, LLVMGetNextInstruction(i));
+            words = LLVMBuildBitCast(
+                b, i, LLVMVectorType(msl_int(&cg->cx, 16), LLVMGetVectorSize(type)), "");
+        }
+        LLVMPositionBuilderBefore(b, user);
+        LLVMValueRef back = LLVMBuildBitCast(b, words, type, "");
+        for (int k = 0; k < LLVMGetNumOperands(user); k++)
+            if (LLVMGetOperand(user, (unsigned)k) == i) LLVMSetOperand(user, (unsigned)k, back);
+        next = LLVMGetFirstUse(i); // a user may have it twice
+    }
+}
+
 void msl_lower_bfloat_rounding(Cg *cg) {
     if (cg->cx.aarch64 || cg->cx.bf16) return;
     for (LLVMValueRef f = LLVMGetFirstFunction(cg->cx.module); f; f = LLVMGetNextFunction(f))
@@ -58,4 +83,8 @@ void msl_lower_bfloat_rounding(Cg *cg) {
                 LLVMReplaceAllUsesWith(i, same);
                 LLVMInstructionEraseFromParent(i);
             }
+    for (LLVMValueRef f = LLVMGetFirstFunction(cg->cx.module); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+                pass_as_words(cg, i);
 }

@@ -3,7 +3,7 @@
 //   purpose   positions, barriers, and SIMD-group functions with the masks of the lanes that take
 //             part; what no GPU does yet is refused by its name
 //   requires  msl_survey
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/gpu.h"
 #include <stdio.h>
 #include <string.h>
 

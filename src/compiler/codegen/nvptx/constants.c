@@ -5,7 +5,7 @@
 //             kernel reads at known places of its constants are parameters (abi/cuda_kernel.h). A
 //             constant that lies in a buffer is read there as ever: a bit for each slot says which
 //   requires  the thread function's arguments as they are; before the library joins
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/gpu.h"
 #include <string.h>
 
 #define WORD "ingot_constant_word" // codegen/nvptx/library/position.c
@@ -35,11 +35,11 @@ static long long offset_from(LLVMValueRef argument, LLVMValueRef pointer) {
 // The parameter that holds a word; -1: there are too many.
 static int parameter_of(Cg *cg, unsigned slot, unsigned word) {
     uint16_t name = (uint16_t)(slot << 8 | word);
-    for (unsigned i = 0; i < cg->n_constants; i++)
-        if (cg->constants[i] == name) return (int)i;
-    if (cg->n_constants == CUDA_MAX_CONSTANTS) return -1;
-    cg->constants[cg->n_constants] = name;
-    return (int)cg->n_constants++;
+    for (unsigned i = 0; i < cg->gpu.n_constants; i++)
+        if (cg->gpu.constants[i] == name) return (int)i;
+    if (cg->gpu.n_constants == CUDA_MAX_CONSTANTS) return -1;
+    cg->gpu.constants[cg->gpu.n_constants] = name;
+    return (int)cg->gpu.n_constants++;
 }
 
 static LLVMValueRef word_at(Cg *cg, unsigned parameter, unsigned slot, LLVMValueRef pointer,
@@ -122,7 +122,7 @@ void msl_take_constants(Cg *cg) {
             is_constant(cg, arg->slot) && for_loads(cg, arg, is_within)) {
             for_loads(cg, arg, take);
             if (is_all_words(LLVMGetParam(cg->thread, arg->slot)))
-                cg->only_constants |= 1u << arg->slot;
+                cg->gpu.only_constants |= 1u << arg->slot;
         }
     }
 }

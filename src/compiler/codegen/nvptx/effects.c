@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // effects.c: which of its arguments a kernel reads and writes.
 //   idea      dispatches that do not touch each other's memory may run side by side, and the device
-//             wants to know which (src/devices/cuda/order.c). When all is inlined, every access of
-//             a kernel that has no pointers in buffers leads back to an argument, to the block's
+//             wants to know which (devices/cuda/dependencies.c). When all is inlined, every access
+//             of a kernel that has no pointers in buffers leads back to an argument, to the block's
 //             memory or to the thread's own. One that does not, or a call nobody can look into: it
 //             may reach anything, and nothing is said
 //   requires  the kernel as it will be emitted
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/gpu.h"
 #include <string.h>
 
 enum { SHARED = 3, CONSTANT = 4, LOCAL = 5, PARAMETER = 101 }; // LLVM's address spaces
@@ -79,9 +79,9 @@ static uint64_t read_only(const Cg *cg) {
 static bool reaches(Cg *cg, LLVMValueRef kernel, LLVMValueRef pointer, int how) {
     Trace t = {.cg = cg, .kernel = kernel};
     if (!trace(&t, pointer)) return false;
-    if (how & READS) cg->slots_read |= t.slots;
-    if (how & WRITES) cg->slots_written |= t.slots;
-    if (how & MAY_WRITE) cg->slots_written |= t.slots & ~read_only(cg);
+    if (how & READS) cg->gpu.slots_read |= t.slots;
+    if (how & WRITES) cg->gpu.slots_written |= t.slots;
+    if (how & MAY_WRITE) cg->gpu.slots_written |= t.slots & ~read_only(cg);
     return true;
 }
 
@@ -131,10 +131,10 @@ static bool is_known(Cg *cg, LLVMValueRef kernel, LLVMValueRef i) {
 }
 
 void msl_note_effects(Cg *cg, LLVMValueRef kernel) {
-    cg->slots_read = cg->slots_written = 0;
-    cg->effects_known = !cg->has_surroundings && cg->fn->n_slots <= 64;
+    cg->gpu.slots_read = cg->gpu.slots_written = 0;
+    cg->gpu.effects_known = !cg->gpu.has_surroundings && cg->fn->n_slots <= 64;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel); b; b = LLVMGetNextBasicBlock(b))
-        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i && cg->effects_known;
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i && cg->gpu.effects_known;
              i = LLVMGetNextInstruction(i))
-            cg->effects_known = is_known(cg, kernel, i);
+            cg->gpu.effects_known = is_known(cg, kernel, i);
 }

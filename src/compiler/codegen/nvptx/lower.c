@@ -12,7 +12,8 @@
 //             scopes   atomics are the threadgroup's or the device's; LLVM's default is the
 //             system's
 //   requires  msl_survey
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/gpu.h"
+#include "compiler/codegen/wrap.h"
 #include "abi/kernel.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,8 +66,9 @@ static LLVMTypeRef *slot_types(Cg *cg) {
             types[arg->slot + k] = LLVMPointerTypeInContext(cx->llvm, GLOBAL);
     }
     for (unsigned i = 0; i < CUDA_GRID_WORDS; i++) types[n + i] = msl_int(cx, 32);
-    for (unsigned i = 0; i < cg->n_constants; i++) types[n + CUDA_GRID_WORDS + i] = msl_int(cx, 32);
-    types[n + CUDA_GRID_WORDS + cg->n_constants] = msl_int(cx, 64);
+    for (unsigned i = 0; i < cg->gpu.n_constants; i++)
+        types[n + CUDA_GRID_WORDS + i] = msl_int(cx, 32);
+    types[n + CUDA_GRID_WORDS + cg->gpu.n_constants] = msl_int(cx, 64);
     return types;
 }
 
@@ -86,11 +88,11 @@ static void copy_attributes(Cg *cg, LLVMValueRef kernel) {
 static LLVMValueRef threadgroup_memory(Cg *cg) {
     MslContext *cx = &cg->cx;
     LLVMValueRef shared = LLVMGetNamedGlobal(cx->module, "ingot_shared"),
-                 before = msl_const(cx, 64, cg->library_bytes);
+                 before = msl_const(cx, 64, cg->gpu.library_bytes);
     if (!shared)
         shared = LLVMAddGlobalInAddressSpace(cx->module, LLVMArrayType2(msl_int(cx, 8), 0),
                                              "ingot_shared", SHARED);
-    LLVMSetAlignment(shared, cg->library_bytes ? 1024 : 128);
+    LLVMSetAlignment(shared, cg->gpu.library_bytes ? 1024 : 128);
     LLVMValueRef p = LLVMBuildInBoundsGEP2(cx->builder, msl_int(cx, 8), shared, &before, 1, "");
     return LLVMBuildAddrSpaceCast(cx->builder, p, msl_ptr(cx), "");
 }
@@ -103,7 +105,7 @@ static LLVMValueRef build_kernel(Cg *cg) {
     LLVMValueRef kernel = LLVMAddFunction(
         cx->module, CUDA_KERNEL_SYMBOL,
         LLVMFunctionType(nothing, types,
-                         n + CUDA_GRID_WORDS + cg->n_constants + has(cg, "__ingot_launch"), 0));
+                         n + CUDA_GRID_WORDS + cg->gpu.n_constants + has(cg, "__ingot_launch"), 0));
     free(types);
     LLVMSetFunctionCallConv(kernel, PTX_KERNEL);
     copy_attributes(cg, kernel);
@@ -161,15 +163,16 @@ static LLVMValueRef in_line(Cg *cg, LLVMValueRef kernel, LLVMValueRef call) {
 
 static LLVMValueRef in_bands(Cg *cg, LLVMValueRef kernel, LLVMValueRef call) {
     (void)kernel;
-    return LLVMConstInt(LLVMTypeOf(call), cg->library_bytes != 0, 0);
+    return LLVMConstInt(LLVMTypeOf(call), cg->gpu.library_bytes != 0, 0);
 }
 
 // The surroundings; they are asked for once at most in each place.
 static LLVMValueRef launch(Cg *cg, LLVMValueRef kernel, LLVMValueRef call) {
-    cg->has_surroundings = true;
+    cg->gpu.has_surroundings = true;
     LLVMPositionBuilderBefore(cg->cx.builder, call);
     return LLVMBuildIntToPtr(
-        cg->cx.builder, LLVMGetParam(kernel, cg->fn->n_slots + CUDA_GRID_WORDS + cg->n_constants),
+        cg->cx.builder,
+        LLVMGetParam(kernel, cg->fn->n_slots + CUDA_GRID_WORDS + cg->gpu.n_constants),
         LLVMTypeOf(call), "");
 }
 
@@ -319,9 +322,9 @@ static char *with_effects(const Cg *cg, const char *text, size_t *n) {
     char *all = malloc(*n + 1024);
     if (!all) return NULL;
     memcpy(all, text, *n);
-    int at = snprintf(all + *n, 64, cg->effects_known ? "// reads" : "// may reach any memory");
-    for (int written = 0; cg->effects_known && written < 2; written++) {
-        uint64_t slots = written ? cg->slots_written : cg->slots_read;
+    int at = snprintf(all + *n, 64, cg->gpu.effects_known ? "// reads" : "// may reach any memory");
+    for (int written = 0; cg->gpu.effects_known && written < 2; written++) {
+        uint64_t slots = written ? cg->gpu.slots_written : cg->gpu.slots_read;
         if (written) at += snprintf(all + *n + at, 64, "; writes");
         for (; slots; slots &= slots - 1)
             at += snprintf(all + *n + at, 8, " %d", __builtin_ctzll(slots));
@@ -362,23 +365,23 @@ void msl_emit_gpu(Cg *cg, MslKernel *out) {
     size_t n = LLVMGetBufferSize(text);
     char *joined = NULL;
     bool whole = cg->request->emit != NULL; // one text for who wants to read it
-    if (cg->textures) {
+    if (cg->gpu.textures) {
         joined = msl_join_texture_code(cg, start, n, whole, &n);
         start = joined;
     }
     CudaKernelInfo info = {.magic = CUDA_KERNEL_MAGIC,
                            .abi = ABI_VERSION,
                            .flags = (is_line(cg) ? CUDA_KERNEL_LINE : 0u) |
-                                    (cg->has_surroundings ? CUDA_KERNEL_SURROUNDINGS : 0u) |
-                                    (cg->effects_known ? CUDA_KERNEL_KNOWN : 0u),
+                                    (cg->gpu.has_surroundings ? CUDA_KERNEL_SURROUNDINGS : 0u) |
+                                    (cg->gpu.effects_known ? CUDA_KERNEL_KNOWN : 0u),
                            .n_slots = cg->fn->n_slots,
                            .threadgroup_bytes = cg->threadgroup_bytes,
-                           .library_bytes = cg->library_bytes,
-                           .n_constants = cg->n_constants,
-                           .only_constants = cg->only_constants,
-                           .slots_read = cg->slots_read,
-                           .slots_written = cg->slots_written};
-    memcpy(info.constants, cg->constants, sizeof info.constants);
+                           .library_bytes = cg->gpu.library_bytes,
+                           .n_constants = cg->gpu.n_constants,
+                           .only_constants = cg->gpu.only_constants,
+                           .slots_read = cg->gpu.slots_read,
+                           .slots_written = cg->gpu.slots_written};
+    memcpy(info.constants, cg->gpu.constants, sizeof info.constants);
     memcpy(info.shape, cg->request->shape, sizeof info.shape);
     bool done = start != NULL;
     if (done && whole) {
@@ -386,7 +389,8 @@ void msl_emit_gpu(Cg *cg, MslKernel *out) {
         done = told && msl_take_text(told, n, out);
         free(told);
     } else if (done) {
-        done = take_code(out, &info, start, n, (cg->textures & ~(uint32_t)MSL_TEXTURE_STORE) != 0);
+        done =
+            take_code(out, &info, start, n, (cg->gpu.textures & ~(uint32_t)MSL_TEXTURE_STORE) != 0);
     }
     LLVMDisposeMemoryBuffer(text);
     free(joined);

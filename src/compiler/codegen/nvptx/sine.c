@@ -5,7 +5,7 @@
 //             asks for 2^-13. Halves, which are right to an ulp however small, keep the sines'
 //             polynomials. e^x is 2^t, t being x / ln 2 rounded; what the rounding cut off is a
 //             factor of 1 + r
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/gpu.h"
 #include <string.h>
 
 static LLVMValueRef call(Cg *cg, const char *name, LLVMValueRef *args, unsigned n) {

@@ -3,7 +3,7 @@
 //   purpose   matmul2d and convolution2d of a SIMD-group; how much shared memory products get to
 //             bring their operands to
 //   requires  msl_survey
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/gpu.h"
 #include "compiler/tensor_call.h"
 #include "abi/tensor.h"
 #include <stdlib.h>
@@ -64,7 +64,8 @@ static uint32_t stages_of(Cg *cg, LLVMValueRef call) {
              stages = (memory_of(cg->request->target) - parts) / bytes;
     if (stages > MAX_STAGES) stages = MAX_STAGES;
     if (stages < LEAST_STAGES) return 0;
-    if (stages * bytes + parts > cg->library_bytes) cg->library_bytes = stages * bytes + parts;
+    if (stages * bytes + parts > cg->gpu.library_bytes)
+        cg->gpu.library_bytes = stages * bytes + parts;
     return stages;
 }
 

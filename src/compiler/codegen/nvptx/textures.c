@@ -6,7 +6,7 @@
 //   implicit  levels of detail: before masks are made the differences between the threads of a quad
 //             are asked for, as quad functions, and become the gradients of the call
 //   requires  msl_survey
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/gpu.h"
 #include "abi/cpu_texture.h"
 #include "abi/reflect.h"
 #include <stdlib.h>
@@ -115,9 +115,9 @@ bool msl_lower_gpu_texture(Cg *cg, LLVMValueRef call) {
     LLVMValueRef f = LLVMGetNamedFunction(cx->module, name);
     if (!f) f = LLVMAddFunction(cx->module, name, type);
     LLVMBuildCall2(cx->builder, type, f, args, n, "");
-    cg->textures |= what == 's'                  ? MSL_TEXTURE_SAMPLE
-                    : what == 'w' || what == 'a' ? MSL_TEXTURE_STORE
-                                                 : MSL_TEXTURE_READ;
+    cg->gpu.textures |= what == 's'                  ? MSL_TEXTURE_SAMPLE
+                        : what == 'w' || what == 'a' ? MSL_TEXTURE_STORE
+                                                     : MSL_TEXTURE_READ;
     if (what != 'w') {
         LLVMValueRef results = LLVMBuildLoad2(cx->builder, LLVMTypeOf(call), out, "");
         LLVMSetAlignment(results, 16);
@@ -131,7 +131,7 @@ bool msl_lower_gpu_texture(Cg *cg, LLVMValueRef call) {
 
 // Names of the kernel's own, kept apart from those of the library.
 void msl_rename_for_textures(Cg *cg) {
-    if (!cg->textures) return;
+    if (!cg->gpu.textures) return;
     for (LLVMValueRef g = LLVMGetFirstGlobal(cg->cx.module); g; g = LLVMGetNextGlobal(g)) {
         char name[256];
         size_t n;
@@ -187,8 +187,9 @@ static MslGpuPart library_of(uint32_t uses) {
 
 char *msl_join_texture_code(Cg *cg, const char *kernel, size_t n, bool whole, size_t *n_out) {
     Ptx all = {kernel, kernel + n}, rest = behind_head(all),
-        library = behind_head(ptx_of(library_of(cg->textures))), blocks = {NULL, NULL};
-    if (whole && cg->textures & ~MSL_TEXTURE_STORE) blocks = behind_head(ptx_of(MSL_GPU_NO_BLOCKS));
+        library = behind_head(ptx_of(library_of(cg->gpu.textures))), blocks = {NULL, NULL};
+    if (whole && cg->gpu.textures & ~MSL_TEXTURE_STORE)
+        blocks = behind_head(ptx_of(MSL_GPU_NO_BLOCKS));
     char *out =
         malloc(n + (size_t)(library.end - library.at) + (size_t)(blocks.end - blocks.at) + 1);
     if (!out) return NULL;

@@ -7,7 +7,7 @@
 //             loop counts to a constant and does not become too long by it, inner loops first.
 //             Short loops of one block are taken four times: what they load is then asked for at
 //             once
-#include "compiler/codegen/codegen.h"
+#include "compiler/codegen/gpu.h"
 #include <llvm-c/DebugInfo.h>
 #include <stdlib.h>
 

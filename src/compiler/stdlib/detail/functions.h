@@ -17,9 +17,10 @@ template <class T, int N, class... R>
 struct __first_vec<vec<T, N>, R...> { using type = vec<T, N>; };
 template <class T, int N, class... R>
 struct __first_vec<packed_vec<T, N>, R...> { using type = vec<T, N>; };
+template <class V, class A> inline constexpr constant bool __joins = false;
 template <class V, class A>
-inline constexpr constant bool __joins =
-    __is_vec<A> ? __is_same(typename __first_vec<A>::type, V) : false;
+    requires(__is_vec<A>)
+inline constexpr constant bool __joins<V, A> = __is_same(typename __first_vec<A>::type, V);
 template <class V, class A>
     requires(__is_arith<A>)
 inline constexpr constant bool __joins<V, A> = true;

@@ -144,14 +144,16 @@ template <class T> struct __limits {
     __MSL_V(infinity) __MSL_V(quiet_NaN) __MSL_V(signaling_NaN) __MSL_V(denorm_min)
 #undef __MSL_V
 };
-template <class T> struct numeric_limits : __limits<T> {};
+// Behind numeric_limits in Apple's headers: programs specialise it for types of their own.
+template <class T> struct _numeric_limits_impl : __limits<T> {};
+template <class T> struct numeric_limits : _numeric_limits_impl<T> {};
 template <class T> struct numeric_limits<const T> : numeric_limits<T> {};
 template <class T> struct numeric_limits<volatile T> : numeric_limits<T> {};
 template <class T> struct numeric_limits<const volatile T> : numeric_limits<T> {};
 
 template <class T>
     requires(__is_integral(T) && !__is_const(T) && !__is_volatile(T))
-struct numeric_limits<T> : __limits<T> {
+struct _numeric_limits_impl<T> : __limits<T> {
     static constexpr constant bool is_specialized = true, is_signed = (T)-1 < (T)0,
                                    is_integer = true, is_exact = true, is_bounded = true,
                                    is_modulo = !is_signed;
@@ -170,7 +172,7 @@ struct numeric_limits<T> : __limits<T> {
     static METAL_FUNC constexpr T lowest() { return min(); }
 };
 #define __MSL_L(T, P, DIG10, MAXDIG10) \
-    template <> struct numeric_limits<T> : __limits<T> { \
+    template <> struct _numeric_limits_impl<T> : __limits<T> { \
         static constexpr constant bool is_specialized = true, is_signed = true, \
                                        has_infinity = true, has_quiet_NaN = true, \
                                        has_signaling_NaN = true, is_iec559 = true, is_bounded = true; \

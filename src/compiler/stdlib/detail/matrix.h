@@ -145,19 +145,15 @@ template <class T> METAL_FUNC constexpr T determinant(const matrix<T, 4, 4> &m) 
 }
 } // namespace metal
 
-#define __MSL_M(T, C, R) typedef metal::matrix<T, C, R> T##C##x##R;
-#define __MSL_U(T, C, R) using ::T##C##x##R;
+// Names of namespace metal alone, unlike those of vectors: programs have a float3x3 of their own.
+#define __MSL_M(T, C, R) typedef matrix<T, C, R> T##C##x##R;
 #define __MSL_SIZES(M, T) \
     M(T, 2, 2) M(T, 2, 3) M(T, 2, 4) M(T, 3, 2) M(T, 3, 3) M(T, 3, 4) M(T, 4, 2) M(T, 4, 3) \
     M(T, 4, 4)
+namespace metal {
 __MSL_SIZES(__MSL_M, half)
 __MSL_SIZES(__MSL_M, bfloat)
 __MSL_SIZES(__MSL_M, float)
-namespace metal {
-__MSL_SIZES(__MSL_U, half)
-__MSL_SIZES(__MSL_U, bfloat)
-__MSL_SIZES(__MSL_U, float)
 }
 #undef __MSL_M
-#undef __MSL_U
 #undef __MSL_SIZES

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // prelude.h: everything the Metal headers declare. The front end precompiles it and starts every
 // source with it that includes one of them; <metal_stdlib> and its parts are then empty. A source that
-// includes none gets types.h instead (frontend.c).
+// includes none gets types.h instead, and this if that is not enough (frontend.c).
 #pragma once
 #pragma clang system_header
 #define __MSL_PRELUDE 1
@@ -37,3 +37,6 @@
 #include "ray_intersector.h"
 #include "ray_query.h"
 #include "internal.h"
+#include "packed_numeric.h"
+#include "host_records.h"
+#include "../simd/simd.h"

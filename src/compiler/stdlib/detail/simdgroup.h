@@ -13,6 +13,15 @@ inline constexpr constant bool __lane_value = __lane_scalar<__element_t<T>> &&
     (!__is_vec<T> || __is_same(T, vec<__element_t<T>, __count_of<T>>));
 template <class T>
 inline constexpr constant bool __lane_int = __lane_value<T> && __is_integral(__element_t<T>);
+// Names that Apple's headers have for themselves and programs use: how many components a type has
+// (0: it is no vector), and whether SIMD-group functions took it in Metal 2.
+template <class T> struct vec_elements {
+    static constexpr constant uint value = __is_vec<T> ? (uint)__count_of<T> : 0u;
+};
+template <class T> struct __is_valid_simdgroup_type {
+    static constexpr constant bool value = __lane_value<T> && sizeof(__element_t<T>) <= 4 &&
+        !__is_same(__element_t<T>, bfloat) && !__is_same(__element_t<T>, bool);
+};
 // The builtins' type for arithmetic on T, and for moving T.
 template <class T>
 using __wide = conditional_t<

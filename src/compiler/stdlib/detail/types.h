@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// types.h: what a source has that includes no header of the library: on a Mac `float4`, `uint` and
-// the namespace metal are known to the compiler, and published shaders rely on it. Functions,
-// textures and the rest need their headers.
+// types.h: what a source that includes no header of the library is first read with: quick, and
+// enough for most. Apple's compiler knows all of the library without its headers, and published
+// shaders rely on it: a source that fails so is read again with prelude.h (frontend.c).
 #pragma once
 #pragma clang system_header
 #include "core.h"

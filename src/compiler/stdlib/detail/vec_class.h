@@ -39,7 +39,7 @@ template <class T> struct vec<T, __MSL_N> {
         requires(sizeof...(R) + 2 < __MSL_N && __fills<T, __MSL_N, A, B, R...>)
     METAL_FUNC constexpr vec(A a, B b, R... r)
         : vec(__gather<T>(make_index_sequence<__MSL_N>{}, a, b, r...), __raw{}) {}
-    // fewer, in braces only (bridge.cpp looks): the rest is 0
+    // fewer, also outside of braces, where bridge.cpp warns: the rest is 0
     template <class A, class B, class... R>
         requires(__fills_part<T, __MSL_N, A, B, R...>)
     __attribute__((annotate("msl.braces"))) METAL_FUNC constexpr vec(A a, B b, R... r)
@@ -80,7 +80,9 @@ template <class T> struct vec<T, __MSL_N> {
     METAL_FUNC friend constexpr vec operator OP(const vec &p, const vec &q) \
         requires(WHEN) { return __MSL_RAW(p.__get() OP q.__get()); } \
     METAL_FUNC constexpr vec &operator OP##=(const vec &q) \
-        requires(WHEN) { return __set(__MSL_RAW(__get() OP q.__get())); }
+        requires(WHEN) { return __set(__MSL_RAW(__get() OP q.__get())); } \
+    METAL_FUNC void operator OP##=(const vec &q) volatile \
+        requires(WHEN) { __v = __v OP q.__get(); }
     __MSL_OP(+, __is_number<T>)
     __MSL_OP(-, __is_number<T>)
     __MSL_OP(*, __is_number<T>)

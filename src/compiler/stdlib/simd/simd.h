@@ -21,8 +21,8 @@ __MSL_T(ulong) __MSL_T(half) __MSL_T(float)
 #undef __MSL_T
 #undef __MSL_V
 #define __MSL_M(T, C, R) \
-    typedef T##C##x##R matrix_##T##C##x##R; \
-    typedef T##C##x##R simd_##T##C##x##R;
+    typedef metal::T##C##x##R matrix_##T##C##x##R; \
+    typedef metal::T##C##x##R simd_##T##C##x##R;
 #define __MSL_T(T) \
     __MSL_M(T, 2, 2) __MSL_M(T, 2, 3) __MSL_M(T, 2, 4) __MSL_M(T, 3, 2) __MSL_M(T, 3, 3) \
     __MSL_M(T, 3, 4) __MSL_M(T, 4, 2) __MSL_M(T, 4, 3) __MSL_M(T, 4, 4)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// words.c: diagnostics in Metal's words. Clang speaks of the dialect it parses (`__global float
-// *__private`, `metal::vec<float, 3>`); the user wrote `device float *` and `float3`. Works on the
-// message text only; source lines are printed as they are.
+// diagnostic_text.c: diagnostics in Metal's terms. Clang reports types of the dialect it parses
+// (`__global float *__private`, `metal::vec<float, 3>`); the user wrote `device float *` and
+// `float3`. Rewrites only the message text; source lines are printed unchanged.
 #include "compiler/frontend/frontend_int.h"
 #include <ctype.h>
 #include <stdlib.h>
