@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """ggml's Metal back end, from the sdist of llama-cpp-python: its own operator tests against its CPU back end, and a
-language model of random weights on both. Only settings from outside: the toolchain file and stand-ins for xcrun."""
+language model of random weights on both. Sources are unmodified: only a toolchain file and stand-ins for xcrun are given."""
 import json
 import os
 import re
@@ -11,7 +11,7 @@ SETTINGS = ("-DGGML_METAL=ON -DGGML_BLAS=OFF -DGGML_OPENMP=OFF -DLLAMA_CURL=OFF 
             "-DLLAMA_BUILD_SERVER=OFF -DBUILD_SHARED_LIBS=ON -DCMAKE_BUILD_TYPE=Release")
 TENSORS = {"GGML_METAL_TENSOR_ENABLE": "1"}
 # What takes longest stands alone; the rest is one line.
-GROUPS = {"MUL_MAT": "products of matrices", "MUL_MAT_ID": "products chosen by experts",
+GROUPS = {"MUL_MAT": "matrix multiplication", "MUL_MAT_ID": "mixture-of-experts matrix multiplication",
           "FLASH_ATTN_EXT": "flash attention"}
 
 
@@ -26,7 +26,7 @@ def build(p, llama):
                 f"'{p.ingot}' cc -std=gnu17 -O2 {headers} '{CHECKS}/compare_logits.c' {libraries} -lllama -lm "
                 f"-o compare_logits && cc -std=gnu17 -O2 -shared -fPIC {headers} '{CHECKS}/ggml_threads.c' "
                 "-o ggml_threads.so", log="link")
-    p.row("builds with settings from outside", passed=made.status == 0, failed=made.status != 0)
+    p.row("builds unmodified", passed=made.status == 0, failed=made.status != 0)
     return made.status == 0
 
 
@@ -63,7 +63,7 @@ def products(p):
     for kind in ("f32", "f16", "q4_0"):
         figures = {"simdgroup matrices": speed(p, "MTL0", kind, {}),
                    "tensors": speed(p, "MTL0", kind, TENSORS),
-                   "its CPU on half of the processors": speed(p, "CPU", kind, {})}
+                   "its CPU back end on half of the processors": speed(p, "CPU", kind, {})}
         ok = all(figures.values())
         p.row(f"perf: 4096 x 14336 weights of {kind}, 512 columns", passed=ok, failed=not ok,
               note=", ".join(f"{what} {gflops:.3g}" for what, gflops in figures.items() if gflops) + " GFLOP/s")
@@ -78,7 +78,7 @@ def model(p):
         speed_of = re.compile(r"^  (.*?), \d+ tokens: CPU (\S+)/s, Metal (\S+)/s; .*: CPU (\S+), Metal (\S+)", re.MULTILINE)
         error = re.findall(r"normalised error (\S+)", r.text)
         p.row(f"logits of a random model, {kind}", passed=r.status == 0, failed=r.status != 0,
-              note="; ".join([f"{what}: {metal} tokens/s, its CPU {cpu}; for a second of a processor {metal_work}, its CPU {work}"
+              note="; ".join([f"{what}: {metal} tokens/s, its CPU {cpu}; per second of processor time {metal_work}, its CPU {work}"
                               for what, cpu, metal, work, metal_work in speed_of.findall(r.text)]
                              + [f"normalised error {e}" for e in error]))
 

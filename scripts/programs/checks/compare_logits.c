@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // compare_logits.c: one model on two back ends of libllama, the CPU's and Metal's: the same tokens
 // in, the logits of every position compared, and the time of reading a prompt and of making tokens
-// one by one: by the clock, and by what the processors worked (which says more on a busy machine).
+// one at a time (generation): wall time and processor time (which says more on a busy machine).
 // Prints what it found; leaves 1 if the squares of the differences are more than TOLERANCE of those
 // of the logits. With quantised weights the CPU rounds activations too: 5e-4 is usual.
 //     compare_logits MODEL.gguf [TOLERANCE [PROMPT [TOKENS [THREADS]]]]
@@ -126,9 +126,9 @@ int main(int argc, char **argv) {
         int n;
         Seconds cpu, metal;
     } rows[] = {{"prompt", prompt, cpu.prompt, metal.prompt},
-                {"one by one", tokens, cpu.token, metal.token}};
+                {"generation", tokens, cpu.token, metal.token}};
     for (int i = 0; i < 2; i++)
-        printf("  %s, %d tokens: CPU %.1f/s, Metal %.1f/s; for a second of a processor: CPU %.1f, "
+        printf("  %s, %d tokens: CPU %.1f/s, Metal %.1f/s; per second of processor time: CPU %.1f, "
                "Metal %.1f\n",
                rows[i].what, rows[i].n, rows[i].n / rows[i].cpu.clock,
                rows[i].n / rows[i].metal.clock, rows[i].n / rows[i].cpu.work,
