@@ -2,6 +2,7 @@
 // chart.c: figures as SVG, see chart.h: axes with round numbers and a line for each curve; bars
 // with their figures behind them.
 #include "base/chart.h"
+#include "base/array.h"
 #include "base/files.h"
 #include "base/text.h"
 #include <errno.h>
@@ -48,15 +49,7 @@ static const char *const colours[] = {"#1f5fa8", "#c0392b", "#2e8b57", "#8e44ad"
 enum { N_COLOURS = sizeof colours / sizeof *colours };
 
 bool chart_curve_add(ChartCurve *c, double x, double y) {
-    if (c->n == c->capacity) {
-        size_t more = c->capacity ? c->capacity * 2 : 64;
-        double *xs = realloc(c->x, more * sizeof *xs);
-        if (xs) c->x = xs;
-        double *ys = realloc(c->y, more * sizeof *ys);
-        if (ys) c->y = ys;
-        if (!xs || !ys) return false;
-        c->capacity = more;
-    }
+    if (!array_more(&c->x, c->n) || !array_more(&c->y, c->n)) return false;
     c->x[c->n] = x;
     c->y[c->n++] = y;
     return true;

@@ -9,7 +9,7 @@
 // Points of a curve, growing. {0} is empty.
 typedef struct ChartCurve {
     double *x, *y;
-    size_t n, capacity;
+    size_t n;
 } ChartCurve;
 bool chart_curve_add(ChartCurve *c, double x, double y); // false: no memory
 void chart_curve_free(ChartCurve *c);

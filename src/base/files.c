@@ -17,11 +17,11 @@
 
 #define MAX_STREAM_BYTES ((size_t)1 << 26) // of what is no regular file: /dev/zero does not end
 
-unsigned char *file_read(const char *path, size_t *n_bytes) {
+// All that `fd` gives, which is closed. fd < 0: it could not be opened.
+static unsigned char *read_and_close(int fd, size_t *n_bytes) {
     *n_bytes = 0;
     unsigned char *data = NULL;
     int why = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return NULL;
     struct stat st;
     if (fstat(fd, &st)) goto fail;
@@ -60,6 +60,19 @@ fail:
     close(fd);
     errno = why;
     return NULL;
+}
+
+unsigned char *file_read(const char *path, size_t *n_bytes) {
+    return read_and_close(open(path, O_RDONLY | O_CLOEXEC), n_bytes);
+}
+
+unsigned char *file_read_own(const char *folder, const char *name, size_t *n_bytes) {
+    int at = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (at < 0) return NULL;
+    int fd = openat(at, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC), why = errno;
+    close(at);
+    errno = why;
+    return read_and_close(fd, n_bytes);
 }
 
 bool write_all(int fd, const void *data, size_t n) {
@@ -189,7 +202,7 @@ static bool ours_alone(const char *path) {
     struct stat st;
     if (stat(path, &st)) return true; // it will be made with the right mode
     if (st.st_uid != geteuid() && st.st_uid != 0) return false;
-    return !(st.st_mode & S_IWOTH) && (!(st.st_mode & S_IWGRP) || st.st_gid == getegid());
+    return !(st.st_mode & (S_IWOTH | S_IWGRP));
 }
 
 char *cache_dir(void) {

@@ -9,6 +9,9 @@
 // All bytes of a file and a zero after them (not counted). NULL and errno on failure; EFBIG: a pipe
 // or device gave 64 MiB and no end.
 unsigned char *file_read(const char *path, size_t *n_bytes);
+// The same for the file `name` that lies in `folder` itself: ELOOP if it is a symbolic link. For
+// folders that strangers filled, whose links would name files of the reader.
+unsigned char *file_read_own(const char *folder, const char *name, size_t *n_bytes);
 // Replaces the file in one step: readers see the old bytes or the new ones, never a part. A path
 // that names something else than a plain file (a terminal, /dev/null, a pipe) is written to
 // directly. durable: also after a power cut.

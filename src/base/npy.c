@@ -18,7 +18,7 @@ static char here(Reader *r) {
     return r->at < r->end ? *r->at : 0;
 }
 
-static bool take(Reader *r, char c) {
+static bool accept_char(Reader *r, char c) {
     if (here(r) != c) return false;
     r->at++;
     return true;
@@ -42,14 +42,13 @@ static char *read_descr(Reader *r, NpyHeader *h) {
     if (here(r) == '[' || here(r) == '(')
         return text_format(
             "it holds records; Ingot reads plain numbers (save the fields one by one)");
-    if (!take_string(r, h->descr, sizeof h->descr))
-        return text_format("its number type is unknown");
+    if (!take_string(r, h->descr, sizeof h->descr)) return text_format("unknown element type");
     char *end = NULL;
     size_t n = strlen(h->descr);
     unsigned long size =
         n >= 3 && h->descr[2] >= '0' && h->descr[2] <= '9' ? strtoul(h->descr + 2, &end, 10) : 0;
     if (n < 3 || !strchr("<>|=", h->descr[0]) || size < 1 || size > 1024 || *end)
-        return text_format("it holds numbers of type '%s', which Ingot does not read", h->descr);
+        return text_format("unsupported element type '%s'", h->descr);
     h->order = h->descr[0];
     h->kind = h->descr[1];
     h->n_bytes = size;
@@ -70,11 +69,11 @@ static char *read_order(Reader *r, NpyHeader *h) {
 }
 
 static char *read_shape(Reader *r, NpyHeader *h) {
-    if (!take(r, '(')) return text_format("its shape makes no sense");
+    if (!accept_char(r, '(')) return text_format("invalid shape");
     h->n_elements = 1;
-    while (!take(r, ')')) {
+    while (!accept_char(r, ')')) {
         char c = here(r);
-        if (c < '0' || c > '9') return text_format("its shape makes no sense");
+        if (c < '0' || c > '9') return text_format("invalid shape");
         size_t n = 0;
         for (; r->at < r->end && *r->at >= '0' && *r->at <= '9'; r->at++)
             if (__builtin_mul_overflow(n, (size_t)10, &n) ||
@@ -83,7 +82,7 @@ static char *read_shape(Reader *r, NpyHeader *h) {
         if (r->at < r->end && *r->at == 'L') r->at++; // Python 2
         if (h->n_dims == NPY_MAX_DIMS) return text_format("its shape has too many axes");
         h->shape[h->n_dims++] = n;
-        if (!take(r, ',') && here(r) != ')') return text_format("its shape makes no sense");
+        if (!accept_char(r, ',') && here(r) != ')') return text_format("invalid shape");
     }
     // Axes of length 0 make the product 0, but the others must be sane all the same.
     for (size_t i = 0; i < h->n_dims; i++)
@@ -100,11 +99,11 @@ static char *read_dictionary(Reader *r, NpyHeader *h) {
         char *(*read)(Reader *r, NpyHeader *h);
     } keys[3] = {{"descr", read_descr}, {"fortran_order", read_order}, {"shape", read_shape}};
     bool seen[3] = {false, false, false};
-    if (!take(r, '{')) return text_format("its header is not a dictionary");
-    while (!take(r, '}')) {
+    if (!accept_char(r, '{')) return text_format("its header is not a dictionary");
+    while (!accept_char(r, '}')) {
         char key[32];
         int k = 0;
-        if (!take_string(r, key, sizeof key) || !take(r, ':'))
+        if (!take_string(r, key, sizeof key) || !accept_char(r, ':'))
             return text_format("its header is not a dictionary");
         while (k < 3 && strcmp(key, keys[k].key)) k++;
         if (k == 3) return text_format("its header has an unknown key '%s'", key);
@@ -112,7 +111,8 @@ static char *read_dictionary(Reader *r, NpyHeader *h) {
         seen[k] = true;
         char *why = keys[k].read(r, h);
         if (why) return why;
-        if (!take(r, ',') && here(r) != '}') return text_format("its header is not a dictionary");
+        if (!accept_char(r, ',') && here(r) != '}')
+            return text_format("its header is not a dictionary");
     }
     for (int k = 0; k < 3; k++)
         if (!seen[k]) return text_format("its header has no '%s'", keys[k].key);
@@ -123,8 +123,7 @@ static char *read_dictionary(Reader *r, NpyHeader *h) {
 char *npy_header_read(const unsigned char *file, size_t n, NpyHeader *h) {
     *h = (NpyHeader){0};
     if (n < 10 || memcmp(file, "\x93NUMPY", 6)) return text_format("it is not an .npy file");
-    if (file[6] < 1 || file[6] > 3)
-        return text_format("it is of .npy version %d, which Ingot does not read", file[6]);
+    if (file[6] < 1 || file[6] > 3) return text_format("unsupported .npy version %d", file[6]);
     size_t at = file[6] == 1 ? 10 : 12;
     if (n < at) return text_format("it is truncated");
     size_t length = file[8] | (size_t)file[9] << 8;
@@ -137,7 +136,7 @@ char *npy_header_read(const unsigned char *file, size_t n, NpyHeader *h) {
     if (__builtin_mul_overflow(h->n_elements, h->n_bytes, &h->n_data_bytes))
         return text_format("its shape is too large");
     if (n - h->data_at < h->n_data_bytes)
-        return text_format("it is truncated: its shape needs %zu bytes, %zu are there",
+        return text_format("it is truncated: its shape needs %zu bytes, the file has %zu",
                            h->n_data_bytes, n - h->data_at);
     return NULL;
 }
@@ -197,8 +196,7 @@ static char *choose_type(const NpyHeader *h, NpyArray *a) {
     if (!a->type && !strcmp(h->descr + 1, "f8"))
         return text_format("it holds float64, which Metal does not have; save it with "
                            "a.astype('float32')");
-    if (!a->type)
-        return text_format("it holds numbers of type '%s', which Ingot does not read", h->descr);
+    if (!a->type) return text_format("unsupported element type '%s'", h->descr);
     if (h->fortran && h->n_dims > 1)
         return text_format("it is in Fortran order; save it with numpy.ascontiguousarray(a)");
     return NULL;

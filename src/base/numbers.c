@@ -62,16 +62,16 @@ const NumberType *number_of_data_type(uint32_t data_type, uint32_t *n_components
 }
 
 // The low n bytes of v; little-endian, as every machine this runs on.
-static void put(void *out, uint64_t v, uint32_t n) { memcpy(out, &v, n); }
+static void store_bytes(void *out, uint64_t v, uint32_t n) { memcpy(out, &v, n); }
 
-static uint64_t get(const void *p, uint32_t n) {
+static uint64_t load_bytes(const void *p, uint32_t n) {
     uint64_t v = 0;
     memcpy(&v, p, n);
     return v;
 }
 
 static int64_t get_signed(const void *p, uint32_t n) {
-    uint64_t v = get(p, n);
+    uint64_t v = load_bytes(p, n);
     return n == 8 ? (int64_t)v : (int64_t)(v << (64 - 8 * n)) >> (64 - 8 * n);
 }
 
@@ -83,12 +83,12 @@ static bool parse_integer(const NumberType *t, const char *text, void *out) {
         long long v = strtoll(text, &end, base);
         long long max = t->n_bytes == 8 ? INT64_MAX : ((long long)1 << (8 * t->n_bytes - 1)) - 1;
         if (errno || v > max || v < -max - 1) return false;
-        put(out, (uint64_t)v, t->n_bytes);
+        store_bytes(out, (uint64_t)v, t->n_bytes);
     } else {
         if (*text == '-') return false;
         unsigned long long v = strtoull(text, &end, base);
         if (errno || (t->n_bytes < 8 && v >> (8 * t->n_bytes))) return false;
-        put(out, v, t->n_bytes);
+        store_bytes(out, v, t->n_bytes);
     }
     return end != text && (!*end || ((*end == 'u' || *end == 'U') && !end[1]));
 }
@@ -98,7 +98,7 @@ bool number_parse(const NumberType *t, const char *text, void *out) {
     if (t->kind == NUMBER_BOOL) {
         bool yes = !strcmp(text, "true") || !strcmp(text, "1");
         if (!yes && strcmp(text, "false") && strcmp(text, "0")) return false;
-        put(out, yes, 1);
+        store_bytes(out, yes, 1);
         return true;
     }
     if (t->kind == NUMBER_INT || t->kind == NUMBER_UINT) return parse_integer(t, text, out);
@@ -106,19 +106,19 @@ bool number_parse(const NumberType *t, const char *text, void *out) {
     float v = strtof(text, &end); // out of range gives infinity, as a cast in a kernel does
     if (end == text || (*end && strcmp(end, "f") && strcmp(end, "h"))) return false;
     if (t->kind == NUMBER_FLOAT)
-        put(out, float_bits(v), 4);
+        store_bytes(out, float_bits(v), 4);
     else
-        put(out, t->kind == NUMBER_HALF ? half_from_float(v) : bfloat_from_float(v), 2);
+        store_bytes(out, t->kind == NUMBER_HALF ? half_from_float(v) : bfloat_from_float(v), 2);
     return true;
 }
 
 double number_get(const NumberType *t, const void *p) {
     switch (t->kind) {
-    case NUMBER_FLOAT: return float_from_bits((uint32_t)get(p, 4));
-    case NUMBER_HALF: return float_from_half((uint16_t)get(p, 2));
-    case NUMBER_BFLOAT: return float_from_bfloat((uint16_t)get(p, 2));
+    case NUMBER_FLOAT: return float_from_bits((uint32_t)load_bytes(p, 4));
+    case NUMBER_HALF: return float_from_half((uint16_t)load_bytes(p, 2));
+    case NUMBER_BFLOAT: return float_from_bfloat((uint16_t)load_bytes(p, 2));
     case NUMBER_INT: return (double)get_signed(p, t->n_bytes);
-    case NUMBER_UINT: return (double)get(p, t->n_bytes);
+    case NUMBER_UINT: return (double)load_bytes(p, t->n_bytes);
     case NUMBER_BOOL: return *(const unsigned char *)p != 0;
     }
     return 0;
@@ -126,22 +126,22 @@ double number_get(const NumberType *t, const void *p) {
 
 void number_set(const NumberType *t, double v, void *out) {
     switch (t->kind) {
-    case NUMBER_FLOAT: put(out, float_bits((float)v), 4); return;
-    case NUMBER_HALF: put(out, half_from_float((float)v), 2); return;
-    case NUMBER_BFLOAT: put(out, bfloat_from_float((float)v), 2); return;
-    case NUMBER_BOOL: put(out, v != 0, 1); return;
+    case NUMBER_FLOAT: store_bytes(out, float_bits((float)v), 4); return;
+    case NUMBER_HALF: store_bytes(out, half_from_float((float)v), 2); return;
+    case NUMBER_BFLOAT: store_bytes(out, bfloat_from_float((float)v), 2); return;
+    case NUMBER_BOOL: store_bytes(out, v != 0, 1); return;
     case NUMBER_INT: {
         double max = ldexp(1, 8 * (int)t->n_bytes - 1);
         int64_t i = isnan(v)    ? 0
                     : v >= max  ? (int64_t)((UINT64_C(1) << (8 * t->n_bytes - 1)) - 1)
                     : v <= -max ? (int64_t)(UINT64_MAX << (8 * t->n_bytes - 1))
                                 : (int64_t)v;
-        put(out, (uint64_t)i, t->n_bytes);
+        store_bytes(out, (uint64_t)i, t->n_bytes);
         return;
     }
     case NUMBER_UINT: {
         double max = ldexp(1, 8 * (int)t->n_bytes);
-        put(out, isnan(v) || v <= 0 ? 0 : v >= max ? UINT64_MAX : (uint64_t)v, t->n_bytes);
+        store_bytes(out, isnan(v) || v <= 0 ? 0 : v >= max ? UINT64_MAX : (uint64_t)v, t->n_bytes);
         return;
     }
     }
@@ -153,7 +153,7 @@ void number_print(const NumberType *t, const void *p, char *out, size_t capacity
     case NUMBER_HALF: snprintf(out, capacity, "%.5g", number_get(t, p)); break;
     case NUMBER_BFLOAT: snprintf(out, capacity, "%.4g", number_get(t, p)); break;
     case NUMBER_INT: snprintf(out, capacity, "%" PRId64, get_signed(p, t->n_bytes)); break;
-    case NUMBER_UINT: snprintf(out, capacity, "%" PRIu64, get(p, t->n_bytes)); break;
+    case NUMBER_UINT: snprintf(out, capacity, "%" PRIu64, load_bytes(p, t->n_bytes)); break;
     case NUMBER_BOOL:
         snprintf(out, capacity, "%s", number_get(t, p) != 0 ? "true" : "false");
         break;

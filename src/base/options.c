@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // options.c: reads command lines and writes their help (see options.h).
 #include "base/options.h"
+#include "base/array.h"
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -9,10 +10,8 @@
 #include <string.h>
 
 bool strings_add(Strings *s, char *item) {
-    char **more = realloc(s->items, (s->n + 1) * sizeof *more);
-    if (!more) return false;
-    s->items = more;
-    more[s->n++] = item;
+    if (!array_more(&s->items, s->n)) return false;
+    s->items[s->n++] = item;
     return true;
 }
 
@@ -160,7 +159,7 @@ static int add_word(const CommandLine *line, Strings *to, char *word) {
     return 1;
 }
 
-static int take(const CommandLine *line, const Option *row, void *options, char *value) {
+static int take_value(const CommandLine *line, const Option *row, void *options, char *value) {
     void *to = (char *)options + row->at;
     switch (row->kind) {
     case OPT_FLAG: *(bool *)to = true; return 0;
@@ -229,7 +228,8 @@ static const Option *find_option(const CommandLine *line, char *arg, char **valu
 
 static int unknown(const CommandLine *line, const char *arg) {
     if (!line->classic)
-        return options_wrong(line, "what is '%s'? (`%s --help` lists the options)", arg,
+        return options_wrong(line, "%s '%s' (`%s --help` lists the options)",
+                             *arg == '-' ? "unknown option" : "unexpected argument", arg,
                              line->program);
     options_wrong(line, "Unknown argument: %s", arg);
     options_usage(line, stderr);
@@ -257,7 +257,7 @@ static int read_option(const CommandLine *line, void *options, int argc, char **
     }
     char *base = (char *)options + (shared ? line->shared_at : 0);
     if (row->given) *(bool *)(base + row->given - 1) = true;
-    return take(line, row, base, value);
+    return take_value(line, row, base, value);
 }
 
 static bool wants_help(const char *arg) { return !strcmp(arg, "--help") || !strcmp(arg, "-h"); }
@@ -266,7 +266,8 @@ static int set_initial(const CommandLine *line, void *options) {
     int status = 0;
     for (size_t i = 0; !status && i < line->n_rows; i++)
         if (line->rows[i].initial)
-            status = take(line, &line->rows[i], options, (char *)(uintptr_t)line->rows[i].initial);
+            status =
+                take_value(line, &line->rows[i], options, (char *)(uintptr_t)line->rows[i].initial);
     return status;
 }
 

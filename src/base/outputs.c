@@ -55,7 +55,7 @@ bool outputs_check(const char *const *outputs, size_t n_outputs, const char *con
         if (!outputs[i]) continue;
         for (size_t k = 0; k < i; k++)
             if (outputs[k] && same_file(outputs[i], outputs[k]))
-                return message_fail(message, "two results would be the same file: %s", outputs[i]);
+                return message_fail(message, "two outputs have the same path: %s", outputs[i]);
         for (size_t k = 0; k < n_inputs; k++)
             if (inputs[k] && same_file(outputs[i], inputs[k]))
                 return message_fail(message, "the results would overwrite the input: %s",

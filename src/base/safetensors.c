@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // safetensors.c: headers of safetensors files, see safetensors.h.
 #include "base/safetensors.h"
+#include "base/array.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,18 +31,6 @@ typedef struct Reader {
     char *message, *scratch; // scratch: as long as the header, so that any text in it fits
     size_t n_scratch;
 } Reader;
-
-static bool grow(void *items, size_t *capacity, size_t n, size_t size) {
-    if (n < *capacity) return true;
-    size_t more = *capacity ? *capacity * 2 : 16;
-    void *at;
-    memcpy(&at, items, sizeof at);
-    at = realloc(at, more * size);
-    if (!at) return false;
-    memcpy(items, &at, sizeof at);
-    *capacity = more;
-    return true;
-}
 
 // ---- The header ----
 
@@ -104,8 +93,7 @@ static bool read_item(Reader *r, SafeTensor *t) {
 }
 
 static bool add_text(SafeTensors *s, const char *text) {
-    if (!grow(&s->metadata, &s->metadata_capacity, s->n_metadata, sizeof *s->metadata))
-        return false;
+    if (!array_reserve(&s->metadata, &s->metadata_capacity, s->n_metadata + 1)) return false;
     char *copy = strdup(text);
     if (copy) s->metadata[s->n_metadata++] = copy;
     return copy != NULL;
@@ -137,7 +125,7 @@ static bool read_header(Reader *r) {
             continue;
         }
         if (!*r->scratch) return json_fail(r->json, "a tensor without a name");
-        if (!grow(&s->items, &s->capacity, s->n, sizeof *s->items)) return false;
+        if (!array_reserve(&s->items, &s->capacity, s->n + 1)) return false;
         SafeTensor *t = &s->items[s->n];
         *t = (SafeTensor){.name = strdup(r->scratch)};
         if (!t->name) return false;

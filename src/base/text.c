@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // text.c: growing strings (see text.h).
 #include "base/text.h"
+#include "base/array.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,16 +10,10 @@
 static bool reserve(Text *t, size_t n) {
     if (t->failed) return false;
     if (t->capacity - t->n_bytes > n) return true; // one byte more than n: the zero
-    size_t capacity = t->capacity ? t->capacity * 2 : 128;
-    if (capacity < t->n_bytes + n + 1) capacity = t->n_bytes + n + 1;
-    char *data = realloc(t->data, capacity);
-    if (!data) {
-        t->failed = true;
-        return false;
-    }
-    t->data = data;
-    t->capacity = capacity;
-    return true;
+    size_t all;
+    t->failed = __builtin_add_overflow(t->n_bytes + 1, n, &all) ||
+                !array_reserve(&t->data, &t->capacity, all);
+    return !t->failed;
 }
 
 void text_add_bytes(Text *t, const char *s, size_t n) {

@@ -3,28 +3,17 @@
 // stops at the first failed allocation; the reader checks every length against what is left before
 // it moves.
 #include "base/wire.h"
+#include "base/array.h"
 #include <stdlib.h>
 #include <string.h>
 
 static bool reserve(WireOut *w, size_t n) {
     if (w->failed) return false;
     if (n <= w->capacity - w->n_bytes) return true;
-    size_t capacity = w->capacity ? w->capacity : 256;
-    while (capacity - w->n_bytes < n) {
-        if (capacity > SIZE_MAX / 2) {
-            w->failed = true;
-            return false;
-        }
-        capacity *= 2;
-    }
-    unsigned char *data = realloc(w->data, capacity);
-    if (!data) {
-        w->failed = true;
-        return false;
-    }
-    w->data = data;
-    w->capacity = capacity;
-    return true;
+    size_t all;
+    w->failed =
+        __builtin_add_overflow(w->n_bytes, n, &all) || !array_reserve(&w->data, &w->capacity, all);
+    return !w->failed;
 }
 
 static void put_little(WireOut *w, uint64_t v, unsigned n) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// alias.c: tensors that share memory, and what happens when one of them is changed in place.
+// alias.c: tensors that share memory, and in-place operations on them.
 //
-// Data never changes once it is made. Tensors that show parts of one memory, as their user sees it
-// (a tensor, its views, what ig_detach gives), stand in a ring and all have the same data. A change
-// in place makes new data, a copy in which some elements are others (region.c), and gives it to the
-// whole ring: so everybody sees the change, while expressions that were recorded keep what they
-// read. A version of a memory is its data: what was saved for a gradient has been overtaken if its
-// data is no longer that of the ring it was taken from.
+// Data is immutable once computed. Tensors that alias one memory, as their user sees it (a tensor,
+// its views, the result of ig_detach), form a ring and all have the same data. An in-place
+// operation makes new data, a copy with some elements replaced (copy-on-write, region.c), and gives
+// it to the whole ring: so every alias sees the change, while expressions recorded before keep what
+// they read. The version of a memory is its data: a tensor saved for a gradient is stale if its
+// data is no longer that of its ring.
 //
 // Views remember the tensor that they are of, `base`, and are its family: when one of them is
 // changed while gradients are on, the history of all of them goes through the changed memory.

@@ -4,7 +4,7 @@
 #define INGOT_TENSOR_ALIAS_H
 #include "tensor/tensor_int.h"
 
-// t, which shows the data of another one, is to see what is changed there, and the other way round.
+// t, which shows the data of another one, is to see what is changed there, and vice versa.
 void ig_alias_join(IgTensor *t, IgTensor *of);
 void ig_alias_leave(IgTensor *t);
 unsigned ig_alias_count(const IgTensor *t); // of tensors that share its memory, with it

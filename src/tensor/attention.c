@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// attention.c: softmax(query key^T scale) value. Without gradients it is one kernel, in which what
-// a query takes of the keys stays in a cache; else, for other types and on a GPU a composition.
+// attention.c: scaled dot-product attention, softmax(query key^T scale) value. Without gradients it
+// is one fused kernel (as flash attention), in which a block of scores stays in the cache;
+// otherwise, for other types and on a GPU, a composition of operations.
 #include "ingot/tensor_nn.h"
 #include "tensor/work.h"
 #include "ig_texts.h"

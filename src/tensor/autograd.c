@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// autograd.c: the graph of gradients and the way back through it.
+// autograd.c: automatic differentiation: the gradient graph and backpropagation through it.
 //
-// A node is made with each result that has an input with a node (ig_node_new in the operation), and
-// says how the gradient of the result becomes those of the inputs. A pass back visits the nodes
-// once, each after all that were made from it, and works with ordinary operations: gradients are
-// lazy, fused and, with create_graph, recorded themselves.
+// Each result that has an input with a node gets a node (ig_node_new in the operation), which maps
+// the gradient of the result to those of the inputs. A backward pass visits the nodes once, in
+// reverse topological order, and uses ordinary operations: gradients are lazy, fused and, with
+// create_graph, recorded themselves.
 //
-// One pass at a time: it holds the lock of gradients, which guards what changes in nodes. It only
-// records work, so nobody waits for kernels.
+// One backward pass at a time: it holds the gradients lock, which guards what changes in nodes. It
+// only records work, so no thread waits for kernels there.
 #include <stdlib.h>
 #include <string.h>
 #include "tensor/alias.h"
+#include "base/array.h"
 
 static pthread_mutex_t gradients = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t n_passes;
@@ -265,7 +266,7 @@ void ig_zero_grad(IgTensor *t) {
     if (ig_requires_grad(t) && ig_is_leaf(t)) ig_set_grad(t, NULL, NULL);
 }
 
-// ---- The way back ----
+// ---- The backward pass ----
 
 typedef struct Pass {
     const char *call;
@@ -277,13 +278,7 @@ typedef struct Pass {
 
 static bool push(IgGradNode ***list, size_t *n, size_t *capacity, IgGradNode *node,
                  MTLError **error) {
-    if (*n == *capacity) {
-        size_t more = *capacity ? *capacity * 2 : 64;
-        IgGradNode **grown = realloc(*list, more * sizeof *grown);
-        if (!grown) return ig_fail_no_memory(error);
-        *list = grown;
-        *capacity = more;
-    }
+    if (!array_reserve(list, capacity, *n + 1)) return ig_fail_no_memory(error);
     (*list)[(*n)++] = node;
     return true;
 }

@@ -2,6 +2,7 @@
 // backend.c: MetalBackend: memory by pointer, buffers and their copies, a cache of pipelines, and
 // blocking execution. Allocations are shared buffers; a table finds the buffer of a pointer.
 #include "tensor/backend.h"
+#include "base/array.h"
 #include <stdlib.h>
 #include <string.h>
 #include "base/text.h"
@@ -387,15 +388,14 @@ bool ig_metal_backend_load_library_from_source(IgMetalBackend *b, const char *so
     mtl_release(why);
     if (!ok) return false;
     pthread_mutex_lock(&b->lock);
-    MTLLibrary **more = realloc(b->libraries, (b->n_libraries + 1) * sizeof *more);
-    if (more) {
-        memmove(more + 1, more, b->n_libraries * sizeof *more);
-        more[0] = library;
-        b->libraries = more;
+    bool kept = array_more(&b->libraries, b->n_libraries);
+    if (kept) {
+        memmove(b->libraries + 1, b->libraries, b->n_libraries * sizeof *b->libraries);
+        b->libraries[0] = library;
         b->n_libraries++;
     }
     pthread_mutex_unlock(&b->lock);
-    if (more) return true;
+    if (kept) return true;
     mtl_release(library);
     return ig_fail_no_memory(error);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// batch_kernel.c: batch normalisation of float32 as one kernel forth and one back. Each makes two
-// things: the large one, and for each channel the few numbers that it needs on the way and others
-// ask for as well. Whoever is wanted first makes both, unless only the few numbers are wanted.
+// batch_kernel.c: batch normalisation of float32 as one kernel for the forward and one for the
+// backward pass. Each has two results: the large one, and a few values per channel that it needs
+// itself and others may request. Whichever is requested first computes both, unless only the values
+// per channel are wanted.
 #include "tensor/normalize.h"
 #include "ig_texts.h"
 #include <stdlib.h>

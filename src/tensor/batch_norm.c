@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// batch_norm.c: normalisation per channel (over the batch and the picture), and per picture and
-// group of channels. In float; the element-wise parts join the sums.
+// batch_norm.c: batch, instance and group normalisation: per channel (over batch and positions), or
+// per image and group of channels. In float; the element-wise parts are fused with the reductions.
 #include "tensor/normalize.h"
 
 static bool check_parameter(const char *call, const IgTensor *x, const IgTensor *parameter,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv.c: convolutions: what is asked for, checked, which algorithm computes it, and gradients. The
-// three passes of conv.h are each other's gradients: with y = forward(x, w), x' = back(y', w) and
-// w' = weights(x, y'), and the same again for the gradients of those two. So second derivatives
-// need nothing more.
+// conv.c: convolution: argument checks, choice of the algorithm, and gradients. The three passes of
+// conv.h are each other's gradients: with y = forward(x, w), x' = back(y', w) and w' = weights(x,
+// y'), and the same again for the gradients of those two. So second derivatives need nothing more.
 #include "tensor/conv.h"
 #include <stdlib.h>
 

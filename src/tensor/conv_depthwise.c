@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_depthwise.c: depthwise convolution on the CPU: one channel a group, stride 1 and a common
-// kernel. Lines of the pictures are held with a border (kernels/conv_depthwise.metal), and the
-// three passes are one walk over memory each.
+// conv_depthwise.c: depthwise convolution on the CPU: one channel per group, stride 1 and a common
+// filter size. Padded rows of the images are kept in cache (kernels/conv_depthwise.metal), and each
+// of the three passes streams through memory once.
 #include "tensor/conv.h"
 #include "tensor/work.h"
 #include "ig_texts.h"

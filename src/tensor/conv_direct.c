@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_direct.c: direct convolution, for few channels a group, and the way back for stride 1: read
-// from the picture as it lies, with neither a border laid around it nor weights in another order.
-// That is one pass over memory, which is all that a convolution per channel has to do.
+// conv_direct.c: direct convolution, for few channels per group, and the backward pass for stride
+// 1: reads the image in place, without padding it or reordering weights. That is one pass over
+// memory, the minimum for a depthwise convolution.
 #include "tensor/conv.h"
 #include "tensor/work.h"
 #include "ig_texts.h"

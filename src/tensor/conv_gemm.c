@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_gemm.c: convolutions of one tap, no border and no stride: a GEMM, with all that ig_matmul
-// does. The matrix is w as (o, c) or, for the way back, (c, o).
+// conv_gemm.c: 1 x 1 convolutions without padding and stride: a GEMM, with all that ig_matmul does.
+// The matrix is w as (o, c) or, for the backward pass, (c, o).
 #include "tensor/conv.h"
 
 static bool gemm_fits(const IgConv *v, IgConvPass pass, IgTensor *a) {

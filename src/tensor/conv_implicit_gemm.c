@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_implicit_gemm.c: convolutions as implicit GEMM: matrix products without the matrix of
-// patches (im2col).
+// conv_implicit_gemm.c: convolution as implicit GEMM: matrix products without writing the im2col
+// matrix.
 //
-// The picture is laid out with its border (and, for strides, one picture per remainder), so that
-// for one tap of the kernel the elements that all positions of the result need lie in line: rows of
-// the result are as long as those of the source, and what is computed beside the picture is not
-// stored. A tap is then a product (O, C) x (C, positions), which begins at another place of the
-// source; the products of all taps are added in one tile by matmul2d. The way back is the same with
-// the matrices transposed; for strides each remainder of the position has taps of its own (a
-// phase). The gradient of the weights is (O, positions) x (positions, C) for each tap.
+// The image is laid out with padding (and, for strides, one image per remainder), so that for one
+// filter tap the elements that all output positions need are contiguous: rows of the result are as
+// long as those of the source, and the excess is not stored. A tap is then a product (O, C) x (C,
+// positions) with an offset into the source; the products of all taps are accumulated in one tile
+// by matmul2d. The backward pass is the same with the matrices transposed; for strides each
+// remainder of the position has its own taps (a phase). The gradient of the weights is (O,
+// positions) x (positions, C) for each tap.
 //
 // Few channels make thin products: below MIN_CHANNELS all taps are one product. Forward, a tile
 // collects what it needs of the picture; for the gradients the layout has a picture per tap. Where
@@ -128,7 +128,7 @@ static bool plan_forward(Plan *p, const IgConv *v, bool merged, MTLError **error
     return true;
 }
 
-// For one axis of the way back: the tap belongs to the phase that leaves no remainder.
+// For one axis of the backward pass: the tap belongs to the phase that leaves no remainder.
 static bool shift_of(const IgConv *v, int axis, int64_t phase, int64_t tap, int64_t *shift) {
     int64_t d = phase + v->padding[axis] - tap * v->dilation[axis];
     if (d % v->stride[axis]) return false;

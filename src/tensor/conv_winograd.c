@@ -57,7 +57,7 @@ static bool winograd_fits(const IgConv *v, IgConvPass pass, IgTensor *x) {
               can_count(v);
     for (int a = 0; a < 2; a++)
         is &= v->kernel[a] == 3 && v->stride[a] == stride && v->dilation[a] == 1 &&
-              v->padding[a] <= most; // the way back has a border of 2 - padding
+              v->padding[a] <= most; // the backward pass has a border of 2 - padding
     return is;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_winograd_rows.c: convolutions of few channels and long rows of taps with stride 2, as
-// networks for pictures begin, by Winograd's F(4, taps) along rows (conv_winograd_rows.metal): half
-// the multiplications for 5 and 7 taps. In floats only: the error is 2.5 times that of plain sums.
+// conv_winograd_rows.c: convolutions with few channels, large filters and stride 2, as the first
+// layer of image networks, by Winograd's F(4, taps) along rows (conv_winograd_rows.metal): half the
+// multiplications for 5 and 7 taps. Float only: the error is 2.5 times that of direct summation.
 #include "tensor/conv.h"
 #include "tensor/work.h"
 #include "ig_texts.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// cross_entropy.c: softmax and cross-entropy of logits and class numbers in one kernel. A row is a
-// SIMD-group's; its loss is log(sum(exp(x))) - x[class]. The logarithm is kept for the gradient,
-// exp(x - it) minus 1 at the class: one pass over the logits, a kernel again.
+// cross_entropy.c: softmax and cross-entropy of logits and class indices in one kernel. A SIMD-
+// group computes a row; its loss is log(sum(exp(x))) - x[class]. The log-sum-exp is kept for the
+// gradient, exp(x - it) minus 1 at the class: one pass over the logits, in one kernel again.
 //
-// The first kernel has two results, so it is encoded when it is called and not when somebody asks.
+// The first kernel has two results, so it is encoded eagerly, not on demand.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// data.c: the values behind tensors: memory, or the expression that makes it.
+// data.c: the values behind tensors: memory, or the expression that computes it (lazy evaluation).
 #include <stdlib.h>
 #include "tensor/fuse.h"
-#include "tensor/spare.h"
+#include "tensor/free_list.h"
 #include "tensor/tensor_int.h"
 
 IgData *ig_data_new(IgDevice *device, IgType type, int64_t n) {
-    IgData *data = ig_spare_take(IG_SPARE_DATA, sizeof *data);
+    IgData *data = ig_free_list_pop(IG_FREE_LIST_DATA, sizeof *data);
     if (!data) return NULL;
     *data = (IgData){.device = device, .type = type, .n = n};
     atomic_init(&data->refs, 1);
@@ -37,7 +37,7 @@ void ig_expr_free(IgExpr *expr) {
     if (!expr) return;
     if (expr->drop) expr->drop(expr);
     for (int i = 0; i < expr->n_inputs; i++) ig_data_release(expr->inputs[i].data);
-    ig_spare_give(IG_SPARE_EXPR, expr);
+    ig_free_list_push(IG_FREE_LIST_EXPR, expr);
 }
 
 void ig_data_release(IgData *data) {
@@ -49,7 +49,7 @@ void ig_data_release(IgData *data) {
         ig_unlock(device);
     }
     ig_expr_free(data->expr);
-    ig_spare_give(IG_SPARE_DATA, data);
+    ig_free_list_push(IG_FREE_LIST_DATA, data);
     ig_device_release(device);
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // device.c: work is recorded into one compute encoder and committed when it is enough to keep the
-// device busy, or when somebody wants a result. One queue, serial encoders: whatever was recorded
-// first is done first.
+// device busy, or when a result is requested. One queue, serial encoders: commands run in recording
+// order.
 //
-// The planner: small work stays with the thread that asks. A commit wakes another thread, which is
-// right for work that lasts longer than that takes and goes on beside the recording; of small
-// operations hundreds are recorded and then run by the thread that waits for the result, without a
-// word between threads. Of one that is waited for alone not even a command buffer is made: the
-// first dispatch is held until a second one comes. See docs/internals/tensor-library.md for what
-// was measured.
+// The planner: small work stays on the calling thread. A commit wakes another thread, which pays
+// off for work that lasts longer than the wake-up and overlaps with recording; hundreds of small
+// operations are recorded and then run by the thread that waits for the result, without
+// synchronisation between threads. A single operation that is waited for does not even get a
+// command buffer: the first dispatch is held until a second one comes. See docs/internals/tensor-
+// library.md for measurements.
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// dropout.c: elements that are left out at random. The mask is a tensor of bool made on the device
-// with the numbers ig_uniform gives for the seed (Philox 4x32-10, a call makes four); what is done
-// with it is element-wise, so it joins its neighbours, and the gradient uses the same mask.
+// dropout.c: dropout. The mask is a tensor of bool made on the device from the numbers of
+// ig_uniform for the seed (Philox 4x32-10, a call makes four); applying it is element-wise, so it
+// is fused with its neighbours, and the gradient uses the same mask.
 #include <math.h>
 #include <stdlib.h>
 #include "tensor/elementwise.h"

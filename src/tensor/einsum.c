@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// einsum.c: sums of products over named axes, as views, matrix products and sums, so gradients and
-// second derivatives come with them. Operands are joined from the left: of the axes of two, those
-// that both have and somebody needs later are a stack, those that both have and nobody needs are
-// summed by the product, and what only one has and nobody needs is summed before.
+// einsum.c: Einstein summation as views, matrix products and sums, so gradients and second
+// derivatives follow. Operands are contracted from left to right: of the axes of two operands,
+// shared ones that are needed later are batch axes, shared ones that are not are contracted by the
+// GEMM, and unshared ones that are not needed are summed before.
 #include <ctype.h>
 #include <string.h>
 #include "tensor/tensor_int.h"

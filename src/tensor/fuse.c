@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// fuse.c: from an expression to one kernel. Walks from the wanted data towards its inputs and takes
-// every element-wise operation along that has the same shape; what else it meets is made first and
-// read. Intermediate values are not stored: if somebody wants one later it is computed again, and
-// stored then, so that nothing is computed more than twice.
+// fuse.c: kernel fusion: from an expression to one kernel. Walks from the requested data towards
+// its inputs and includes every element-wise operation of the same shape; other operations are
+// computed first and read. Intermediate values are not stored: if one is requested later it is
+// recomputed, and stored then, so that nothing is computed more than twice.
 #include "tensor/fuse.h"
 #include <string.h>
 #include "tensor/matmul.h"

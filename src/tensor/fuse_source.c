@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// fuse_source.c: the text of a fused kernel. A variable has the type its value is stored in, and an
-// operation converts its operands to the compute type and its result back: rounding happens after
-// each operation, as if every one were a kernel of its own.
+// fuse_source.c: source code of a fused kernel. A variable has the type its value is stored in, and
+// an operation converts its operands to the compute type and its result back: rounding happens
+// after each operation, as if every one were a separate kernel.
 #include <stdlib.h>
 #include "tensor/fuse.h"
 #include "ig_texts.h"

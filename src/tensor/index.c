@@ -127,7 +127,8 @@ static void copy_numbers(IgType type, const void *data, int64_t count, int32_t *
 // Many indices are looked at by all threads: on a machine with many one alone takes longer for
 // that than they for the rest. *inside: none is outside; else the host says which.
 enum { MANY = 1 << 17, LOOKING = 128 };
-static bool look(const char *call, IgTensor *index, int64_t n, bool *inside, MTLError **error) {
+static bool check_indices(const char *call, IgTensor *index, int64_t n, bool *inside,
+                          MTLError **error) {
     int64_t count = ig_numel(index), each = (count / LOOKING + 32) / 32 * 32;
     IgWork w = {.kernel = {ig_text_index_axis_metal, "outside", "uint",
                            ig_type(index) == IgInt64 ? "INDEX=long" : "INDEX=int"},
@@ -161,7 +162,7 @@ static const void *checked(const char *call, IgTensor *index, int64_t n, IgTenso
                 (ig_type(index) == IgInt64 || ig_type(index) == IgInt32),
          inside = false;
     *packed = ig_contiguous(index, error);
-    if (!*packed || (many && !look(call, *packed, n, &inside, error)) ||
+    if (!*packed || (many && !check_indices(call, *packed, n, &inside, error)) ||
         !ig_map(*packed, &data, error))
         return NULL;
     if (inside || all_below(ig_type(index), data, count, n)) return data;

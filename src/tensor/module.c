@@ -2,6 +2,7 @@
 // module.c: modules as objects: what belongs to one, the tree of modules, and its parameters by
 // number and name. Layers are in layers.c, saving and loading in module_state.c.
 #include "tensor/module.h"
+#include "base/array.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,9 +65,7 @@ static bool good_name(const IgModule *m, const char *name, MTLError **error) {
 // Takes the references of what it is given over only if it succeeds.
 static bool add_part(IgModule *m, IgModulePart part, const char *name, MTLError **error) {
     if (!good_name(m, name, error)) return false;
-    IgModulePart *more = realloc(m->parts, (size_t)(m->n_parts + 1) * sizeof *more);
-    if (more) m->parts = more;
-    part.name = more ? strdup(name) : NULL;
+    part.name = array_more(&m->parts, (size_t)m->n_parts) ? strdup(name) : NULL;
     if (!part.name) return ig_fail_no_memory(error);
     m->parts[m->n_parts++] = part;
     return true;
@@ -195,7 +194,7 @@ int ig_module_parameter_count(const IgModule *m) {
     return n;
 }
 
-static bool look(void *context, const char *name, IgModulePart *part) {
+static bool find_part(void *context, const char *name, IgModulePart *part) {
     Search *s = context;
     if (s->name ? strcmp(s->name, name) != 0 : part->part != IG_PARAMETER || s->left-- > 0)
         return true;
@@ -211,20 +210,20 @@ static bool look(void *context, const char *name, IgModulePart *part) {
 
 IgTensor *ig_module_parameter(const IgModule *m, int i) {
     Search s = {.left = i};
-    if (i >= 0) ig_module_walk(m, look, &s);
+    if (i >= 0) ig_module_walk(m, find_part, &s);
     return s.found;
 }
 
 size_t ig_module_parameter_name(const IgModule *m, int i, char *name, size_t n_bytes) {
     Search s = {.left = i, .copy = name, .n_copy = n_bytes};
     if (name && n_bytes) *name = 0;
-    if (i >= 0) ig_module_walk(m, look, &s);
+    if (i >= 0) ig_module_walk(m, find_part, &s);
     return s.n_name;
 }
 
 IgTensor *ig_module_tensor(const IgModule *m, const char *name) {
     Search s = {.name = name};
-    if (name) ig_module_walk(m, look, &s);
+    if (name) ig_module_walk(m, find_part, &s);
     return s.found;
 }
 

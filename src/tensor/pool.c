@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// pool.c: buffers of tensors that are gone wait here for the next of about their size. Each class
-// is a list, the most recently used first: its memory is most likely still in a cache. For a GPU
-// that matters less than that the steps of a training find the same memory again, so that their
-// commands are the same: there the oldest buffer is first. (With the last one first, parameters
-// wander, and come back after hundreds of steps.)
+// pool.c: the buffer pool: buffers of freed tensors are reused for the next allocation of about
+// their size. Each size class is a LIFO list, since the most recently used memory is most likely
+// still in a cache. On a GPU it matters more that training steps get the same memory again, so that
+// their commands are identical (CUDA graphs): there it is a FIFO. (With LIFO, parameters change
+// places and repeat only after hundreds of steps.)
 #include <stdlib.h>
 #include <string.h>
 #include "ingot/foreign.h"

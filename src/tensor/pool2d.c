@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// pool2d.c: windows of pictures. A maximum is found by position, then taken (along.h); an average
-// and its way back are two kernels, each the other's gradient.
+// pool2d.c: 2D pooling. A maximum is found by position, then gathered (along_axis.h); average
+// pooling and its backward pass are two kernels, each the other's gradient.
 #include <stdlib.h>
-#include "tensor/along.h"
+#include "tensor/along_axis.h"
 #include "ig_texts.h"
 
 // As pool2d.metal numbers them.
@@ -66,7 +66,7 @@ static void take_lines(IgWork *work, const Windows *w, int64_t images) {
     work->products = images * v->out[0] * v->out[1] * v->kernel[0] * v->kernel[1];
 }
 
-// x (.., in) to (.., out), or the other way round.
+// x (.., in) to (.., out), or vice versa.
 static IgTensor *average(const char *call, const Windows *w, bool back, IgTensor *x,
                          MTLError **error) {
     IgShape shape = x->view.shape;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce.c: sums, means, extremes and where they are, over any axes. What is reduced may be an
-// element-wise expression: it is computed on the way, a mean of squares is one pass over memory.
+// reduce.c: reductions: sums, means, extremes and their positions, over any axes. The input may be
+// an element-wise expression, which is fused: a mean of squares is one pass over memory.
 //
 // Two kernels. "Rows": the reduced axes are innermost, the threads of a SIMD-group share one
 // result. "Columns": each thread has a result of its own and walks over the reduced axes; where

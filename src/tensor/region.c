@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// region.c: parts of a row of elements seen, and replaced: what a change in place of a view is to
-// the memory behind it. Replacing works in the old memory where nobody else needs that any more:
-// a loop over the rows of a tensor moves each element once.
+// region.c: reading and replacing a strided region of a tensor's memory: an in-place operation on a
+// view, as seen by the memory behind it. The old memory is reused if nothing else needs it: a loop
+// over the rows of a tensor moves each element once.
 #include "tensor/region.h"
 #include "ig_texts.h"
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// scan.c: running sums and products along an axis. A thread walks over one line, or a SIMD-group
-// where its elements are neighbours; what is added is kept in float or 64 bits and rounded for each
-// element. Where there are few long lines, each is
-// cut into blocks: their totals first, from these what each begins with, then the elements. How it
-// is cut depends on the shape alone. The gradient of a sum is the running sum from the other end.
+// scan.c: inclusive prefix sums and products (scan) along an axis. A thread walks over one line, or
+// a SIMD-group where elements are contiguous; the accumulator is float or 64 bits and rounded for
+// each element. A few long lines are split into blocks: block totals first, then their prefix sums,
+// then the elements. The split depends only on the shape. The gradient of a cumulative sum is the
+// cumulative sum from the other end.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

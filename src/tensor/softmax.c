@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// softmax.c: softmax and its logarithm. Along the last axis one kernel, a SIMD-group per row, which
-// stays in a cache, or on a GPU in registers; along others a composition: the largest value, the
-// sum of exponentials of the distance to it (computed on the way), and the result. The gradients
-// need the result only.
+// softmax.c: softmax and log-softmax. Along the last axis one kernel, a SIMD-group per row, which
+// stays in a cache, or on a GPU in registers; along other axes a composition: the maximum, the sum
+// of exponentials relative to it (fused), and the result. The gradients need only the result.
 #include "tensor/work.h"
 #include "ig_texts.h"
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// sort.c: elements in order along an axis. Everything is brought to rows of keys, unsigned numbers
-// in the order that is wanted, for which the positions in order are found:
-//   short rows   by a SIMD-group each, in a network of comparisons (on a GPU, and 64-bit keys:
-//                each element counts how many come before it, its rank, in parallel);
-//   long rows    by digits of 8 bits from the last one on, each pass stable: a row is cut into
-//                blocks, a thread counts the digits of a block, the counts of all blocks become
-//                places, and the thread puts its elements there;
-//   a few        of a row: a SIMD-group looks for the next one as often as asked.
-// A GPU sorts long rows by merging (sort_gpu.metal).
-// The values are then taken from where they were (along.h), and gradients put back there.
+// sort.c: sorting along an axis. Everything is brought to rows of keys, unsigned numbers in the
+// requested order, whose sorted positions are computed:
+//   short rows   by a SIMD-group each, with a sorting network (on a GPU, and for 64-bit keys:
+//                rank sort, each element counts in parallel how many come before it);
+//   long rows    radix sort, 8 bits per pass from the least significant: a row is split into
+//                blocks, a thread makes the histogram of a block, a scan of all histograms gives
+//                offsets, and the thread scatters its elements (stable);
+//   top k        of a row: a SIMD-group selects the next one k times.
+// A GPU sorts long rows by merge sort (sort_gpu.metal). The values are then gathered from their
+// positions (along_axis.h), and gradients scattered back.
 #include <stdlib.h>
 #include <string.h>
-#include "tensor/along.h"
+#include "tensor/along_axis.h"
 #include "ig_texts.h"
 
 enum {

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tensor/alias.h"
+#include "base/array.h"
 #include "tensor/fuse.h"
-#include "tensor/spare.h"
+#include "tensor/free_list.h"
 #include "tensor/tensor_int.h"
 
 // ---- Scopes: a stack per thread ----
@@ -56,13 +57,7 @@ void ig_scope_enter(IgScope *left) { innermost = left; }
 static bool enter_scope(IgTensor *tensor) {
     IgScope *scope = innermost;
     if (!scope) return true;
-    if (scope->n == scope->capacity) {
-        size_t capacity = scope->capacity ? scope->capacity * 2 : 64;
-        IgTensor **more = realloc(scope->tensors, capacity * sizeof *more);
-        if (!more) return false;
-        scope->tensors = more;
-        scope->capacity = capacity;
-    }
+    if (!array_reserve(&scope->tensors, &scope->capacity, scope->n + 1)) return false;
     scope->tensors[scope->n++] = tensor;
     tensor->scope = scope;
     return true;
@@ -272,7 +267,7 @@ IgExpr *ig_expr_new(int n_inputs, const IgView *inputs, const IgShape *shape, MT
             ig_fail(error, IgErrorArgument, "the tensor has been released");
             return NULL;
         }
-    IgExpr *expr = ig_spare_take(IG_SPARE_EXPR, sizeof *expr);
+    IgExpr *expr = ig_free_list_pop(IG_FREE_LIST_EXPR, sizeof *expr);
     if (!expr) {
         ig_fail_no_memory(error);
         return NULL;

@@ -84,7 +84,7 @@ void ig_pool_give(IgDevice *device, IgBuffer *buffer);
 bool ig_pool_show(IgDevice *device, IgBuffer *buffer, uint64_t written, MTLError **error);
 void ig_pool_wrote(IgDevice *device, IgBuffer *buffer, size_t n_bytes);
 IgDevice *ig_pool_device(const IgPool *pool);
-// Its buffers go to the user (pool_lend.c), who has queues of his own: hazards are tracked.
+// Its buffers go to the user (user_pool.c), who has queues of his own: hazards are tracked.
 void ig_pool_lends(IgPool *pool);
 
 // ---- Data and expressions (data.c) ----
@@ -308,7 +308,7 @@ struct IgDevice {
     IgExpr *deferred;              // to be freed
     MTLError *failed;              // of a command buffer, not yet reported
     struct IgPool *pool;
-    bool is_pool;                         // it has been made for its pool (pool_lend.c)
+    bool is_pool;                         // it has been made for its pool (user_pool.c)
     IgBuffer *lent;                       // the buffers that are out
     IgConstant constants[IG_N_CONSTANTS]; // of a device whose memory is not the host's
     unsigned n_constants;                 // that were made

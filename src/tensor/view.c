@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// view.c: other ways to look at the same data, without a copy.
+// view.c: views: the same data with another shape, strides and offset, without a copy.
 #include <string.h>
 #include "tensor/alias.h"
 #include "tensor/elementwise.h"
-#include "tensor/move.h"
+#include "tensor/concat.h"
 
 IgTensor *ig_view(const char *name, IgTensor *of, const IgView *view, IgGradRule *rule,
                   MTLError **error) {

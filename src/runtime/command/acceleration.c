@@ -28,77 +28,6 @@ Encoder *mtl_command_buffer_acceleration_structure_command_encoder_with_descript
     return e;
 }
 
-void mtl_acceleration_structure_command_encoder_end_encoding(Encoder *encoder) {
-    rt_encoder_end(encoder, &encoder_class, __func__);
-}
-
-MTLDevice *mtl_acceleration_structure_command_encoder_device(const Encoder *encoder) {
-    return rt_encoder_device(encoder);
-}
-
-MTLCommandBuffer *mtl_acceleration_structure_command_encoder_command_buffer(
-    const Encoder *encoder) {
-    return rt_encoder_command_buffer(encoder);
-}
-
-const char *mtl_acceleration_structure_command_encoder_label(const Encoder *encoder) {
-    return rt_encoder_label(encoder);
-}
-
-void mtl_acceleration_structure_command_encoder_set_label(Encoder *encoder, const char *label) {
-    rt_encoder_set_label(encoder, label);
-}
-
-void mtl_acceleration_structure_command_encoder_barrier_after_queue_stages(
-    MTLAccelerationStructureCommandEncoder *encoder, MTLStages after_queue_stages,
-    MTLStages before_stages) {
-    rt_encoder_queue_barrier(encoder, &encoder_class, after_queue_stages, before_stages, __func__);
-}
-
-void mtl_acceleration_structure_command_encoder_insert_debug_signpost(Encoder *encoder,
-                                                                      const char *name) {
-    rt_encoder_insert_debug_signpost(encoder, &encoder_class, name, __func__);
-}
-
-void mtl_acceleration_structure_command_encoder_push_debug_group(Encoder *encoder,
-                                                                 const char *name) {
-    rt_encoder_push_debug_group(encoder, &encoder_class, name, __func__);
-}
-
-void mtl_acceleration_structure_command_encoder_pop_debug_group(Encoder *encoder) {
-    rt_encoder_pop_debug_group(encoder, &encoder_class, __func__);
-}
-
-void mtl_acceleration_structure_command_encoder_update_fence(Encoder *encoder, MTLFence *fence) {
-    rt_encoder_update_fence(encoder, &encoder_class, fence, __func__);
-}
-
-void mtl_acceleration_structure_command_encoder_wait_for_fence(Encoder *encoder, MTLFence *fence) {
-    rt_encoder_wait_for_fence(encoder, &encoder_class, fence, __func__);
-}
-
-void mtl_acceleration_structure_command_encoder_use_resource(Encoder *encoder,
-                                                             MTLResource *resource,
-                                                             MTLResourceUsage usage) {
-    rt_encoder_use_resources(encoder, &encoder_class, &resource, 1, usage, __func__);
-}
-
-void mtl_acceleration_structure_command_encoder_use_resources(Encoder *encoder,
-                                                              MTLResource *const *resources,
-                                                              size_t count,
-                                                              MTLResourceUsage usage) {
-    rt_encoder_use_resources(encoder, &encoder_class, resources, count, usage, __func__);
-}
-
-void mtl_acceleration_structure_command_encoder_use_heap(Encoder *encoder, MTLHeap *heap) {
-    rt_encoder_use_heaps(encoder, &encoder_class, &heap, 1, __func__);
-}
-
-void mtl_acceleration_structure_command_encoder_use_heaps(Encoder *encoder, MTLHeap *const *heaps,
-                                                          size_t count) {
-    rt_encoder_use_heaps(encoder, &encoder_class, heaps, count, __func__);
-}
-
 // ---- Rules ----
 
 static bool valid(Encoder *encoder, const char *call, RtSite *site) {
@@ -346,3 +275,5 @@ void mtl_acceleration_structure_command_encoder_write_compacted_acceleration_str
     mtl_acceleration_structure_command_encoder_write_compacted_acceleration_structure_size_as(
         encoder, structure, buffer, offset, MTLDataTypeUInt);
 }
+
+#include "accessors/command/acceleration.inc" // plain accessors, from the table

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // argument_fill.c: from an argument table of Metal 4 to the bindings of a dispatch or draw. Tables
-// hold addresses and ids alone: what is behind them is looked up where somebody needs to know,
-// which a release build's dispatch hardly ever does.
+// hold only addresses and ids: the resources behind them are looked up only where needed, which is
+// rare without the debug layer.
 #include "runtime/command/argument_table.h"
 #include "runtime/memory/spans.h"
 #include "runtime/memory/acceleration.h"
@@ -22,7 +22,7 @@ static void visit(const RtSpan *span, void *context) {
     f->n_bytes = span->n_bytes - (size_t)(f->address - span->start);
 }
 
-static bool find(MTLDevice *device, uint64_t address, Found *found) {
+static bool find_buffer_at(MTLDevice *device, uint64_t address, Found *found) {
     *found = (Found){.address = (const char *)(uintptr_t)address};
     return rt_span_find(device, found->address, visit, found);
 }
@@ -50,7 +50,7 @@ static bool fill_address(const RtFill *fill, const RfArg *arg, RtSlot *slot, uin
     size_t whole = arg ? rt_argument_bytes(fill->stage, arg) : 0;
     search = search || (arg && arg->space == RF_CONSTANT && !in_one_page(value, whole));
     Found found;
-    if (!search || !find(commands->device, value, &found)) return true;
+    if (!search || !find_buffer_at(commands->device, value, &found)) return true;
     slot->n_bytes = found.n_bytes;
     if (rt_is(found.resource, &rt_buffer_class)) {
         slot->buffer = (MTLBuffer *)(void *)found.resource;
@@ -67,7 +67,7 @@ static bool fill_resource(const RtFill *fill, const RfArg *arg, RtSlot *slot, ui
     bool is_table = arg->kind == RF_ARG_FUNCTION_TABLE, rays = arg->kind == RF_ARG_ACCELERATION;
     if (!is_table && !commands->notes_resources) return true;
     Found found;
-    find(commands->device, value, &found);
+    find_buffer_at(commands->device, value, &found);
     bool fits =
         is_table ? found.resource &&
                        rt_table_fits(rt_stage_library(fill->stage), arg,
@@ -110,7 +110,8 @@ bool rt_table_fill_all(const MTL4ArgumentTable *table, RtBindings *to, MTLComman
         to->slots[i] = (RtSlot){0};
         const RtBinding *b = i < table->n_buffers ? &table->buffers[i] : NULL;
         Found found;
-        if (!b || b->resource || !b->value || !find(commands->device, b->value, &found)) continue;
+        if (!b || b->resource || !b->value || !find_buffer_at(commands->device, b->value, &found))
+            continue;
         to->slots[i] = (RtSlot){.address = (char *)(uintptr_t)b->value, .n_bytes = found.n_bytes};
         if (rt_is(found.resource, &rt_buffer_class))
             to->slots[i].buffer = (MTLBuffer *)(void *)found.resource;

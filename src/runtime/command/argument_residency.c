@@ -28,7 +28,7 @@ static bool noted(const MTLResource *resource, const MTLCommandBuffer *commands)
     return false;
 }
 
-static void look(const RtSpan *span, void *context) {
+static void check_span(const RtSpan *span, void *context) {
     Lookup *l = context;
     const MTLResource *resource = span->resource;
     if (l->commands->recorder) {
@@ -45,7 +45,7 @@ static void look(const RtSpan *span, void *context) {
 // False after a message: one is enough.
 static bool check(const RtResidencyCheck *k, const RfArg *arg, const void *pointer) {
     Lookup l = {.commands = k->commands};
-    if (!pointer || !rt_span_find(k->commands->device, pointer, look, &l) || l.announced)
+    if (!pointer || !rt_span_find(k->commands->device, pointer, check_span, &l) || l.announced)
         return true;
     if (l.resource) { // sets are known at commit
         bool ok = k->commands->recorder->use_through(k->commands, l.resource, arg->name);

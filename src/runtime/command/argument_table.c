@@ -58,14 +58,6 @@ MTL4ArgumentTable *mtl_device_new_argument_table(MTLDevice *device,
     return table;
 }
 
-MTLDevice *mtl4_argument_table_device(const MTL4ArgumentTable *table) {
-    return table ? table->device : NULL;
-}
-
-const char *mtl4_argument_table_label(const MTL4ArgumentTable *table) {
-    return table ? rt_label(&table->label) : "";
-}
-
 // ---- Setting ----
 
 static bool valid(const MTL4ArgumentTable *table, size_t index, char kind, const char *call) {
@@ -130,3 +122,5 @@ void mtl4_argument_table_set_sampler_state(MTL4ArgumentTable *table, MTLResource
     table->samplers[index] = resource_id.impl;
     table->version++;
 }
+
+#include "accessors/command/argument_table.inc" // plain accessors, from the table

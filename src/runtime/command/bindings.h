@@ -97,6 +97,13 @@ static inline size_t rt_argument_bytes(const RtStage *stage, const RfArg *arg) {
     const RfLibrary *lib = rt_stage_library(stage);
     return arg->type < lib->n_types ? lib->types[arg->type].size : 0;
 }
+// Of a `constant` argument that is bound to fewer bytes than its type has: those of the type. Else
+// 0.
+static inline size_t rt_short_of(const RtStage *stage, const RfArg *arg, size_t n_bytes) {
+    if (arg->space != RF_CONSTANT) return 0;
+    size_t whole = rt_argument_bytes(stage, arg);
+    return n_bytes < whole ? whole : 0;
+}
 // Element k of a buffer, table or tensor argument is what lies in a slot that is not empty; what
 // the function writes is noted. False: no memory.
 bool rt_take_short(RtTake *t, const RfArg *arg, uint32_t k, const RtSlot *slot, size_t whole);
@@ -105,9 +112,8 @@ static inline bool rt_take_slot(RtTake *t, const RfArg *arg, uint32_t k, const R
     if (slot->buffer && arg->access != RF_READ_ONLY &&
         !rt_cb_use(t->site->commands, &slot->buffer->resource, true))
         return false;
-    if (arg->space != RF_CONSTANT) return true;
-    size_t whole = rt_argument_bytes(t->stage, arg);
-    return slot->n_bytes >= whole || rt_take_short(t, arg, k, slot, whole);
+    size_t whole = rt_short_of(t->stage, arg, slot->n_bytes);
+    return !whole || rt_take_short(t, arg, k, slot, whole);
 }
 // The handles of a texture, sampler or acceleration structure, if they are right for the argument.
 // False after a message.

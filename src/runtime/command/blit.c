@@ -24,54 +24,6 @@ MTLBlitCommandEncoder *mtl_command_buffer_blit_command_encoder_with_descriptor(
     return e;
 }
 
-void mtl_blit_command_encoder_end_encoding(MTLBlitCommandEncoder *encoder) {
-    rt_encoder_end(encoder, &rt_blit_encoder_class, __func__);
-}
-
-MTLDevice *mtl_blit_command_encoder_device(const MTLBlitCommandEncoder *encoder) {
-    return rt_encoder_device(encoder);
-}
-
-MTLCommandBuffer *mtl_blit_command_encoder_command_buffer(const MTLBlitCommandEncoder *encoder) {
-    return rt_encoder_command_buffer(encoder);
-}
-
-const char *mtl_blit_command_encoder_label(const MTLBlitCommandEncoder *encoder) {
-    return rt_encoder_label(encoder);
-}
-
-void mtl_blit_command_encoder_set_label(MTLBlitCommandEncoder *encoder, const char *label) {
-    rt_encoder_set_label(encoder, label);
-}
-
-void mtl_blit_command_encoder_barrier_after_queue_stages(MTLBlitCommandEncoder *encoder,
-                                                         MTLStages after_queue_stages,
-                                                         MTLStages before_stages) {
-    rt_encoder_queue_barrier(encoder, &rt_blit_encoder_class, after_queue_stages, before_stages,
-                             __func__);
-}
-
-void mtl_blit_command_encoder_insert_debug_signpost(MTLBlitCommandEncoder *encoder,
-                                                    const char *name) {
-    rt_encoder_insert_debug_signpost(encoder, &rt_blit_encoder_class, name, __func__);
-}
-
-void mtl_blit_command_encoder_push_debug_group(MTLBlitCommandEncoder *encoder, const char *name) {
-    rt_encoder_push_debug_group(encoder, &rt_blit_encoder_class, name, __func__);
-}
-
-void mtl_blit_command_encoder_pop_debug_group(MTLBlitCommandEncoder *encoder) {
-    rt_encoder_pop_debug_group(encoder, &rt_blit_encoder_class, __func__);
-}
-
-void mtl_blit_command_encoder_update_fence(MTLBlitCommandEncoder *encoder, MTLFence *fence) {
-    rt_encoder_update_fence(encoder, &rt_blit_encoder_class, fence, __func__);
-}
-
-void mtl_blit_command_encoder_wait_for_fence(MTLBlitCommandEncoder *encoder, MTLFence *fence) {
-    rt_encoder_wait_for_fence(encoder, &rt_blit_encoder_class, fence, __func__);
-}
-
 // ---- Rules ----
 
 bool rt_blit_valid(MTLBlitCommandEncoder *encoder, const char *call, RtSite *site) {
@@ -321,3 +273,5 @@ void mtl_blit_command_encoder_reset_texture_access_counters(MTLBlitCommandEncode
     if (rt_blit_valid(encoder, __func__, &site))
         rt_misuse_at(&site, RT_RULE_texture_unsupported, "access counters of sparse textures");
 }
+
+#include "accessors/command/blit.inc" // plain accessors, from the table

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// checked.c: see checked.h. What is alive is copied once in an execution, when somebody asks first.
+// checked.c: see checked.h. The table of live objects is copied once per execution, on first use.
 #include "runtime/command/checked.h"
 #include "runtime/memory/spans.h"
 #include "runtime/program/render_pipeline.h"

@@ -511,35 +511,6 @@ void mtl_command_buffer_commit_and_wait(MTLCommandBuffer *buffer) {
 
 // ---- Properties ----
 
-MTLDevice *mtl_command_buffer_device(const MTLCommandBuffer *buffer) {
-    return buffer ? buffer->device : NULL;
-}
-
-MTLCommandQueue *mtl_command_buffer_command_queue(const MTLCommandBuffer *buffer) {
-    return buffer ? buffer->queue : NULL;
-}
-
-const char *mtl_command_buffer_label(const MTLCommandBuffer *buffer) {
-    return buffer ? rt_label(&buffer->label) : "";
-}
-
-void mtl_command_buffer_set_label(MTLCommandBuffer *buffer, const char *label) {
-    if (buffer) rt_label_set(&buffer->label, label);
-}
-
-bool mtl_command_buffer_retained_references(const MTLCommandBuffer *buffer) {
-    return buffer && !buffer->unretained;
-}
-
-MTLCommandBufferErrorOption mtl_command_buffer_error_options(const MTLCommandBuffer *buffer) {
-    return buffer ? buffer->error_options : 0;
-}
-
-MTLCommandBufferStatus mtl_command_buffer_status(const MTLCommandBuffer *buffer) {
-    return buffer ? (MTLCommandBufferStatus)atomic_load(&buffer->status)
-                  : MTLCommandBufferStatusNotEnqueued;
-}
-
 MTLError *mtl_command_buffer_error(const MTLCommandBuffer *buffer) {
     return mtl_command_buffer_status(buffer) == MTLCommandBufferStatusError
                ? atomic_load(&buffer->error)
@@ -574,22 +545,6 @@ MTLCommandEncoderErrorState mtl_command_buffer_encoder_info_error_state(
 
 static double seconds(const _Atomic uint64_t *ns) { return (double)atomic_load(ns) * 1e-9; }
 
-double mtl_command_buffer_gpu_start_time(const MTLCommandBuffer *buffer) {
-    return buffer ? seconds(&buffer->gpu_start_ns) : 0;
-}
-
-double mtl_command_buffer_gpu_end_time(const MTLCommandBuffer *buffer) {
-    return buffer ? seconds(&buffer->gpu_end_ns) : 0;
-}
-
-double mtl_command_buffer_kernel_start_time(const MTLCommandBuffer *buffer) {
-    return buffer ? seconds(&buffer->kernel_start_ns) : 0;
-}
-
-double mtl_command_buffer_kernel_end_time(const MTLCommandBuffer *buffer) {
-    return buffer ? seconds(&buffer->kernel_end_ns) : 0;
-}
-
 void mtl_command_buffer_push_debug_group(MTLCommandBuffer *buffer, const char *name) {
     if (!rt_cb_recording(buffer, __func__)) return;
     if (!name)
@@ -609,3 +564,5 @@ void mtl_command_buffer_pop_debug_group(MTLCommandBuffer *buffer) {
         rt_inspector.pop(buffer, !buffer->open_encoder);
     }
 }
+
+#include "accessors/command/command_buffer.inc" // plain accessors, from the table

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // compute.c: MTLComputeCommandEncoder. Bindings live in the encoder; a dispatch takes a snapshot of
-// those its kernel uses into the command stream, so that running it needs no look at the encoder.
+// those its kernel uses into the command stream, so that running it does not need the encoder.
 #include "runtime/command/compute_validate.h"
 #include <string.h>
 #include "runtime/command/checked.h"
@@ -43,10 +43,6 @@ MTLComputeCommandEncoder *mtl_command_buffer_compute_command_encoder_with_descri
     return e;
 }
 
-void mtl_compute_command_encoder_end_encoding(MTLComputeCommandEncoder *encoder) {
-    rt_encoder_end(encoder, &rt_compute_encoder_class, __func__);
-}
-
 // ---- State ----
 
 void mtl_compute_command_encoder_set_compute_pipeline_state(MTLComputeCommandEncoder *encoder,
@@ -80,17 +76,6 @@ void mtl_compute_command_encoder_set_threadgroup_memory_length(MTLComputeCommand
     if (rt_valid_encoder(encoder, __func__) &&
         rt_valid_threadgroup_length(encoder, __func__, length, index))
         encoder->bound.threadgroup_bytes[index] = rt_threadgroup_length(length);
-}
-
-void mtl_compute_command_encoder_use_resource(MTLComputeCommandEncoder *encoder,
-                                              MTLResource *resource, MTLResourceUsage usage) {
-    rt_encoder_use_resources(encoder, &rt_compute_encoder_class, &resource, 1, usage, __func__);
-}
-
-void mtl_compute_command_encoder_use_resources(MTLComputeCommandEncoder *encoder,
-                                               MTLResource *const *resources, size_t count,
-                                               MTLResourceUsage usage) {
-    rt_encoder_use_resources(encoder, &rt_compute_encoder_class, resources, count, usage, __func__);
 }
 
 // ---- Dispatch ----
@@ -173,14 +158,13 @@ static bool take_bindings(MTLComputeCommandEncoder *e, RtDispatch *d, const char
         return false;
     }
     e->dispatching = true;
-    bool ok = (!e->table || fill_bindings(e, call)) && rt_valid_bindings(e, call, d->group_size) &&
-              snapshot(e, d, call);
+    bool ok = (!e->table || fill_bindings(e, call)) &&
+              rt_valid_bindings(e, call, d->grid.group_size) && snapshot(e, d, call);
     e->dispatching = false;
     return ok;
 }
 
-static RtDispatch *new_dispatch(MTLComputeCommandEncoder *e, const char *call, MTLSize size,
-                                uint64_t n_threads) {
+static RtDispatch *new_dispatch(MTLComputeCommandEncoder *e, const RtGrid *grid, const char *call) {
     const RfFunction *f = e->pipeline->stage->entry;
     RtDispatch *d =
         rt_cb_alloc(e->encoder.buffer, sizeof *d + f->n_args * sizeof d->threadgroup_args[0]);
@@ -192,30 +176,23 @@ static RtDispatch *new_dispatch(MTLComputeCommandEncoder *e, const char *call, M
     d->pipeline = e->pipeline;
     d->args = args;
     d->region = e->region;
-    d->group_size[0] = (uint32_t)size.width;
-    d->group_size[1] = (uint32_t)size.height;
-    d->group_size[2] = (uint32_t)size.depth;
+    d->grid = *grid;
     memcpy(d->imageblock, e->imageblock, sizeof d->imageblock);
     if (!take_bindings(e, d, call)) return NULL;
-    if (size.width) rt_stage_prepare(e->pipeline->stage, d->group_size, n_threads);
+    if (grid->group_size[0])
+        rt_stage_prepare(e->pipeline->stage, grid->group_size,
+                         (uint64_t)grid->threads[0] * grid->threads[1] * grid->threads[2]);
     return d;
 }
 
-static void dispatch(MTLComputeCommandEncoder *e, const char *call, MTLSize threads, MTLSize groups,
-                     MTLSize size) {
-    RtDispatch *d =
-        new_dispatch(e, call, size, (uint64_t)threads.width * threads.height * threads.depth);
-    if (!d) return;
-    const size_t t[3] = {threads.width, threads.height, threads.depth};
-    const size_t g[3] = {groups.width, groups.height, groups.depth};
-    for (int i = 0; i < 3; i++) {
-        d->threads[i] = (uint32_t)t[i];
-        d->groups[i] = (uint32_t)g[i];
-    }
-    rt_cb_append(e->encoder.buffer, &d->op, &rt_op_dispatch);
+static void dispatch(MTLComputeCommandEncoder *e, MTLSize n, MTLSize size, bool in_threads,
+                     const char *call) {
+    RtGrid grid;
+    if (!rt_valid_group_size(e, call, size) || !rt_valid_grid(e, call, n, size, in_threads, &grid))
+        return;
+    RtDispatch *d = new_dispatch(e, &grid, call);
+    if (d) rt_cb_append(e->encoder.buffer, &d->op, &rt_op_dispatch);
 }
-
-static size_t divide_up(size_t n, size_t by) { return (n + by - 1) / by; }
 
 void mtl_compute_command_encoder_dispatch_threads(MTLComputeCommandEncoder *encoder,
                                                   MTLSize threads_per_grid,
@@ -224,13 +201,9 @@ void mtl_compute_command_encoder_dispatch_threads(MTLComputeCommandEncoder *enco
         rt_compute_dispatch_threads(encoder, threads_per_grid, threads_per_threadgroup, __func__);
 }
 
-void rt_compute_dispatch_threads(MTLComputeCommandEncoder *e, MTLSize t, MTLSize s,
+void rt_compute_dispatch_threads(MTLComputeCommandEncoder *e, MTLSize threads, MTLSize size,
                                  const char *call) {
-    if (!rt_valid_group_size(e, call, s) || !rt_valid_grid(e, call, t, mtl_size_make(1, 1, 1)))
-        return;
-    MTLSize g = mtl_size_make(divide_up(t.width, s.width), divide_up(t.height, s.height),
-                              divide_up(t.depth, s.depth));
-    dispatch(e, call, t, g, s);
+    dispatch(e, threads, size, true, call);
 }
 
 void mtl_compute_command_encoder_dispatch_threadgroups(MTLComputeCommandEncoder *encoder,
@@ -241,11 +214,9 @@ void mtl_compute_command_encoder_dispatch_threadgroups(MTLComputeCommandEncoder 
                                          __func__);
 }
 
-void rt_compute_dispatch_threadgroups(MTLComputeCommandEncoder *e, MTLSize g, MTLSize s,
+void rt_compute_dispatch_threadgroups(MTLComputeCommandEncoder *e, MTLSize groups, MTLSize size,
                                       const char *call) {
-    if (rt_valid_group_size(e, call, s) && rt_valid_grid(e, call, g, s))
-        dispatch(e, call, mtl_size_make(g.width * s.width, g.height * s.height, g.depth * s.depth),
-                 g, s);
+    dispatch(e, groups, size, false, call);
 }
 
 void mtl_compute_command_encoder_dispatch_threadgroups_indirect(MTLComputeCommandEncoder *encoder,
@@ -262,7 +233,13 @@ void mtl_compute_command_encoder_dispatch_threadgroups_indirect(MTLComputeComman
 
 void rt_compute_dispatch_indirect(MTLComputeCommandEncoder *e, const void *address, bool threads,
                                   MTLSize size, const char *call) {
-    RtDispatch *d = new_dispatch(e, call, threads ? mtl_size_make(0, 0, 0) : size, 0);
+    RtGrid grid = {0};
+    if (!threads) {
+        grid.group_size[0] = (uint32_t)size.width;
+        grid.group_size[1] = (uint32_t)size.height;
+        grid.group_size[2] = (uint32_t)size.depth;
+    }
+    RtDispatch *d = new_dispatch(e, &grid, call);
     if (!d) return;
     d->indirect = address;
     d->indirect_threads = threads;
@@ -288,46 +265,4 @@ void mtl_compute_command_encoder_memory_barrier_with_resources(MTLComputeCommand
         rt_cb_append_marker(encoder->encoder.buffer, &rt_op_barrier);
 }
 
-// ---- Names and marks ----
-
-MTLDevice *mtl_compute_command_encoder_device(const MTLComputeCommandEncoder *encoder) {
-    return rt_encoder_device(encoder);
-}
-
-MTLCommandBuffer *mtl_compute_command_encoder_command_buffer(
-    const MTLComputeCommandEncoder *encoder) {
-    return rt_encoder_command_buffer(encoder);
-}
-
-const char *mtl_compute_command_encoder_label(const MTLComputeCommandEncoder *encoder) {
-    return rt_encoder_label(encoder);
-}
-
-void mtl_compute_command_encoder_set_label(MTLComputeCommandEncoder *encoder, const char *label) {
-    rt_encoder_set_label(encoder, label);
-}
-
-MTLDispatchType mtl_compute_command_encoder_dispatch_type(const MTLComputeCommandEncoder *encoder) {
-    return encoder ? encoder->dispatch_type : MTLDispatchTypeSerial;
-}
-
-void mtl_compute_command_encoder_barrier_after_queue_stages(MTLComputeCommandEncoder *encoder,
-                                                            MTLStages after_queue_stages,
-                                                            MTLStages before_stages) {
-    rt_encoder_queue_barrier(encoder, &rt_compute_encoder_class, after_queue_stages, before_stages,
-                             __func__);
-}
-
-void mtl_compute_command_encoder_insert_debug_signpost(MTLComputeCommandEncoder *encoder,
-                                                       const char *name) {
-    rt_encoder_insert_debug_signpost(encoder, &rt_compute_encoder_class, name, __func__);
-}
-
-void mtl_compute_command_encoder_push_debug_group(MTLComputeCommandEncoder *encoder,
-                                                  const char *name) {
-    rt_encoder_push_debug_group(encoder, &rt_compute_encoder_class, name, __func__);
-}
-
-void mtl_compute_command_encoder_pop_debug_group(MTLComputeCommandEncoder *encoder) {
-    rt_encoder_pop_debug_group(encoder, &rt_compute_encoder_class, __func__);
-}
+#include "accessors/command/compute.inc" // plain accessors, from the table

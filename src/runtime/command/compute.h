@@ -3,6 +3,7 @@
 #ifndef INGOT_RUNTIME_COMPUTE_H
 #define INGOT_RUNTIME_COMPUTE_H
 #include "runtime/command/bindings.h"
+#include "runtime/command/grid.h"
 
 typedef struct RtThreadgroupArg {
     uint32_t slot, n_bytes;
@@ -17,8 +18,8 @@ typedef struct RtRegion {
 typedef struct RtDispatch {
     RtOp op;
     MTLComputePipelineState *pipeline;
-    uint32_t threads[3], groups[3], group_size[3]; // threads and groups: not for indirect ones
-    const char *indirect;                          // where its size is; NULL: direct
+    RtGrid grid;            // of indirect ones only the group_size
+    const char *indirect;   // where its size is; NULL: direct
     bool indirect_threads;  // a MTLDispatchThreadsIndirectArguments; then group_size is there too
     uint64_t bound_bytes;   // of the buffers it can reach, for traces; 0: not counted
     void **args;            // one per slot; those of threadgroup memory are filled in when it runs

@@ -38,47 +38,29 @@ bool rt_valid_group_size(MTLComputeCommandEncoder *e, const char *call, MTLSize 
         rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_without_pipeline, call, NULL);
         return false;
     }
-    if (size.width == 0 || size.height == 0 || size.depth == 0) {
-        rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_empty_threadgroup, call,
-                           "%zu x %zu x %zu", size.width, size.height, size.depth);
-        return false;
-    }
-    if (size.width > RT_MAX_THREADS || size.height > RT_MAX_THREADS ||
-        size.depth > RT_MAX_THREADS || size.width * size.height * size.depth > p->max_threads) {
-        rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_threadgroup_limit, call,
-                           "%zu x %zu x %zu, '%s' allows %zu", size.width, size.height, size.depth,
-                           p->stage->entry->name, p->max_threads);
-        return false;
-    }
-    if (p->stage->required[0] &&
-        (size.width != p->stage->required[0] || size.height != p->stage->required[1] ||
-         size.depth != p->stage->required[2])) {
-        rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_required_threadgroup, call,
-                           "%zu x %zu x %zu, '%s' requires %u x %u x %u", size.width, size.height,
-                           size.depth, p->stage->entry->name, p->stage->required[0],
-                           p->stage->required[1], p->stage->required[2]);
-        return false;
-    }
-    return !p->width_multiple || size.width * size.height * size.depth % ABI_SIMD_WIDTH == 0 ||
-           rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_width_multiple, call,
-                              "%zu x %zu x %zu", size.width, size.height, size.depth);
+    RtRule rule = rt_group_misfit(p, size);
+    if (rule == RT_N_RULES) return true;
+    const uint32_t *required = p->stage->required;
+    char more[256] = "";
+    if (rule == RT_RULE_dispatch_threadgroup_limit)
+        snprintf(more, sizeof more, ", '%s' allows %zu", p->stage->entry->name, p->max_threads);
+    else if (rule == RT_RULE_dispatch_required_threadgroup)
+        snprintf(more, sizeof more, ", '%s' requires %u x %u x %u", p->stage->entry->name,
+                 required[0], required[1], required[2]);
+    bool tolerated = rt_misuse_encoding(e->encoder.buffer, rule, call, "%zu x %zu x %zu%s",
+                                        size.width, size.height, size.depth, more);
+    return tolerated && rule == RT_RULE_dispatch_width_multiple;
 }
 
-bool rt_valid_grid(MTLComputeCommandEncoder *e, const char *call, MTLSize grid, MTLSize unit) {
-    if (grid.width == 0 || grid.height == 0 || grid.depth == 0) {
-        rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_empty_grid, call, "%zu x %zu x %zu",
-                           grid.width, grid.height, grid.depth);
-        return false;
-    }
-    // `unit` threads stand for one of the grid's units; both were checked against small limits.
-    if (grid.width > UINT32_MAX / unit.width || grid.height > UINT32_MAX / unit.height ||
-        grid.depth > UINT32_MAX / unit.depth ||
-        (double)grid.width * (double)grid.height * (double)grid.depth >= 9.2e18) {
-        rt_misuse_encoding(e->encoder.buffer, RT_RULE_dispatch_grid_limit, call, "%zu x %zu x %zu",
-                           grid.width, grid.height, grid.depth);
-        return false;
-    }
-    return true;
+bool rt_valid_grid(MTLComputeCommandEncoder *e, const char *call, MTLSize n, MTLSize size,
+                   bool in_threads, RtGrid *grid) {
+    RtGridFit fit = rt_grid_set(grid, n, size, in_threads);
+    if (fit == RT_GRID_FITS) return true;
+    rt_misuse_encoding(e->encoder.buffer,
+                       fit == RT_GRID_EMPTY ? RT_RULE_dispatch_empty_grid
+                                            : RT_RULE_dispatch_grid_limit,
+                       call, "%zu x %zu x %zu", n.width, n.height, n.depth);
+    return false;
 }
 
 static bool valid_buffer_arg(MTLComputeCommandEncoder *e, const char *call, const RfArg *arg,

@@ -9,39 +9,19 @@
 #include "runtime/command/checked.h"
 #include "runtime/object/validation.h"
 
-// Whether a threadgroup that was read from memory is one the pipeline can run.
-static bool valid_group(const MTLComputePipelineState *p, const uint32_t size[3]) {
-    uint64_t n = (uint64_t)size[0] * size[1];
-    if (size[0] > RT_MAX_THREADS || size[1] > RT_MAX_THREADS || size[2] > RT_MAX_THREADS ||
-        n * size[2] > p->max_threads ||
-        (p->width_multiple && n * size[2] % ABI_SIMD_WIDTH != 0 &&
-         !rt_tolerates(p->device, RT_RULE_dispatch_width_multiple)))
-        return false;
-    return !p->stage->required[0] ||
-           (size[0] == p->stage->required[0] && size[1] == p->stage->required[1] &&
-            size[2] == p->stage->required[2]);
-}
-
-// Takes the size of an indirect dispatch, n. False: it does not fit; *empty: nothing to do.
-static bool resolve_indirect(RtDispatch *d, const uint32_t n[6], DevDispatch *out, bool *empty) {
-    if (d->indirect_threads) {
-        memcpy(d->group_size, n + 3, sizeof d->group_size);
-        for (int i = 0; i < 6; i++) *empty = *empty || n[i] == 0;
-        if (*empty) return true;
-        if (!valid_group(d->pipeline, d->group_size)) return false;
+// Takes the size of an indirect dispatch, n.
+static RtGridFit resolve_indirect(RtDispatch *d, const uint32_t n[6]) {
+    MTLSize size = rt_size_of(d->indirect_threads ? n + 3 : d->grid.group_size);
+    RtGrid grid;
+    RtGridFit fit = rt_grid_set(&grid, rt_size_of(n), size, d->indirect_threads);
+    if (d->indirect_threads && fit != RT_GRID_EMPTY) {
+        RtRule rule = rt_group_misfit(d->pipeline, size);
+        if (rule != RT_N_RULES &&
+            (rule != RT_RULE_dispatch_width_multiple || !rt_tolerates(d->pipeline->device, rule)))
+            return RT_GRID_TOO_LARGE;
     }
-    uint64_t groups = 1;
-    for (int i = 0; i < 3; i++) {
-        uint32_t size = d->group_size[i];
-        out->groups_per_grid[i] =
-            d->indirect_threads ? (uint32_t)(((uint64_t)n[i] + size - 1) / size) : n[i];
-        if (__builtin_mul_overflow(groups, out->groups_per_grid[i], &groups)) return false;
-        uint64_t threads = d->indirect_threads ? n[i] : (uint64_t)n[i] * size;
-        *empty = *empty || threads == 0;
-        if (threads > UINT32_MAX) return false;
-        out->threads_per_grid[i] = (uint32_t)threads;
-    }
-    return true;
+    if (fit == RT_GRID_FITS) d->grid = grid;
+    return fit;
 }
 
 static void size_error(const RtDispatch *d, RtExecution *x) {
@@ -74,7 +54,6 @@ static bool place_imageblock(const RtDispatch *d, RtExecution *x, DevDispatch *o
 
 // The region of stage inputs, once the grid is known.
 static bool set_region(const RtDispatch *d, RtExecution *x, DevDispatch *out) {
-    memcpy(out->grid_size, out->threads_per_grid, sizeof out->grid_size);
     if (!d->region) return true;
     RtRegion r = *d->region;
     if (r.indirect && !rt_execution_read(x, &r, r.indirect, sizeof r.origin + sizeof r.size))
@@ -85,21 +64,21 @@ static bool set_region(const RtDispatch *d, RtExecution *x, DevDispatch *out) {
 }
 
 // The sizes of an indirect dispatch, read by the host. False: *result is the dispatch's.
-static bool read_sizes(RtDispatch *d, RtExecution *x, DevDispatch *item, RtOpResult *result) {
-    bool empty = false;
+static bool read_sizes(RtDispatch *d, RtExecution *x, RtOpResult *result) {
     uint32_t size[6] = {0};
     *result = RT_OP_FAILED;
     if (!rt_execution_read(x, size, d->indirect,
                            d->indirect_threads ? sizeof size : sizeof size / 2))
         return false;
-    if (!resolve_indirect(d, size, item, &empty)) {
+    RtGridFit fit = resolve_indirect(d, size);
+    if (fit == RT_GRID_TOO_LARGE) {
         size_error(d, x);
         return false;
     }
     *result = RT_OP_DONE;
-    if (!empty && d->indirect_threads) rt_stage_prepare(d->pipeline->stage, d->group_size, 0);
-    memcpy(d->threads, item->threads_per_grid, sizeof d->threads); // for the trace, written later
-    return !empty;
+    if (fit == RT_GRID_FITS && d->indirect_threads)
+        rt_stage_prepare(d->pipeline->stage, d->grid.group_size, 0);
+    return fit == RT_GRID_FITS;
 }
 
 // The sizes of an indirect dispatch, for the device to read.
@@ -122,11 +101,9 @@ static RtOpResult run_dispatch(RtOp *op, RtExecution *x) {
     atomic_store_explicit(&x->run->kernel, kernel, memory_order_relaxed);
     DevDispatch *item = &x->batch[x->n_batch];
     *item = (DevDispatch){.args = d->args, .schedule = x->buffer->device->schedule};
-    memcpy(item->threads_per_grid, d->threads, sizeof item->threads_per_grid);
-    memcpy(item->groups_per_grid, d->groups, sizeof item->groups_per_grid);
     RtOpResult result;
-    if (by_host && !read_sizes(d, x, item, &result)) return result;
-    memcpy(item->group_size, d->group_size, sizeof item->group_size);
+    if (by_host && !read_sizes(d, x, &result)) return result;
+    rt_grid_put(&d->grid, item);
     if (!rt_stage_dispatch(d->pipeline->stage, item)) {
         x->error = rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorInternal,
                                 RT_NO_CODE_ERROR, kernel);
@@ -156,9 +133,9 @@ static void describe_dispatch(const RtOp *op, char *text, size_t n_bytes) {
     json_escape(kernel, sizeof kernel, d->pipeline->stage->entry->name);
     snprintf(text, n_bytes,
              "\"kernel\":\"%s\",\"grid\":[%u,%u,%u],\"threadgroup\":[%u,%u,%u],\"bytes\":%llu%s",
-             kernel, d->threads[0], d->threads[1], d->threads[2], d->group_size[0],
-             d->group_size[1], d->group_size[2], (unsigned long long)d->bound_bytes,
-             d->indirect ? ",\"indirect\":true" : "");
+             kernel, d->grid.threads[0], d->grid.threads[1], d->grid.threads[2],
+             d->grid.group_size[0], d->grid.group_size[1], d->grid.group_size[2],
+             (unsigned long long)d->bound_bytes, d->indirect ? ",\"indirect\":true" : "");
 }
 
 static const char *dispatch_title(const RtOp *op) {

@@ -189,26 +189,6 @@ MTLSharedEvent *mtl_device_new_shared_event(MTLDevice *device) {
     return (MTLSharedEvent *)new_event(device, &shared_event_class, __func__);
 }
 
-MTLDevice *mtl_event_device(const MTLEvent *event) { return event ? event->device : NULL; }
-
-const char *mtl_event_label(const MTLEvent *event) { return event ? rt_label(&event->label) : ""; }
-
-void mtl_event_set_label(MTLEvent *event, const char *label) {
-    if (present(event, &event_class, __func__)) rt_label_set(&event->label, label);
-}
-
-MTLDevice *mtl_shared_event_device(const MTLSharedEvent *event) {
-    return event ? event->event.device : NULL;
-}
-
-const char *mtl_shared_event_label(const MTLSharedEvent *event) {
-    return event ? rt_label(&event->event.label) : "";
-}
-
-void mtl_shared_event_set_label(MTLSharedEvent *event, const char *label) {
-    if (present(event, &shared_event_class, __func__)) rt_label_set(&event->event.label, label);
-}
-
 uint64_t mtl_shared_event_signaled_value(const MTLSharedEvent *event) {
     return present(event, &shared_event_class, __func__) ? rt_event_value(&event->event) : 0;
 }
@@ -258,3 +238,5 @@ bool mtl_shared_event_wait_until_signaled_value(MTLSharedEvent *shared, uint64_t
     atomic_fetch_sub(&event->sleepers, 1);
     return reached;
 }
+
+#include "accessors/command/event.inc" // plain accessors, from the table

@@ -20,19 +20,13 @@
 #define KIND "event"
 
 struct MTLSharedEventHandle {
-    RtObject object;
-    int descriptor;
-    char label[sizeof((RtEventState *)0)->label];
-    char name[RT_SHARED_NAME];
+    RtSharedHandle base;
 };
+_Static_assert(sizeof((RtEventState *)0)->label == sizeof((RtSharedHandle *)0)->label,
+               "one length");
 
-static void handle_destroy(void *self) {
-    MTLSharedEventHandle *handle = self;
-    if (handle->descriptor >= 0) close(handle->descriptor);
-    rt_free(handle);
-}
-
-static RT_CLASS handle_class = {.name = "MTLSharedEventHandle", .destroy = handle_destroy};
+static RT_CLASS handle_class = {.name = "MTLSharedEventHandle",
+                                .destroy = rt_shared_handle_destroy};
 
 // ---- The page ----
 
@@ -116,18 +110,8 @@ void rt_event_end_watch(MTLEvent *event) {
 
 // ---- Handles ----
 
-// Takes the descriptor, also on failure.
 static MTLSharedEventHandle *handle_new(int descriptor, const RtEventState *page) {
-    MTLSharedEventHandle *handle = rt_new(&handle_class, sizeof *handle);
-    if (!handle) {
-        close(descriptor);
-        return NULL;
-    }
-    handle->descriptor = descriptor;
-    memcpy(handle->label, page->label, sizeof handle->label);
-    handle->label[sizeof handle->label - 1] = '\0';
-    rt_shared_file_name(KIND, descriptor, page->id, handle->name);
-    return handle;
+    return rt_shared_handle_new(&handle_class, KIND, descriptor, page->id, page->label);
 }
 
 // The number moves to a page that others can map. Lock held.
@@ -168,7 +152,7 @@ MTLSharedEvent *mtl_device_new_shared_event_with_handle(MTLDevice *device,
     MTLSharedEvent *shared = rt_shared_event_new(device);
     if (!shared) return NULL;
     const char *why;
-    int descriptor = fcntl(handle->descriptor, F_DUPFD_CLOEXEC, 0);
+    int descriptor = fcntl(handle->base.descriptor, F_DUPFD_CLOEXEC, 0);
     RtEventState *page = open_page(descriptor, &why);
     if (!page) {
         rt_misuse(device, RT_RULE_handle_no_descriptor, __func__, "%s", why);
@@ -178,29 +162,20 @@ MTLSharedEvent *mtl_device_new_shared_event_with_handle(MTLDevice *device,
     }
     shared->event.descriptor = descriptor;
     atomic_store(&shared->event.state, page);
-    rt_label_set(&shared->event.label, handle->label);
+    rt_label_set(&shared->event.label, handle->base.label);
     return shared;
 }
 
 const char *mtl_shared_event_handle_label(const MTLSharedEventHandle *handle) {
-    return handle ? handle->label : "";
+    return handle ? handle->base.label : "";
 }
 
 const char *mtl_shared_event_handle_name(const MTLSharedEventHandle *handle) {
-    return handle ? handle->name : "";
+    return handle ? handle->base.name : "";
 }
 
 int mtl_shared_event_handle_new_file_descriptor(const MTLSharedEventHandle *handle) {
-    if (rt_is(handle, &handle_class)) return fcntl(handle->descriptor, F_DUPFD, 0);
-    rt_misuse(NULL, handle ? RT_RULE_wrong_class : RT_RULE_null_object, __func__, "%s",
-              mtl_class_name(handle));
-    return -1;
-}
-
-static MTLSharedEventHandle *bad_handle(MTLError **error, const char *why) {
-    rt_error_set(error, rt_error_new(MTLDeviceErrorDomain, MTLDeviceErrorInvalidInput,
-                                     "Not a shared event handle: %s.", why));
-    return NULL;
+    return rt_shared_handle_file(handle, &handle_class, __func__);
 }
 
 MTLSharedEventHandle *mtl_shared_event_handle_new_with_file_descriptor(int descriptor,
@@ -208,7 +183,7 @@ MTLSharedEventHandle *mtl_shared_event_handle_new_with_file_descriptor(int descr
     const char *why;
     if (error) *error = NULL;
     RtEventState *page = open_page(descriptor, &why);
-    if (!page) return bad_handle(error, why);
+    if (!page) return rt_shared_handle_bad(error, KIND, why);
     int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
     MTLSharedEventHandle *handle = copy < 0 ? NULL : handle_new(copy, page);
     munmap(page, PAGE_BYTES);
@@ -218,11 +193,11 @@ MTLSharedEventHandle *mtl_shared_event_handle_new_with_file_descriptor(int descr
 
 MTLSharedEventHandle *mtl_shared_event_handle_new_with_name(const char *name, MTLError **error) {
     if (error) *error = NULL;
-    if (!name) return bad_handle(error, "the name is NULL");
+    if (!name) return rt_shared_handle_bad(error, KIND, "the name is NULL");
     uint64_t id[2];
     const char *why;
     int descriptor = rt_shared_file_open(KIND, name, id, &why);
-    if (descriptor < 0) return bad_handle(error, why);
+    if (descriptor < 0) return rt_shared_handle_bad(error, KIND, why);
     RtEventState *page = open_page(descriptor, &why);
     bool same = page && page->id[0] == id[0] && page->id[1] == id[1];
     MTLSharedEventHandle *handle = NULL;
@@ -231,7 +206,7 @@ MTLSharedEventHandle *mtl_shared_event_handle_new_with_name(const char *name, MT
     else
         close(descriptor);
     if (page) munmap(page, PAGE_BYTES);
-    if (!same) return bad_handle(error, RT_SHARED_FILE_GONE);
+    if (!same) return rt_shared_handle_bad(error, KIND, RT_SHARED_FILE_GONE);
     if (!handle) rt_error_set(error, NULL);
     return handle;
 }

@@ -31,16 +31,6 @@ MTLFence *mtl_device_new_fence(MTLDevice *device) {
     return fence;
 }
 
-MTLDevice *mtl_fence_device(const MTLFence *fence) { return fence ? fence->resource.device : NULL; }
-
-const char *mtl_fence_label(const MTLFence *fence) {
-    return fence ? rt_label(&fence->resource.label) : "";
-}
-
-void mtl_fence_set_label(MTLFence *fence, const char *label) {
-    if (fence) rt_label_set(&fence->resource.label, label);
-}
-
 // ---- In encoders ----
 
 static bool valid(void *encoder, const RtClass *cls, const MTLFence *fence, const char *call) {
@@ -83,11 +73,4 @@ void rt_encoder_wait_for_fence(void *encoder, const RtClass *cls, MTLFence *fenc
         rt_cb_use(e->buffer, &fence->resource, false);
 }
 
-void mtl_compute_command_encoder_update_fence(MTLComputeCommandEncoder *encoder, MTLFence *fence) {
-    rt_encoder_update_fence(encoder, &rt_compute_encoder_class, fence, __func__);
-}
-
-void mtl_compute_command_encoder_wait_for_fence(MTLComputeCommandEncoder *encoder,
-                                                MTLFence *fence) {
-    rt_encoder_wait_for_fence(encoder, &rt_compute_encoder_class, fence, __func__);
-}
+#include "accessors/command/fence.inc" // plain accessors, from the table

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// hazard.c: order between queues. Each tracked resource keeps the list of command buffers that use
-// it and are not done. A new one waits for those of other queues that write it, or that use it at
-// all if it writes itself: the order of commits.
+// hazard.c: hazard tracking between queues. Each tracked resource keeps the list of incomplete
+// command buffers that use it. A new one waits for those of other queues that write it, or that use
+// it at all if it writes itself (read after write, write after read, write after write), in commit
+// order.
 //
 // No circle can form: a command buffer waits for ones committed earlier and for those before it in
 // its own queue. There are two exceptions.

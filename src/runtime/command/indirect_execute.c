@@ -7,22 +7,16 @@
 #include "runtime/command/argument_table.h"
 #include "runtime/command/compute_imageblock.h"
 #include "runtime/command/compute_validate.h"
-#include "runtime/command/execute.h"
-#include "runtime/program/indirect.h"
+#include "runtime/command/indirect_take_int.h"
 #include "runtime/command/checked.h"
 #include "runtime/object/validation.h"
-#include "os/zeros.h"
 
 typedef struct Execute {
     RtOp op;
-    MTLIndirectCommandBuffer *icb; // held by the command buffer, as all below
-    MTLRange range;
-    const char *range_at;              // not NULL: the range is there, in a buffer that is held
+    RtCommands commands;               // all here is held by the command buffer
     MTLComputePipelineState *pipeline; // inherited; NULL: none
-    // Inherited: where arguments of the encoder lie, by index.
-    char *addresses[RT_MAX_BUFFERS];
-    size_t extents[RT_MAX_BUFFERS]; // bytes from there on
-    uint32_t threadgroup_bytes[RT_MAX_BUFFERS];
+    RtIndirectBuffer inherited[RT_MAX_BUFFERS];
+    uint32_t threadgroup_bytes[RT_MAX_BUFFERS]; // likewise
 } Execute;
 
 // One batch's dispatches: their argument tables and the pipelines that must outlive them.
@@ -34,16 +28,6 @@ typedef struct Batch {
     size_t n_pipelines;
     uint64_t last_handle; // of the last of them: most commands use the same
 } Batch;
-
-static RtOpResult fail(RtExecution *x, const Execute *e, size_t index, const char *what) {
-    const char *label = rt_label(&e->icb->resource.label);
-    if (!x->error)
-        x->error =
-            rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorInvalidResource,
-                         "Command %zu of indirect command buffer '%s' %s.", index, label, what);
-    x->error = x->error ? x->error : rt_error_no_memory();
-    return RT_OP_FAILED;
-}
 
 static RtOpResult flush(RtExecution *x, Batch *batch) {
     RtOpResult result = rt_run_batch(x);
@@ -62,49 +46,62 @@ static RtOpResult flush(RtExecution *x, Batch *batch) {
     return result;
 }
 
-// ---- Checks: NULL, or what is wrong ----
+// ---- One command ----
 
-static const char *check_sizes(const MTLComputePipelineState *p, const AbiIndirectCommand *c) {
-    uint64_t threads = 1;
-    for (int i = 0; i < 3; i++) {
-        if (c->group[i] == 0) // set_grid sees that nothing runs
-            return rt_tolerates(p->device, RT_RULE_dispatch_empty_threadgroup)
-                       ? NULL
-                       : "has an empty threadgroup";
-        if (c->group[i] > RT_MAX_THREADS) return "has more threads in a threadgroup than allowed";
-        threads *= c->group[i];
-    }
-    if (threads > p->max_threads) return "has more threads in a threadgroup than allowed";
-    if (p->stage->required[0] &&
-        memcmp(p->stage->required, c->group, sizeof p->stage->required) != 0)
-        return "has not the threadgroup size its kernel requires";
-    if (p->width_multiple && threads % ABI_SIMD_WIDTH != 0 &&
-        !rt_tolerates(p->device, RT_RULE_dispatch_width_multiple))
-        return "has a threadgroup size that is no multiple of thread_execution_width";
-    return NULL;
+typedef struct Command {
+    const Execute *e;
+    RtExecution *x;
+    Batch *batch;
+    AbiIndirectCommand *record;     // where it lies: a kernel may be writing it
+    const AbiIndirectCommand *copy; // of its head: what was checked is what runs
+    MTLComputePipelineState *p;
+    bool measured; // somebody asks how far buffers reach
+} Command;
+
+static RtIndirectBuffer buffer_at(const void *command, size_t index) {
+    const Command *k = command;
+    const MTLIndirectCommandBuffer *icb = k->e->commands.icb;
+    if (icb->inherit_buffers)
+        return index < RT_MAX_BUFFERS ? k->e->inherited[index] : (RtIndirectBuffer){0};
+    if (index >= icb->head.n_buffers) return (RtIndirectBuffer){0};
+    char *address = (char *)(uintptr_t)k->record->addresses[index];
+    // Of buffers that commands set only the addresses are known.
+    return (RtIndirectBuffer){.address = address,
+                              .n_bytes = k->measured ? rt_bytes_behind(k->x, address) : SIZE_MAX};
 }
 
-// Grid sizes of the dispatch; *empty: nothing to do.
-static const char *set_grid(const AbiIndirectCommand *c, DevDispatch *d, bool *empty) {
-    uint64_t total = 1;
-    for (int i = 0; i < 3; i++)
-        if (c->group[i] == 0) {
-            *empty = true;
-            return NULL;
-        }
-    for (int i = 0; i < 3; i++) {
-        bool in_threads = c->kind == ABI_INDIRECT_THREADS;
-        uint64_t groups =
-            in_threads ? ((uint64_t)c->grid[i] + c->group[i] - 1) / c->group[i] : c->grid[i];
-        uint64_t threads = in_threads ? c->grid[i] : groups * c->group[i];
-        *empty = *empty || threads == 0;
-        if (threads > UINT32_MAX || __builtin_mul_overflow(total, groups, &total) ||
-            total > INT64_MAX)
-            return "has more than 2^32 - 1 threads in a dimension, or too many threadgroups";
-        d->groups_per_grid[i] = (uint32_t)groups;
-        d->threads_per_grid[i] = d->grid_size[i] = (uint32_t)threads;
-        d->group_size[i] = c->group[i];
+static uint32_t memory_at(const void *command, size_t index) {
+    const Command *k = command;
+    const MTLIndirectCommandBuffer *icb = k->e->commands.icb;
+    const uint32_t *lengths = abi_indirect_lengths(k->record, icb->head.n_buffers);
+    uint32_t n = index < icb->head.n_threadgroup ? lengths[index] : 0;
+    bool inherits = n == 0 && icb->inherit_buffers && index < RT_MAX_BUFFERS;
+    return inherits ? k->e->threadgroup_bytes[index] : n;
+}
+
+// NULL, or what is wrong; *empty: nothing to do.
+static const char *set_sizes(const Command *k, DevDispatch *d, bool *empty) {
+    const AbiIndirectCommand *c = k->copy;
+    const MTLSize size = rt_size_of(c->group);
+    RtRule rule = rt_group_misfit(k->p, size);
+    if (rule != RT_N_RULES && rt_tolerates(k->p->device, rule)) rule = RT_N_RULES;
+    switch (rule) {
+    case RT_RULE_dispatch_empty_threadgroup: return "has an empty threadgroup";
+    case RT_RULE_dispatch_threadgroup_limit:
+        return "has more threads in a threadgroup than allowed";
+    case RT_RULE_dispatch_required_threadgroup:
+        return "has not the threadgroup size its kernel requires";
+    case RT_RULE_dispatch_width_multiple:
+        return "has a threadgroup size that is no multiple of thread_execution_width";
+    default: break;
     }
+    RtGrid grid;
+    RtGridFit fit = rt_grid_set(&grid, rt_size_of(c->grid), size, c->kind == ABI_INDIRECT_THREADS);
+    if (fit == RT_GRID_TOO_LARGE)
+        return "has more than 2^32 - 1 threads in a dimension, or too many threadgroups";
+    *empty = fit == RT_GRID_EMPTY;
+    if (*empty) return NULL;
+    rt_grid_put(&grid, d);
     if (c->size[0] || c->size[1] || c->size[2]) {
         memcpy(d->grid_origin, c->origin, sizeof d->grid_origin);
         memcpy(d->grid_size, c->size, sizeof d->grid_size);
@@ -112,92 +109,51 @@ static const char *set_grid(const AbiIndirectCommand *c, DevDispatch *d, bool *e
     return NULL;
 }
 
-static const char *set_buffer(const Execute *e, const AbiIndirectCommand *record,
-                              const MTLComputePipelineState *p, uint32_t a, void **args) {
-    const RfArg *arg = &p->stage->entry->args[a];
-    const RfLibrary *lib = rt_stage_library(p->stage);
-    for (uint32_t k = 0; k < arg->count; k++) {
-        size_t index = (size_t)arg->index + k;
-        void *address = NULL;
-        if (e->icb->inherit_buffers)
-            address = index < RT_MAX_BUFFERS ? e->addresses[index] : NULL;
-        else if (index < e->icb->head.n_buffers)
-            address = (void *)(uintptr_t)record->addresses[index];
-        if (!address && p->stage->arg_use[a] == RT_ARG_REQUIRED) {
-            if (!rt_tolerates(p->device, RT_RULE_dispatch_missing_buffer))
-                return "lacks a buffer its kernel needs";
-            address = os_zeros();
-        }
-        uint32_t align = arg->type < lib->n_types ? lib->types[arg->type].align : 1;
-        if (align >= 16 && (uintptr_t)address % align != 0 &&
-            !rt_tolerates(p->device, RT_RULE_dispatch_offset_alignment))
-            return "has a buffer that is not aligned for its argument";
-        args[arg->slot + k] = address;
-    }
-    return NULL;
-}
-
-// Fills the arguments and places threadgroup memory; c: the copy of the record that runs.
-static const char *set_arguments(const Execute *e, AbiIndirectCommand *record,
-                                 const AbiIndirectCommand *c, const MTLComputePipelineState *p,
-                                 void **args, DevDispatch *d) {
-    const RfFunction *f = p->stage->entry;
-    const uint32_t *lengths = abi_indirect_lengths(record, e->icb->head.n_buffers);
-    uint32_t total = (uint32_t)p->static_bytes;
-    for (uint32_t a = 0; a < f->n_args; a++) {
-        const RfArg *arg = &f->args[a];
-        if (p->stage->arg_use[a] == RT_ARG_OFF || arg->slot >= f->n_slots) continue;
-        const char *wrong = NULL;
-        if (arg->kind == RF_ARG_BUFFER) {
-            wrong = set_buffer(e, record, p, a, args);
-        } else if (arg->kind == RF_ARG_THREADGROUP) {
-            uint32_t n = arg->index < e->icb->head.n_threadgroup ? lengths[arg->index] : 0;
-            if (n == 0 && e->icb->inherit_buffers && arg->index < RT_MAX_BUFFERS)
-                n = e->threadgroup_bytes[arg->index];
-            if (n % 16 != 0 && rt_tolerates(p->device, RT_RULE_threadgroup_memory_multiple))
-                n = n > RT_MAX_THREADGROUP_MEMORY ? n : (n + 15) & ~15u;
-            if (n == 0 && p->stage->arg_use[a] == RT_ARG_REQUIRED)
-                wrong = "lacks a length of threadgroup memory its kernel needs";
-            else if (n % 16 != 0)
-                wrong = "has a length of threadgroup memory that is no multiple of 16";
-            else if (n > RT_MAX_THREADGROUP_MEMORY || total + n > RT_MAX_THREADGROUP_MEMORY)
-                wrong = "needs more threadgroup memory than there is";
-            args[arg->slot] = (void *)(uintptr_t)d->threadgroup_bytes;
-            d->threadgroup_bytes += (n + 127u) & ~127u;
-            total += n;
-        } else if (arg->kind != RF_ARG_BUILTIN && arg->kind != RF_ARG_IMAGEBLOCK &&
-                   p->stage->arg_use[a] == RT_ARG_REQUIRED) {
-            wrong = "has a kernel with arguments that indirect commands cannot set";
-        }
-        if (wrong) return wrong;
-    }
-    if (!p->imageblock_bytes) return NULL;
+// Fills the arguments and places threadgroup memory.
+static const char *set_arguments(const Command *k, void **args, uint64_t *lengths, DevDispatch *d) {
+    const MTLComputePipelineState *p = k->p;
+    const size_t most = RT_MAX_THREADGROUP_MEMORY;
+    const size_t left = p->static_bytes < most ? most - p->static_bytes : 0;
+    RtIndirectTake t = {.x = k->x,
+                        .stage = p->stage,
+                        .args = args,
+                        .lengths = lengths,
+                        .threadgroup_bytes = (d->code->threadgroup_bytes + 127u) & ~127u,
+                        .memory_align = 128,
+                        .memory_left = left,
+                        .missing_buffer = RT_RULE_dispatch_missing_buffer,
+                        .command = k,
+                        .buffer = buffer_at,
+                        .memory = memory_at};
+    const char *wrong = rt_indirect_take(&t);
+    d->args = args;
+    d->threadgroup_bytes = (uint32_t)t.threadgroup_bytes;
+    if (wrong || !p->imageblock_bytes) return wrong;
+    const AbiIndirectCommand *c = k->copy;
     if (c->imageblock[0] > UINT16_MAX || c->imageblock[1] > UINT16_MAX ||
-        !rt_imageblock_fits(p, c->imageblock, c->group, total))
+        !rt_imageblock_fits(p, c->imageblock, c->group, p->static_bytes + left - t.memory_left))
         return "has an imageblock that does not fit";
-    rt_imageblock_place(p, c->imageblock, d);
+    uint64_t n_bytes = rt_imageblock_place(p, c->imageblock, d);
+    if (lengths) lengths[p->imageblock_slot] = n_bytes;
     return NULL;
 }
 
 // ---- Running ----
 
 // The pipeline of the command, held by the batch; NULL: *wrong says why.
-static MTLComputePipelineState *pipeline_of(const Execute *e, const AbiIndirectCommand *c,
-                                            Batch *batch, const char **wrong) {
-    if (e->icb->inherit_pipeline) return e->pipeline;
-    if (c->pipeline && c->pipeline == batch->last_handle)
-        return batch->pipelines[batch->n_pipelines - 1];
-    MTLComputePipelineState *p = rt_pipeline_from_handle(e->icb->resource.device, c->pipeline);
-    *wrong = !c->pipeline ? "has no pipeline"
-             : !p         ? "has a pipeline that does not exist (any more)"
-                          : "has a pipeline made without support_indirect_command_buffers";
-    if (p && p->indirect) {
-        batch->pipelines[batch->n_pipelines++] = p;
-        batch->last_handle = c->pipeline;
-        return p;
+static MTLComputePipelineState *pipeline_of(const Execute *e, uint64_t handle, Batch *batch,
+                                            const char **wrong) {
+    if (e->commands.icb->inherit_pipeline) return e->pipeline;
+    if (handle && handle == batch->last_handle) return batch->pipelines[batch->n_pipelines - 1];
+    MTLComputePipelineState *p = rt_pipeline_from_handle(e->commands.icb->resource.device, handle);
+    *wrong = rt_commands_misfit(handle, p, p && p->indirect);
+    if (*wrong) {
+        mtl_release(p);
+        return NULL;
     }
-    mtl_release(p);
-    return NULL;
+    batch->pipelines[batch->n_pipelines++] = p;
+    batch->last_handle = handle;
+    return p;
 }
 
 static bool reserve(Batch *batch, size_t at, size_t n) {
@@ -212,111 +168,81 @@ static bool reserve(Batch *batch, size_t at, size_t n) {
     return true;
 }
 
-// How far each argument reaches, for a kernel that is checked. Of buffers that commands set only
-// the addresses are known.
-static bool validate(RtExecution *x, const Execute *e, AbiIndirectCommand *record,
-                     MTLComputePipelineState *p, DevDispatch *d, RtValidated *v) {
-    const RfFunction *f = p->stage->entry;
-    const uint32_t *lengths = abi_indirect_lengths(record, e->icb->head.n_buffers);
-    memset(v->lengths, 0, f->n_slots * sizeof *v->lengths);
-    v->function = p->stage->function;
+// The next dispatch of the batch. NULL, or what is wrong ("": no memory); *empty: there is none.
+static const char *make_dispatch(Command *k, bool *empty) {
+    const size_t at = k->x->n_batch;
+    const RtStage *stage = k->p->stage;
+    const size_t n_slots = stage->entry->n_slots;
+    DevDispatch *d = &k->x->batch[at];
+    RtValidated *v = &k->batch->validated[at];
+    *d = (DevDispatch){.schedule = k->x->buffer->device->schedule};
+    const char *wrong = set_sizes(k, d, empty);
+    if (wrong || *empty) return wrong;
+    if (!reserve(k->batch, at, n_slots)) return "";
+    rt_stage_prepare(k->p->stage, d->group_size, 0);
+    if (!rt_stage_dispatch(k->p->stage, d)) return "has a pipeline whose code could not be made";
+    k->measured = stage->validate;
+    memset(k->batch->args[at], 0, n_slots * sizeof *k->batch->args[at]);
+    if (k->measured) memset(v->lengths, 0, n_slots * sizeof *v->lengths);
+    wrong = set_arguments(k, k->batch->args[at], k->measured ? v->lengths : NULL, d);
+    if (wrong || !k->measured) return wrong;
+    v->function = stage->function;
     v->buffers = NULL, v->n_buffers = 0;
-    for (uint32_t a = 0; a < f->n_args; a++) {
-        const RfArg *arg = &f->args[a];
-        if (arg->slot >= f->n_slots || arg->kind == RF_ARG_BUILTIN) continue;
-        if (arg->kind == RF_ARG_BUFFER)
-            for (uint32_t k = 0; k < arg->count && arg->index + k < RT_MAX_BUFFERS; k++)
-                v->lengths[arg->slot + k] = e->icb->inherit_buffers
-                                                ? e->extents[arg->index + k]
-                                                : rt_bytes_behind(x, d->args[arg->slot + k]);
-        else if (arg->kind == RF_ARG_THREADGROUP && arg->index < e->icb->head.n_threadgroup)
-            v->lengths[arg->slot] =
-                lengths[arg->index] ? lengths[arg->index] : e->threadgroup_bytes[arg->index];
-    }
-    if (d->imageblock.pixel_bytes)
-        v->lengths[d->imageblock.slot] = sizeof(AbiImageblockHead) + (uint64_t)d->imageblock.width *
-                                                                         d->imageblock.height *
-                                                                         d->imageblock.pixel_bytes;
-    return rt_validate_dispatch(x, d, v);
+    return rt_validate_dispatch(k->x, d, v) ? NULL : "";
 }
 
-static RtOpResult run_command(const Execute *e, RtExecution *x, Batch *batch, size_t index,
-                              AbiIndirectCommand *record) {
-    AbiIndirectCommand copy, *c = &copy;
-    const char *wrong = NULL;
-    memcpy(c, record, sizeof *c); // what was checked is what runs, whoever writes there meanwhile
-    if (c->kind == ABI_INDIRECT_NOTHING) return RT_OP_DONE;
-    if (c->kind > ABI_INDIRECT_THREADS) return fail(x, e, index, "is not a command");
-    MTLIndirectCommandType type = c->kind == ABI_INDIRECT_THREADS
+typedef struct Run {
+    const Execute *e;
+    RtExecution *x;
+    Batch batch;
+} Run;
+
+static bool run_command(void *context, size_t index, AbiIndirectCommand *record) {
+    Run *run = context;
+    const RtCommands *commands = &run->e->commands;
+    RtExecution *x = run->x;
+    AbiIndirectCommand copy;
+    memcpy(&copy, record, sizeof copy);
+    Command k = {.e = run->e, .x = x, .batch = &run->batch, .record = record, .copy = &copy};
+    const uint32_t kind = copy.kind;
+    if (kind == ABI_INDIRECT_NOTHING) return true;
+    if ((copy.barrier || x->n_batch == RT_MAX_BATCH || run->batch.n_pipelines == RT_MAX_BATCH) &&
+        flush(x, &run->batch) != RT_OP_DONE)
+        return false;
+    if (kind > ABI_INDIRECT_THREADS)
+        return rt_commands_fail(x, commands, index, "is not a command");
+    MTLIndirectCommandType type = kind == ABI_INDIRECT_THREADS
                                       ? MTLIndirectCommandTypeConcurrentDispatchThreads
                                       : MTLIndirectCommandTypeConcurrentDispatch;
-    if (!(e->icb->types & type)) return fail(x, e, index, "is not of the buffer's command_types");
-    MTLComputePipelineState *p = pipeline_of(e, c, batch, &wrong);
-    if (!p) return fail(x, e, index, wrong);
-    const RfFunction *f = p->stage->entry;
+    if (!(commands->icb->types & type))
+        return rt_commands_fail(x, commands, index, "is not of the buffer's command_types");
+    const char *wrong = NULL;
     bool empty = false;
-    size_t at = x->n_batch;
-    DevDispatch *d = &x->batch[at];
-    *d = (DevDispatch){.schedule = x->buffer->device->schedule};
-    wrong = check_sizes(p, c);
-    if (!wrong) wrong = set_grid(c, d, &empty);
-    if (wrong) return fail(x, e, index, wrong);
-    if (empty) return RT_OP_DONE;
-    if (!reserve(batch, at, f->n_slots)) goto no_memory;
-    rt_stage_prepare(p->stage, d->group_size, 0);
-    if (!rt_stage_dispatch(p->stage, d))
-        return fail(x, e, index, "has a pipeline whose code could not be made");
-    d->args = batch->args[at];
-    memset(batch->args[at], 0, f->n_slots * sizeof *batch->args[at]);
-    d->threadgroup_bytes = (d->code->threadgroup_bytes + 127u) & ~127u;
-    wrong = set_arguments(e, record, c, p, batch->args[at], d);
-    if (wrong) return fail(x, e, index, wrong);
-    if (p->stage->validate && !validate(x, e, record, p, d, &batch->validated[at])) goto no_memory;
-    atomic_store_explicit(&x->run->kernel, f->name, memory_order_relaxed);
+    k.p = pipeline_of(run->e, copy.pipeline, &run->batch, &wrong);
+    if (k.p) wrong = make_dispatch(&k, &empty);
+    if (wrong) return rt_commands_fail(x, commands, index, wrong);
+    if (empty) return true;
+    atomic_store_explicit(&x->run->kernel, k.p->stage->entry->name, memory_order_relaxed);
     x->n_batch++;
-    return RT_OP_DONE;
-
-no_memory:
-    x->error = x->error ? x->error : rt_error_no_memory();
-    return RT_OP_FAILED;
-}
-
-static MTLRange range_of(const Execute *e, RtExecution *x) {
-    if (!e->range_at) return e->range;
-    MTLIndirectCommandBufferExecutionRange r;
-    if (!rt_execution_read(x, &r, e->range_at, sizeof r)) return mtl_range_make(0, 0);
-    size_t n = e->icb->head.n_commands;
-    if (r.location >= n) return mtl_range_make(0, 0);
-    return mtl_range_make(r.location, r.length < n - r.location ? r.length : n - r.location);
+    return true;
 }
 
 static RtOpResult run_execute(RtOp *op, RtExecution *x) {
-    const Execute *e = (const Execute *)(const void *)op;
-    Batch batch = {0};
-    MTLRange range = range_of(e, x);
-    void *copies;
-    char *records = (char *)rt_execution_commands(x, e->icb, range, &copies);
-    RtOpResult result = records ? RT_OP_DONE : RT_OP_FAILED;
-    for (size_t i = 0; i < range.length && result == RT_OP_DONE; i++) {
-        size_t index = range.location + i;
-        AbiIndirectCommand *c = (AbiIndirectCommand *)(void *)(records + i * e->icb->head.stride);
-        if ((c->barrier && c->kind != ABI_INDIRECT_NOTHING) || x->n_batch == RT_MAX_BATCH ||
-            batch.n_pipelines == RT_MAX_BATCH)
-            result = flush(x, &batch);
-        if (result == RT_OP_DONE) result = run_command(e, x, &batch, index, c);
-    }
-    if (result == RT_OP_FAILED) x->n_batch = 0; // those before it in the batch do not run either
-    RtOpResult last = flush(x, &batch);
-    for (size_t i = 0; i < RT_MAX_BATCH; i++) rt_free(batch.args[i]);
-    rt_free(copies);
-    return result == RT_OP_DONE ? last : result;
+    Run run = {.e = (const Execute *)(const void *)op, .x = x};
+    bool ok = rt_commands_visit(x, &run.e->commands, run_command, &run);
+    if (!ok) x->n_batch = 0; // those before it in the batch do not run either
+    RtOpResult last = flush(x, &run.batch);
+    for (size_t i = 0; i < RT_MAX_BATCH; i++) rt_free(run.batch.args[i]);
+    return ok ? last : RT_OP_FAILED;
 }
 
 static void describe_execute(const RtOp *op, char *text, size_t n_bytes) {
     const Execute *e = (const Execute *)(const void *)op;
-    MTLRange range = e->range_at ? mtl_range_make(0, e->icb->head.n_commands) : e->range;
-    snprintf(text, n_bytes, "\"commands\":%u,\"range\":[%zu,%zu],\"indirect\":%s",
-             e->icb->head.n_commands, range.location, range.length, e->range_at ? "true" : "false");
+    const RtCommands *c = &e->commands;
+    const uint32_t n = c->icb->head.n_commands;
+    MTLRange range = c->range_at ? mtl_range_make(0, n) : c->range;
+    snprintf(text, n_bytes, "\"commands\":%u,\"range\":[%zu,%zu],\"indirect\":%s", n,
+             range.location, range.length, c->range_at ? "true" : "false");
 }
 
 static const RtOpClass execute_class = {
@@ -326,7 +252,7 @@ static const RtOpClass execute_class = {
 
 // What the commands inherit. Which buffers their kernels write is not known: all of them.
 static bool inherit(MTLComputeCommandEncoder *encoder, Execute *e, const char *call) {
-    const MTLIndirectCommandBuffer *icb = e->icb;
+    const MTLIndirectCommandBuffer *icb = e->commands.icb;
     MTLCommandBuffer *commands = encoder->encoder.buffer;
     if (icb->inherit_pipeline) {
         e->pipeline = encoder->pipeline;
@@ -346,31 +272,11 @@ static bool inherit(MTLComputeCommandEncoder *encoder, Execute *e, const char *c
         return false;
     for (size_t i = 0; i < RT_MAX_BUFFERS; i++) {
         RtSlot *slot = &encoder->bound.slots[i];
-        e->addresses[i] = slot->table ? NULL : slot->address;
-        e->extents[i] = slot->n_bytes;
+        if (!slot->table) e->inherited[i] = (RtIndirectBuffer){slot->address, slot->n_bytes, 0};
         e->threadgroup_bytes[i] = encoder->bound.threadgroup_bytes[i];
         if (slot->buffer && !rt_cb_use(commands, &slot->buffer->resource, true)) return false;
     }
     return true;
-}
-
-// A new operation, appended by the caller; NULL after a message.
-static Execute *new_execute(MTLComputeCommandEncoder *encoder, MTLIndirectCommandBuffer *icb,
-                            const char *call) {
-    MTLCommandBuffer *commands = encoder->encoder.buffer;
-    if (!rt_is(icb, &rt_indirect_class)) {
-        rt_misuse_encoding(commands, icb ? RT_RULE_wrong_class : RT_RULE_null_argument, call,
-                           "buffer %s", mtl_class_name(icb));
-        return NULL;
-    }
-    if (!rt_cb_use(commands, &icb->resource, false)) return NULL;
-    Execute *e = rt_cb_alloc(commands, sizeof *e);
-    if (!e) {
-        rt_cb_no_memory(commands);
-        return NULL;
-    }
-    e->icb = icb;
-    return inherit(encoder, e, call) ? e : NULL;
 }
 
 void mtl_compute_command_encoder_execute_commands_in_buffer(MTLComputeCommandEncoder *encoder,
@@ -383,12 +289,17 @@ void mtl_compute_command_encoder_execute_commands_in_buffer(MTLComputeCommandEnc
 void rt_compute_execute_commands(MTLComputeCommandEncoder *encoder,
                                  MTLIndirectCommandBuffer *buffer, MTLRange range,
                                  const void *range_at, const char *call) {
-    Execute *e = new_execute(encoder, buffer, call);
-    if (!e || (!range_at && !rt_indirect_valid_range(buffer, encoder->encoder.buffer, call, range)))
+    MTLCommandBuffer *commands = encoder->encoder.buffer;
+    const RtSite site = {commands->device, commands, call};
+    RtCommands what;
+    if (!rt_commands_set(&what, &site, buffer, range, range_at)) return;
+    Execute *e = rt_cb_alloc(commands, sizeof *e);
+    if (!e) {
+        rt_cb_no_memory(commands);
         return;
-    e->range = range;
-    e->range_at = range_at;
-    rt_cb_append(encoder->encoder.buffer, &e->op, &execute_class);
+    }
+    e->commands = what;
+    if (inherit(encoder, e, call)) rt_cb_append(commands, &e->op, &execute_class);
 }
 
 void mtl_compute_command_encoder_execute_commands_in_buffer_indirect(
@@ -396,21 +307,9 @@ void mtl_compute_command_encoder_execute_commands_in_buffer_indirect(
     MTLBuffer *indirect_range_buffer, size_t offset) {
     if (!rt_valid_encoder(encoder, __func__)) return;
     MTLCommandBuffer *commands = encoder->encoder.buffer;
-    MTLBuffer *range = indirect_range_buffer;
     const RtSite site = {commands->device, commands, __func__};
-    if (!rt_valid_place(&site, range, "indirect_range_buffer", offset)) return;
-    if (offset % 4 != 0 ||
-        range->length - offset < sizeof(MTLIndirectCommandBufferExecutionRange)) {
-        rt_misuse_encoding(commands, RT_RULE_indirect_offset, __func__, "offset %zu, length %zu",
-                           offset, range->length);
-        return;
-    }
-    if (rt_cb_use(commands, &range->resource, false))
-        rt_compute_execute_commands(encoder, buffer, mtl_range_make(0, 0), range->memory + offset,
-                                    __func__);
+    const char *at = rt_commands_range_at(&site, indirect_range_buffer, offset);
+    if (at) rt_compute_execute_commands(encoder, buffer, mtl_range_make(0, 0), at, __func__);
 }
 
-bool mtl_compute_pipeline_state_support_indirect_command_buffers(
-    const MTLComputePipelineState *state) {
-    return state && state->indirect;
-}
+#include "accessors/command/indirect_execute.inc" // plain accessors, from the table

@@ -293,19 +293,9 @@ MTLCommandQueue *mtl_device_new_command_queue_with_max_command_buffer_count(MTLD
         device, &(MTLCommandQueueDescriptor){.max_command_buffer_count = count});
 }
 
-MTLDevice *mtl_command_queue_device(const MTLCommandQueue *queue) {
-    return queue ? queue->device : NULL;
-}
-
-const char *mtl_command_queue_label(const MTLCommandQueue *queue) {
-    return queue ? rt_label(&queue->label) : "";
-}
-
 // There is no debugger that captures between two such marks.
 void mtl_command_queue_insert_debug_capture_boundary(MTLCommandQueue *queue) {
     if (!queue) rt_misuse(NULL, RT_RULE_null_object, __func__, NULL);
 }
 
-void mtl_command_queue_set_label(MTLCommandQueue *queue, const char *label) {
-    if (queue) rt_label_set(&queue->label, label);
-}
+#include "accessors/command/queue.inc" // plain accessors, from the table

@@ -122,14 +122,6 @@ bool mtl_device_supports_rasterization_rate_map(const MTLDevice *device, size_t 
 
 // ---- Properties ----
 
-MTLDevice *mtl_rasterization_rate_map_device(const MTLRasterizationRateMap *map) {
-    return map ? map->device : NULL;
-}
-
-const char *mtl_rasterization_rate_map_label(const MTLRasterizationRateMap *map) {
-    return map ? rt_label(&map->label) : "";
-}
-
 MTLSize mtl_rasterization_rate_map_screen_size(const MTLRasterizationRateMap *map) {
     return map ? (MTLSize){map->rates.width, map->rates.height, 0} : (MTLSize){0, 0, 0};
 }
@@ -137,10 +129,6 @@ MTLSize mtl_rasterization_rate_map_screen_size(const MTLRasterizationRateMap *ma
 MTLSize mtl_rasterization_rate_map_physical_granularity(const MTLRasterizationRateMap *map) {
     (void)map;
     return (MTLSize){1, 1, 0};
-}
-
-size_t mtl_rasterization_rate_map_layer_count(const MTLRasterizationRateMap *map) {
-    return map ? map->rates.n_layers : 0;
 }
 
 static const DevRateLayer *layer_of(const MTLRasterizationRateMap *map, size_t i,
@@ -197,3 +185,5 @@ void mtl_rasterization_rate_map_copy_parameter_data_to_buffer(const MTLRasteriza
     else
         memcpy(buffer->contents + offset, map->words, n);
 }
+
+#include "accessors/command/rate_map.inc" // plain accessors, from the table

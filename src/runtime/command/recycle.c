@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// recycle.c: the memory of command buffers that are gone, kept by their queue for the next ones.
-// One thread records and another runs what was recorded, and the last reference goes on either:
-// with malloc both would meet at a lock for every command buffer.
+// recycle.c: a free list of command buffers per queue. One thread records and another executes, and
+// the last reference is released on either: with malloc both would contend for a lock for every
+// command buffer.
 //
 // A spare one is the object's own memory and the first block of its arena. The dead are pushed to
 // `returned` without a lock; who makes a new one has the queue's lock anyway and takes all of them
@@ -30,7 +30,7 @@ bool rt_cb_recycle(MTLCommandBuffer *buffer, RtArenaBlock *block) {
     return true;
 }
 
-static MTLCommandBuffer *take(MTLCommandQueue *queue) {
+static MTLCommandBuffer *pop_recycled(MTLCommandQueue *queue) {
     if (!queue->spares)
         queue->spares = atomic_exchange_explicit(&queue->returned, NULL, memory_order_acquire);
     MTLCommandBuffer *spare = queue->spares;
@@ -41,11 +41,11 @@ static MTLCommandBuffer *take(MTLCommandQueue *queue) {
 }
 
 MTLCommandBuffer *rt_cb_spare(MTLCommandQueue *queue) {
-    return rt_allocator_is_default() ? take(queue) : NULL;
+    return rt_allocator_is_default() ? pop_recycled(queue) : NULL;
 }
 
 void rt_cb_free_spares(MTLCommandQueue *queue) {
-    for (MTLCommandBuffer *spare; (spare = take(queue));) {
+    for (MTLCommandBuffer *spare; (spare = pop_recycled(queue));) {
         free(spare->arena.first);
         free(spare);
     }

@@ -227,7 +227,13 @@ void rt_render_bind_clamped_samplers(MTLRenderCommandEncoder *e, RtStageIndex st
                                      MTLSamplerState *const *samplers, const float *low,
                                      const float *high, MTLRange range, const char *call);
 
-// render_mesh.c: the bodies of draws, for both kinds of encoders.
+// render_mesh.c. Threadgroups of object and mesh functions, then a grid of threadgroups or threads.
+// False: the pipeline does not allow them; nothing is drawn.
+bool rt_mesh_set_sizes(const MTLRenderPipelineState *p, MTLSize object, MTLSize mesh,
+                       DevMeshGrid *grid);
+bool rt_mesh_set_grid(const MTLRenderPipelineState *p, MTLSize size, bool threads,
+                      DevMeshGrid *grid);
+// The bodies of draws, for both kinds of encoders.
 void rt_render_draw_meshes(MTLRenderCommandEncoder *e, MTLSize grid, bool threads, MTLSize object,
                            MTLSize mesh, const char *indirect, const char *call);
 void rt_render_set_threadgroup_memory(MTLRenderCommandEncoder *e, RtStageIndex stage, size_t length,

@@ -13,6 +13,7 @@ typedef struct Take { // one stage being copied
     MTLRenderCommandEncoder *e;
     DevCode *code; // of its function
     uint64_t *lengths;
+    uint32_t n_args;
     RtValidated *validated;   // of a function that is checked; else NULL
     size_t threadgroup_bytes; // objects, meshes: with those of arguments; tiles: the function's own
     bool in_tile;             // threadgroup memory is the tile's
@@ -135,6 +136,7 @@ static bool validate_stage(Take *t) {
 
 static bool take_stage(Take *t, size_t n_more) {
     size_t n = t->to.stage->entry->n_slots + n_more + 1;
+    t->n_args = (uint32_t)n - 1;
     t->to.args = rt_cb_alloc(t->to.site->commands, n * sizeof *t->to.args);
     t->lengths = rt_cb_alloc(t->to.site->commands, n * sizeof *t->lengths);
     if (!t->to.args || !t->lengths || !validate_stage(t)) return no_memory(t);
@@ -167,7 +169,7 @@ static bool take_stage(Take *t, size_t n_more) {
     return true;
 }
 
-static Take take(MTLRenderCommandEncoder *e, const RtSite *site, RtStageIndex i) {
+static Take snapshot_stage(MTLRenderCommandEncoder *e, const RtSite *site, RtStageIndex i) {
     RtStage *stage = e->pipeline->stages[i];
     return (Take){.to = {.stage = stage, .from = &e->stages[i], .site = site},
                   .e = e,
@@ -178,6 +180,8 @@ static Take take(MTLRenderCommandEncoder *e, const RtSite *site, RtStageIndex i)
 static DevArguments arguments_of(const Take *t) {
     return (DevArguments){.args = t->to.args,
                           .lengths = t->lengths,
+                          .n_args = t->n_args,
+                          .static_bytes = t->code->threadgroup_bytes,
                           .context = t->validated,
                           .stack_bytes = t->code->stack_bytes};
 }
@@ -214,7 +218,7 @@ static bool take_vertex_buffers(Take *t, const AbiStageInfo *info, uint64_t **st
 // An object or mesh function.
 static bool take_mesh_function(MTLRenderCommandEncoder *e, const RtSite *site, RtStageIndex i,
                                RtDrawArguments *a, DevMeshFunction *to) {
-    Take t = take(e, site, i);
+    Take t = snapshot_stage(e, site, i);
     t.threadgroup_bytes = t.code->threadgroup_bytes;
     if (!take_stage(&t, 0)) return false;
     to->code = t.code;
@@ -249,7 +253,7 @@ static bool map_values(const Take *t, DevTileStage *tile) {
 }
 
 static bool take_tile(MTLRenderCommandEncoder *e, const RtSite *site, RtDrawArguments *a) {
-    Take t = take(e, site, RT_TILE);
+    Take t = snapshot_stage(e, site, RT_TILE);
     t.threadgroup_bytes = (t.code->threadgroup_bytes + 127) / 128 * 128;
     if (!take_stage(&t, 0)) return false;
     a->tile = e->pipeline->tile->stage;
@@ -262,7 +266,7 @@ static bool take_tile(MTLRenderCommandEncoder *e, const RtSite *site, RtDrawArgu
 }
 
 static bool take_vertices(MTLRenderCommandEncoder *e, const RtSite *site, RtDrawArguments *a) {
-    Take vertex = take(e, site, RT_VERTEX);
+    Take vertex = snapshot_stage(e, site, RT_VERTEX);
     const AbiStageInfo *info = vertex.code->stage;
     uint64_t *strides = NULL;
     if (!take_stage(&vertex, info->n_vertex_buffers) ||
@@ -286,7 +290,7 @@ bool rt_render_take_arguments(MTLRenderCommandEncoder *e, const RtSite *site) {
                     : take_vertices(e, site, a)))
         return false;
     if (p->stages[RT_FRAGMENT]) {
-        Take fragment = take(e, site, RT_FRAGMENT);
+        Take fragment = snapshot_stage(e, site, RT_FRAGMENT);
         if (!take_stage(&fragment, 0)) return false;
         a->fragment = (DevFragmentStage){.code = fragment.code,
                                          .info = fragment.code->stage,

@@ -149,11 +149,6 @@ void rt_render_set_depth_stencil(MTLRenderCommandEncoder *e, MTLDepthStencilStat
     e->drawn = NULL;
 }
 
-void mtl_render_command_encoder_set_depth_stencil_state(MTLRenderCommandEncoder *encoder,
-                                                        MTLDepthStencilState *state) {
-    rt_render_set_depth_stencil(encoder, state, __func__);
-}
-
 void rt_render_set_references(MTLRenderCommandEncoder *e, uint32_t front, uint32_t back,
                               const char *call) {
     RtSite site;
@@ -161,16 +156,6 @@ void rt_render_set_references(MTLRenderCommandEncoder *e, uint32_t front, uint32
     e->front_reference = front;
     e->back_reference = back;
     e->drawn = NULL;
-}
-
-void mtl_render_command_encoder_set_stencil_reference_value(MTLRenderCommandEncoder *encoder,
-                                                            uint32_t value) {
-    rt_render_set_references(encoder, value, value, __func__);
-}
-
-void mtl_render_command_encoder_set_stencil_front_back_reference_values(
-    MTLRenderCommandEncoder *encoder, uint32_t front, uint32_t back) {
-    rt_render_set_references(encoder, front, back, __func__);
 }
 
 // A value of an enumeration from 0 to `last`, into a field of the state.
@@ -184,28 +169,6 @@ void rt_render_set_option(MTLRenderCommandEncoder *e, size_t offset, unsigned va
     }
     ((uint8_t *)&e->state)[offset] = (uint8_t)value;
     e->drawn = NULL;
-}
-
-void mtl_render_command_encoder_set_front_facing_winding(MTLRenderCommandEncoder *encoder,
-                                                         MTLWinding winding) {
-    rt_render_set_option(encoder, offsetof(DevState, winding), winding, MTLWindingCounterClockwise,
-                         __func__);
-}
-
-void mtl_render_command_encoder_set_cull_mode(MTLRenderCommandEncoder *encoder, MTLCullMode mode) {
-    rt_render_set_option(encoder, offsetof(DevState, cull), mode, MTLCullModeBack, __func__);
-}
-
-void mtl_render_command_encoder_set_depth_clip_mode(MTLRenderCommandEncoder *encoder,
-                                                    MTLDepthClipMode mode) {
-    rt_render_set_option(encoder, offsetof(DevState, depth_clip), mode, MTLDepthClipModeClamp,
-                         __func__);
-}
-
-void mtl_render_command_encoder_set_triangle_fill_mode(MTLRenderCommandEncoder *encoder,
-                                                       MTLTriangleFillMode mode) {
-    rt_render_set_option(encoder, offsetof(DevState, fill), mode, MTLTriangleFillModeLines,
-                         __func__);
 }
 
 void rt_render_set_depth_bounds(MTLRenderCommandEncoder *e, float low, float high,
@@ -222,11 +185,6 @@ void rt_render_set_depth_bounds(MTLRenderCommandEncoder *e, float low, float hig
     e->drawn = NULL;
 }
 
-void mtl_render_command_encoder_set_depth_test_min_bound(MTLRenderCommandEncoder *encoder,
-                                                         float min_bound, float max_bound) {
-    rt_render_set_depth_bounds(encoder, min_bound, max_bound, __func__);
-}
-
 void rt_render_set_depth_bias(MTLRenderCommandEncoder *e, float depth_bias, float slope_scale,
                               float clamp, const char *call) {
     RtSite site;
@@ -235,11 +193,6 @@ void rt_render_set_depth_bias(MTLRenderCommandEncoder *e, float depth_bias, floa
     e->state.depth_slope = slope_scale;
     e->state.depth_bias_clamp = clamp;
     e->drawn = NULL;
-}
-
-void mtl_render_command_encoder_set_depth_bias(MTLRenderCommandEncoder *encoder, float depth_bias,
-                                               float slope_scale, float clamp) {
-    rt_render_set_depth_bias(encoder, depth_bias, slope_scale, clamp, __func__);
 }
 
 void rt_render_set_blend_color(MTLRenderCommandEncoder *e, const float color[4], const char *call) {
@@ -281,11 +234,6 @@ void rt_render_set_color_map(MTLRenderCommandEncoder *e,
     e->drawn = NULL;
     e->arguments = NULL; // tile functions name attachments
     e->pipeline_fits = false;
-}
-
-void mtl_render_command_encoder_set_color_attachment_map(
-    MTLRenderCommandEncoder *encoder, const MTLLogicalToPhysicalColorAttachmentMap *mapping) {
-    rt_render_set_color_map(encoder, mapping, __func__);
 }
 
 static bool valid_count(const RtSite *site, const void *list, size_t n, RtRule rule,
@@ -383,12 +331,6 @@ void rt_render_set_visibility(MTLRenderCommandEncoder *e, MTLVisibilityResultMod
     e->counts_any = mode == MTLVisibilityResultModeBoolean;
 }
 
-void mtl_render_command_encoder_set_visibility_result_mode(MTLRenderCommandEncoder *encoder,
-                                                           MTLVisibilityResultMode mode,
-                                                           size_t offset) {
-    rt_render_set_visibility(encoder, mode, offset, __func__);
-}
-
 void rt_render_set_store(MTLRenderCommandEncoder *e, MTLStoreAction action, size_t i, size_t end,
                          const char *call) {
     RtSite site;
@@ -401,60 +343,7 @@ void rt_render_set_store(MTLRenderCommandEncoder *e, MTLStoreAction action, size
         e->store[i] = (uint8_t)action;
 }
 
-void mtl_render_command_encoder_set_color_store_action(MTLRenderCommandEncoder *encoder,
-                                                       MTLStoreAction action, size_t index) {
-    rt_render_set_store(encoder, action, index, ABI_MAX_COLORS, __func__);
-}
-
-void mtl_render_command_encoder_set_depth_store_action(MTLRenderCommandEncoder *encoder,
-                                                       MTLStoreAction action) {
-    rt_render_set_store(encoder, action, ABI_MAX_COLORS, SIZE_MAX, __func__);
-}
-
-void mtl_render_command_encoder_set_stencil_store_action(MTLRenderCommandEncoder *encoder,
-                                                         MTLStoreAction action) {
-    rt_render_set_store(encoder, action, ABI_MAX_COLORS + 1, SIZE_MAX, __func__);
-}
-
 // ---- Names, marks, fences ----
-
-MTLDevice *mtl_render_command_encoder_device(const MTLRenderCommandEncoder *encoder) {
-    return rt_encoder_device(encoder);
-}
-
-MTLCommandBuffer *mtl_render_command_encoder_command_buffer(
-    const MTLRenderCommandEncoder *encoder) {
-    return rt_encoder_command_buffer(encoder);
-}
-
-const char *mtl_render_command_encoder_label(const MTLRenderCommandEncoder *encoder) {
-    return rt_encoder_label(encoder);
-}
-
-void mtl_render_command_encoder_set_label(MTLRenderCommandEncoder *encoder, const char *label) {
-    rt_encoder_set_label(encoder, label);
-}
-
-void mtl_render_command_encoder_barrier_after_queue_stages(MTLRenderCommandEncoder *encoder,
-                                                           MTLStages after_queue_stages,
-                                                           MTLStages before_stages) {
-    rt_encoder_queue_barrier(encoder, &rt_render_encoder_class, after_queue_stages, before_stages,
-                             __func__);
-}
-
-void mtl_render_command_encoder_insert_debug_signpost(MTLRenderCommandEncoder *encoder,
-                                                      const char *name) {
-    rt_encoder_insert_debug_signpost(encoder, &rt_render_encoder_class, name, __func__);
-}
-
-void mtl_render_command_encoder_push_debug_group(MTLRenderCommandEncoder *encoder,
-                                                 const char *name) {
-    rt_encoder_push_debug_group(encoder, &rt_render_encoder_class, name, __func__);
-}
-
-void mtl_render_command_encoder_pop_debug_group(MTLRenderCommandEncoder *encoder) {
-    rt_encoder_pop_debug_group(encoder, &rt_render_encoder_class, __func__);
-}
 
 bool rt_render_valid_stages(MTLRenderCommandEncoder *e, MTLRenderStages stages, const char *call) {
     RtSite site;
@@ -506,3 +395,5 @@ void mtl_render_command_encoder_memory_barrier_with_resources(MTLRenderCommandEn
     else if (count > 0)
         encoder->barrier = true;
 }
+
+#include "accessors/command/render_encoder.inc" // plain accessors, from the table

@@ -27,23 +27,15 @@ AbiIndirectCommand *rt_indirect_render_record(const MTLIndirectRenderCommand *co
     return rt_indirect_record(command, &command_class, call);
 }
 
-static AbiIndirectCommand *record(const MTLIndirectRenderCommand *command, const char *call) {
-    return rt_indirect_record(command, &command_class, call);
-}
-
-static void misuse(const MTLIndirectRenderCommand *command, RtRule rule, const char *call,
-                   const char *what) {
-    rt_indirect_misuse(&command->base, rule, call, what);
-}
-
 void mtl_indirect_render_command_set_render_pipeline_state(MTLIndirectRenderCommand *command,
                                                            MTLRenderPipelineState *pipeline) {
-    AbiIndirectCommand *r = record(command, __func__);
+    AbiIndirectCommand *r = rt_indirect_render_record(command, __func__);
     if (!r ||
         !rt_indirect_valid_pipeline(&command->base, pipeline, &rt_render_pipeline_class, __func__))
         return;
     if (!pipeline->indirect)
-        misuse(command, RT_RULE_indirect_pipeline, __func__, rt_label(&pipeline->label));
+        rt_indirect_misuse(&command->base, RT_RULE_indirect_pipeline, __func__,
+                           rt_label(&pipeline->label));
     else
         r->pipeline = mtl_render_pipeline_state_gpu_resource_id(pipeline).impl;
 }
@@ -53,7 +45,7 @@ void mtl_indirect_render_command_set_render_pipeline_state(MTLIndirectRenderComm
 // stride: plus 1; 0: none.
 static void set_vertex_buffer(MTLIndirectRenderCommand *command, MTLBuffer *buffer, size_t offset,
                               uint32_t stride, size_t index, const char *call) {
-    AbiIndirectCommand *r = record(command, call);
+    AbiIndirectCommand *r = rt_indirect_render_record(command, call);
     if (!r || !rt_indirect_valid_buffer(&command->base, buffer, offset, index,
                                         command->base.buffer->head.n_vertex, call))
         return;
@@ -70,10 +62,10 @@ void mtl_indirect_render_command_set_vertex_buffer_with_attribute_stride(
     MTLIndirectRenderCommand *command, MTLBuffer *buffer, size_t offset, size_t stride,
     size_t index) {
     char text[64];
-    if (!record(command, __func__)) return;
+    if (!rt_indirect_render_record(command, __func__)) return;
     if (!command->base.buffer->attribute_stride || stride >= UINT32_MAX) {
         snprintf(text, sizeof text, "stride %zu", stride);
-        misuse(command, RT_RULE_indirect_attribute_stride, __func__, text);
+        rt_indirect_misuse(&command->base, RT_RULE_indirect_attribute_stride, __func__, text);
         return;
     }
     set_vertex_buffer(command, buffer, offset, (uint32_t)stride + 1, index, __func__);
@@ -82,7 +74,7 @@ void mtl_indirect_render_command_set_vertex_buffer_with_attribute_stride(
 void mtl_indirect_render_command_set_fragment_buffer(MTLIndirectRenderCommand *command,
                                                      MTLBuffer *buffer, size_t offset,
                                                      size_t index) {
-    AbiIndirectCommand *r = record(command, __func__);
+    AbiIndirectCommand *r = rt_indirect_render_record(command, __func__);
     if (r && rt_indirect_valid_buffer(&command->base, buffer, offset, index,
                                       command->base.buffer->head.n_fragment, __func__))
         r->addresses[command->base.buffer->head.n_vertex + index] =
@@ -105,7 +97,7 @@ bool rt_indirect_valid_draw(MTLIndirectRenderCommand *command, MTLIndirectComman
                       ? RT_RULE_draw_limit
                       : RT_N_RULES;
     if (rule == RT_N_RULES) return true;
-    misuse(command, rule, call, text);
+    rt_indirect_misuse(&command->base, rule, call, text);
     // A command that draws nothing takes the place of what was there.
     return rule == RT_RULE_draw_empty && rt_tolerates(command->base.buffer->resource.device, rule);
 }
@@ -114,7 +106,7 @@ void mtl_indirect_render_command_draw_primitives(MTLIndirectRenderCommand *comma
                                                  MTLPrimitiveType type, size_t vertex_start,
                                                  size_t vertex_count, size_t instance_count,
                                                  size_t base_instance) {
-    AbiIndirectCommand *r = record(command, __func__);
+    AbiIndirectCommand *r = rt_indirect_render_record(command, __func__);
     if (!r || !rt_indirect_valid_draw(command, MTLIndirectCommandTypeDraw, type, vertex_start,
                                       vertex_count, instance_count, base_instance, __func__))
         return;
@@ -131,7 +123,8 @@ static bool valid_indices(MTLIndirectRenderCommand *command, MTLIndexType type, 
                           size_t offset, size_t n, int64_t base_vertex, const char *call) {
     char text[128];
     if (!buffer || !rt_is(buffer, &rt_buffer_class)) {
-        misuse(command, buffer ? RT_RULE_wrong_class : RT_RULE_null_argument, call, "index_buffer");
+        rt_indirect_misuse(&command->base, buffer ? RT_RULE_wrong_class : RT_RULE_null_argument,
+                           call, "index_buffer");
         return false;
     }
     size_t size = type == MTLIndexTypeUInt32 ? 4 : 2;
@@ -144,7 +137,7 @@ static bool valid_indices(MTLIndirectRenderCommand *command, MTLIndexType type, 
         : base_vertex < INT32_MIN || base_vertex > UINT32_MAX ? RT_RULE_draw_limit
                                                               : RT_N_RULES;
     if (rule == RT_N_RULES) return true;
-    misuse(command, rule, call, text);
+    rt_indirect_misuse(&command->base, rule, call, text);
     return false;
 }
 
@@ -152,7 +145,7 @@ void mtl_indirect_render_command_draw_indexed_primitives(
     MTLIndirectRenderCommand *command, MTLPrimitiveType type, size_t index_count,
     MTLIndexType index_type, MTLBuffer *index_buffer, size_t index_buffer_offset,
     size_t instance_count, int64_t base_vertex, size_t base_instance) {
-    AbiIndirectCommand *r = record(command, __func__);
+    AbiIndirectCommand *r = rt_indirect_render_record(command, __func__);
     if (!r ||
         !rt_indirect_valid_draw(command, MTLIndirectCommandTypeDrawIndexed, type, 0, index_count,
                                 instance_count, base_instance, __func__) ||
@@ -171,16 +164,16 @@ void mtl_indirect_render_command_draw_indexed_primitives(
 }
 
 void mtl_indirect_render_command_set_barrier(MTLIndirectRenderCommand *command) {
-    AbiIndirectCommand *r = record(command, __func__);
+    AbiIndirectCommand *r = rt_indirect_render_record(command, __func__);
     if (r) r->barrier = 1;
 }
 
 void mtl_indirect_render_command_clear_barrier(MTLIndirectRenderCommand *command) {
-    AbiIndirectCommand *r = record(command, __func__);
+    AbiIndirectCommand *r = rt_indirect_render_record(command, __func__);
     if (r) r->barrier = 0;
 }
 
 void mtl_indirect_render_command_reset(MTLIndirectRenderCommand *command) {
-    if (record(command, __func__))
+    if (rt_indirect_render_record(command, __func__))
         rt_indirect_reset(command->base.buffer, mtl_range_make(command->base.index, 1));
 }

@@ -3,30 +3,22 @@
 // written by a kernel, so nothing in them is trusted: each becomes a draw of its pass only after
 // the checks that encoding a draw makes. That happens when the pass begins.
 #include <string.h>
-#include "runtime/command/execute.h"
-#include "runtime/program/indirect.h"
+#include "runtime/command/indirect_take_int.h"
 #include "runtime/command/render.h"
 #include "runtime/command/render_indirect_int.h"
 #include "runtime/command/checked.h"
 #include "runtime/object/validation.h"
 #include "os/zeros.h"
 
-typedef struct Inherited {
-    char *address; // NULL: nothing
-    size_t n_bytes, stride;
-} Inherited;
-
 typedef struct RtDrawCommands {
-    MTLIndirectCommandBuffer *icb; // held by the command buffer, as all below
-    MTLRange range;
-    const char *range_at; // not NULL: the range is there
+    RtCommands commands; // all here is held by the command buffer
     const DevPass *pass;
     MTLRenderPipelineState *pipeline; // inherited; NULL: none
     DevState state;                   // but for what pipelines fix
     float factor_scale;
     uint8_t amplification; // as encoded; commands take what their pipelines allow
     DevView views[DEV_MAX_VIEWS];
-    Inherited inherited[RT_N_STAGES][RT_MAX_BUFFERS];
+    RtIndirectBuffer inherited[RT_N_STAGES][RT_MAX_BUFFERS];
     uint32_t mesh_memory[RT_MAX_BUFFERS]; // threadgroup memory of mesh functions
 } RtDrawCommands;
 
@@ -35,18 +27,9 @@ typedef struct Command { // one being turned into a draw
     const RtDrawCommands *c;
     AbiIndirectCommand *record;
     MTLRenderPipelineState *p;
+    RtStageIndex stage; // whose arguments are being taken
     const char *wrong;
 } Command;
-
-static bool fail(RtDrawList *list, const RtDrawCommands *c, size_t index, const char *what) {
-    RtExecution *x = list->x;
-    if (!x->error)
-        x->error = rt_error_new(MTLCommandBufferErrorDomain, MTLCommandBufferErrorInvalidResource,
-                                "Command %zu of indirect command buffer '%s' %s.", index,
-                                rt_label(&c->icb->resource.label), what);
-    x->error = x->error ? x->error : rt_error_no_memory();
-    return false;
-}
 
 // Zeroed memory that lives as long as the list; NULL: no memory.
 static void *scratch(RtDrawList *list, size_t n_bytes, MTLRenderPipelineState *pipeline) {
@@ -64,11 +47,12 @@ static void *scratch(RtDrawList *list, size_t n_bytes, MTLRenderPipelineState *p
 
 // ---- Arguments ----
 
-// Where the buffer at an index lies; address NULL: nothing is bound.
-static Inherited buffer_at(const Command *k, RtStageIndex stage, size_t index) {
-    const AbiIndirectHead *head = &k->c->icb->head;
-    if (k->c->icb->inherit_buffers)
-        return index < RT_MAX_BUFFERS ? k->c->inherited[stage][index] : (Inherited){0};
+static RtIndirectBuffer buffer_at(const void *command, size_t index) {
+    const Command *k = command;
+    const MTLIndirectCommandBuffer *icb = k->c->commands.icb;
+    const AbiIndirectHead *head = &icb->head;
+    if (icb->inherit_buffers)
+        return index < RT_MAX_BUFFERS ? k->c->inherited[k->stage][index] : (RtIndirectBuffer){0};
     const struct {
         uint32_t n, first;
     } stages[RT_N_STAGES] = {
@@ -76,55 +60,30 @@ static Inherited buffer_at(const Command *k, RtStageIndex stage, size_t index) {
         [RT_FRAGMENT] = {head->n_fragment, head->n_vertex},
         [RT_OBJECT] = {head->n_object, abi_indirect_objects(head)},
         [RT_MESH] = {head->n_mesh, abi_indirect_objects(head) + head->n_object}};
-    if (index >= stages[stage].n) return (Inherited){0};
-    void *address = (void *)(uintptr_t)k->record->addresses[stages[stage].first + index];
+    if (index >= stages[k->stage].n) return (RtIndirectBuffer){0};
+    void *address = (void *)(uintptr_t)k->record->addresses[stages[k->stage].first + index];
     uint32_t stride =
-        stage == RT_VERTEX ? abi_indirect_lengths(k->record, head->n_buffers)[index] : 0;
-    return (Inherited){address, address ? rt_bytes_behind(k->list->x, address) : 0,
-                       stride ? stride - 1 : SIZE_MAX};
+        k->stage == RT_VERTEX ? abi_indirect_lengths(k->record, head->n_buffers)[index] : 0;
+    return (RtIndirectBuffer){address, address ? rt_bytes_behind(k->list->x, address) : 0,
+                              stride ? stride - 1 : SIZE_MAX};
 }
 
-static bool set_argument(Command *k, RtStageIndex stage, const RfLibrary *lib, const RfArg *arg,
-                         uint32_t i, bool required, void **args, uint64_t *lengths) {
-    Inherited b = buffer_at(k, stage, (size_t)arg->index + i);
-    const RfType *type = arg->type < lib->n_types ? &lib->types[arg->type] : NULL;
-    const MTLDevice *device = k->c->icb->resource.device;
-    if (!b.address && required && !rt_tolerates(device, RT_RULE_draw_missing_buffer))
-        k->wrong = "lacks a buffer its functions need";
-    if (type && type->align >= 16 && (uintptr_t)b.address % type->align != 0 &&
-        !rt_tolerates(device, RT_RULE_dispatch_offset_alignment))
-        k->wrong = "has a buffer that is not aligned for its argument";
-    if (k->wrong) return false;
-    args[arg->slot + i] = b.address || !required ? b.address : os_zeros();
-    lengths[arg->slot + i] = b.n_bytes;
-    // Code may read a constant as a whole: what is missing of it is 0.
-    size_t whole = type ? type->size : 0;
-    if (!b.address || arg->space != RF_CONSTANT || b.n_bytes >= whole) return true;
-    char *copy = device->table->memory_make ? rt_cb_alloc_shown(k->list->x->buffer, whole)
-                                            : scratch(k->list, whole, NULL);
-    if (!copy) return false;
-    if (!rt_execution_read(k->list->x, copy, b.address, b.n_bytes)) return false;
-    args[arg->slot + i] = copy;
-    lengths[arg->slot + i] = whole;
-    return true;
+// Threadgroup memory of object and mesh functions.
+static uint32_t memory_at(const void *command, size_t index) {
+    const Command *k = command;
+    const AbiIndirectHead *head = &k->c->commands.icb->head;
+    if (k->stage == RT_MESH && index < RT_MAX_BUFFERS) return k->c->mesh_memory[index];
+    if (k->stage == RT_OBJECT && index < head->n_object_memory)
+        return abi_indirect_lengths(k->record, head->n_buffers)[head->n_vertex + index];
+    return 0;
 }
 
-// An offset in the threadgroup memory of an object or mesh function, behind what is there already.
-static bool set_memory(Command *k, RtStageIndex stage, const RfArg *arg, bool required, void **args,
-                       uint64_t *lengths, size_t *used) {
-    const AbiIndirectHead *head = &k->c->icb->head;
-    uint32_t n = 0;
-    if (stage == RT_MESH && arg->index < RT_MAX_BUFFERS)
-        n = k->c->mesh_memory[arg->index];
-    else if (stage == RT_OBJECT && arg->index < head->n_object_memory)
-        n = abi_indirect_lengths(k->record, head->n_buffers)[head->n_vertex + arg->index];
-    args[arg->slot] = (void *)(uintptr_t)*used;
-    lengths[arg->slot] = n;
-    if (n == 0 && required) k->wrong = "lacks the length of threadgroup memory";
-    if (n % 16 != 0 || n > RT_MAX_THREADGROUP_MEMORY || *used + n > RT_MAX_THREADGROUP_MEMORY)
-        k->wrong = "has threadgroup memory that there is not";
-    *used += n;
-    return !k->wrong;
+// For copies of constants that are too short.
+static void *alloc_constant(const void *command, size_t n_bytes) {
+    const Command *k = command;
+    RtExecution *x = k->list->x;
+    return x->buffer->device->table->memory_make ? rt_cb_alloc_shown(x->buffer, n_bytes)
+                                                 : scratch(k->list, n_bytes, NULL);
 }
 
 // False: k->wrong says why, or there is no memory. used: bytes of threadgroup memory; NULL: the
@@ -132,36 +91,38 @@ static bool set_memory(Command *k, RtStageIndex stage, const RfArg *arg, bool re
 static bool set_stage(Command *k, RtStageIndex index, const DevCode *code, size_t n_more,
                       DevArguments *out, size_t *used) {
     const RtStage *stage = k->p->stages[index];
-    const RfFunction *f = stage->entry;
-    const RfLibrary *lib = rt_stage_library(stage);
-    size_t n = f->n_slots + n_more + 1;
+    size_t n = stage->entry->n_slots + n_more + 1;
     void **args = scratch(k->list, n * (sizeof *args + sizeof(uint64_t)), NULL);
     if (!args) return false;
-    uint64_t *lengths = (uint64_t *)(void *)(args + n);
-    for (uint32_t a = 0; a < f->n_args; a++) {
-        const RfArg *arg = &f->args[a];
-        if (stage->arg_use[a] == RT_ARG_OFF || arg->slot >= f->n_slots) continue;
-        bool required = stage->arg_use[a] == RT_ARG_REQUIRED;
-        if (arg->kind == RF_ARG_THREADGROUP && used) {
-            if (!set_memory(k, index, arg, required, args, lengths, used)) return false;
-            continue;
-        }
-        if (arg->kind != RF_ARG_BUFFER) {
-            if (!required || arg->kind == RF_ARG_BUILTIN || arg->kind >= RF_ARG_PAYLOAD) continue;
-            k->wrong = "has functions with arguments that indirect commands cannot set";
-            return false;
-        }
-        for (uint32_t i = 0; i < arg->count && arg->slot + i < f->n_slots; i++)
-            if (!set_argument(k, index, lib, arg, i, required, args, lengths)) return false;
-    }
+    const size_t most = RT_MAX_THREADGROUP_MEMORY, before = used ? *used : 0;
+    RtIndirectTake t = {.x = k->list->x,
+                        .stage = stage,
+                        .args = args,
+                        .lengths = (uint64_t *)(void *)(args + n),
+                        .threadgroup_bytes = before,
+                        .memory_align = 1,
+                        .memory_left = before < most ? most - before : 0,
+                        .missing_buffer = RT_RULE_draw_missing_buffer,
+                        .command = k,
+                        .buffer = buffer_at,
+                        .memory = used ? memory_at : NULL,
+                        .alloc = alloc_constant};
+    k->stage = index;
+    k->wrong = rt_indirect_take(&t);
+    if (k->wrong) return false;
+    if (used) *used = t.threadgroup_bytes;
     RtValidated *what = NULL;
     if (stage->validate) {
         if (!(what = scratch(k->list, sizeof *what, NULL))) return false;
         *what = (RtValidated){
-            .function = stage->function, .encoder = k->list->x->encoder, .lengths = lengths};
+            .function = stage->function, .encoder = k->list->x->encoder, .lengths = t.lengths};
     }
-    *out = (DevArguments){
-        .args = args, .lengths = lengths, .context = what, .stack_bytes = code->stack_bytes};
+    *out = (DevArguments){.args = args,
+                          .lengths = t.lengths,
+                          .n_args = (uint32_t)n - 1,
+                          .static_bytes = code->threadgroup_bytes,
+                          .context = what,
+                          .stack_bytes = code->stack_bytes};
     return !what || rt_validate_stage(k->list->x, out);
 }
 
@@ -176,10 +137,11 @@ static bool set_vertex_buffers(Command *k, DevVertexStage *to) {
         return false;
     for (uint32_t i = 0; i < n; i++) {
         size_t index = to->info->vertex_buffers[i];
-        Inherited b = buffer_at(k, RT_VERTEX, index);
+        RtIndirectBuffer b = buffer_at(k, index);
         bool dynamic = index < 32 && stage->dynamic_strides >> index & 1;
         if (!b.address || (dynamic && b.stride > UINT32_MAX)) {
-            if (!rt_tolerates(k->c->icb->resource.device, RT_RULE_draw_missing_vertex_buffer)) {
+            if (!rt_tolerates(k->c->commands.icb->resource.device,
+                              RT_RULE_draw_missing_vertex_buffer)) {
                 k->wrong = b.address ? "lacks the stride of a vertex buffer"
                                      : "lacks a buffer of vertex attributes";
                 return false;
@@ -199,13 +161,11 @@ static bool set_vertex_buffers(Command *k, DevVertexStage *to) {
 
 // The pipeline of the command, held by the list; NULL: k->wrong says why.
 static MTLRenderPipelineState *pipeline_of(Command *k, char *text, size_t n_text) {
-    if (k->c->icb->inherit_pipeline) return k->c->pipeline;
+    if (k->c->commands.icb->inherit_pipeline) return k->c->pipeline;
     uint64_t handle = k->record->pipeline;
-    MTLRenderPipelineState *p = rt_render_pipeline_from_handle(k->c->icb->resource.device, handle);
-    k->wrong = !handle        ? "has no pipeline"
-               : !p           ? "has a pipeline that does not exist (any more)"
-               : !p->indirect ? "has a pipeline made without support_indirect_command_buffers"
-                              : NULL;
+    MTLRenderPipelineState *p =
+        rt_render_pipeline_from_handle(k->c->commands.icb->resource.device, handle);
+    k->wrong = rt_commands_misfit(handle, p, p && p->indirect);
     if (!k->wrong && rt_render_misfit(p, k->c->pass, &k->c->state, text, n_text) != RT_N_RULES)
         k->wrong = "has a pipeline that does not fit the pass";
     if (k->wrong) {
@@ -243,7 +203,7 @@ static bool set_numbers(Command *k, DevDraw *d) {
     d->n_instances = r->group[0];
     d->base_instance = r->group[1];
     if (r->kind != ABI_INDIRECT_DRAW_INDEXED) return true;
-    uint64_t at = r->addresses[abi_indirect_indices(&k->c->icb->head)];
+    uint64_t at = r->addresses[abi_indirect_indices(&k->c->commands.icb->head)];
     if ((r->group[2] != 2 && r->group[2] != 4) || at % r->group[2] != 0) {
         k->wrong = "has indices of no such size, or at no multiple of it";
         return false;
@@ -259,8 +219,8 @@ static bool set_vertices(Command *k, Parts *parts, DevDraw *d) {
     if (k->p->patches.type) {
         parts->patches = k->p->patches;
         if (k->p->factor_scale) parts->patches.scale = k->c->factor_scale;
-        k->wrong =
-            rt_indirect_take_patches(k->list->x, &k->c->icb->head, k->record, &parts->patches, d);
+        k->wrong = rt_indirect_take_patches(k->list->x, &k->c->commands.icb->head, k->record,
+                                            &parts->patches, d);
         if (k->wrong) return false;
     } else if (!set_numbers(k, d)) {
         return false;
@@ -308,7 +268,7 @@ static bool make_draw(Command *k, DevDraw *d) {
                         : k->p->patches.type ? MTLPrimitiveTypeTriangle
                                              : (uint8_t)k->record->grid[0];
     parts->state = k->c->state;
-    k->wrong = rt_indirect_take_state(k->c->icb, k->record, k->c->pass, &parts->state);
+    k->wrong = rt_indirect_take_state(k->c->commands.icb, k->record, k->c->pass, &parts->state);
     if (k->wrong) return false;
     rt_render_add_pipeline(&parts->state, k->p, k->c->pass, primitive);
     d->label = rt_render_pipeline_name(k->p);
@@ -318,16 +278,23 @@ static bool make_draw(Command *k, DevDraw *d) {
     return true;
 }
 
-static bool add_command(RtDrawList *list, const RtDraw *draw, size_t index,
-                        const AbiIndirectCommand *record) {
+typedef struct Adding {
+    RtDrawList *list;
+    const RtDraw *draw;
+} Adding;
+
+static bool add_command(void *context, size_t index, AbiIndirectCommand *record) {
+    const Adding *adding = context;
+    RtDrawList *list = adding->list;
+    const RtDraw *draw = adding->draw;
     const RtDrawCommands *c = draw->commands;
-    size_t n_bytes = c->icb->head.stride;
+    size_t n_bytes = c->commands.icb->head.stride;
     char text[256];
     if (record->kind == ABI_INDIRECT_NOTHING) return true;
     // What is checked is what runs, whoever writes there meanwhile.
     Command k = {.list = list, .c = c, .record = scratch(list, n_bytes, NULL)};
     DevDraw *d = rt_draw_list_next(list);
-    if (!k.record || !d) return fail(list, c, index, "found no memory");
+    if (!k.record || !d) return rt_commands_fail(list->x, &c->commands, index, "found no memory");
     memcpy(k.record, record, n_bytes);
     static const MTLIndirectCommandType kinds[] = {
         [ABI_INDIRECT_DRAW] = MTLIndirectCommandTypeDraw,
@@ -338,14 +305,16 @@ static bool add_command(RtDrawList *list, const RtDraw *draw, size_t index,
         [ABI_INDIRECT_MESH_THREADS] = MTLIndirectCommandTypeDrawMeshThreads};
     uint32_t kind = k.record->kind;
     if (kind > ABI_INDIRECT_MESH_THREADS || !kinds[kind])
-        return fail(list, c, index, "is not a command");
-    if (!(c->icb->types & kinds[kind]))
-        return fail(list, c, index, "is not of the buffer's command_types");
+        return rt_commands_fail(list->x, &c->commands, index, "is not a command");
+    if (!(c->commands.icb->types & kinds[kind]))
+        return rt_commands_fail(list->x, &c->commands, index,
+                                "is not of the buffer's command_types");
     bool barrier = draw->dev.barrier || k.record->barrier != 0;
     *d = (DevDraw){.visibility = draw->dev.visibility, .counts_any = draw->dev.counts_any};
     k.p = pipeline_of(&k, text, sizeof text);
     if (!k.p || !make_draw(&k, d))
-        return fail(list, c, index, k.wrong ? k.wrong : "found no memory");
+        return rt_commands_fail(list->x, &c->commands, index,
+                                k.wrong ? k.wrong : "found no memory");
     d->amplification = rt_render_views(c->amplification, k.p);
     memcpy(d->views, c->views, sizeof d->views);
     list->barrier = list->barrier || barrier;
@@ -357,32 +326,17 @@ static bool add_command(RtDrawList *list, const RtDraw *draw, size_t index,
 }
 
 bool rt_draw_list_add_commands(RtDrawList *list, const RtDraw *draw) {
-    const RtDrawCommands *c = draw->commands;
-    MTLRange range = c->range;
-    size_t n = c->icb->head.n_commands;
     if (!rt_find_spans(list->x)) return false;
-    if (c->range_at) {
-        MTLIndirectCommandBufferExecutionRange r;
-        if (!rt_execution_read(list->x, &r, c->range_at, sizeof r)) return false;
-        size_t left = r.location < n ? n - r.location : 0;
-        range = mtl_range_make(r.location, r.length < left ? r.length : left);
-    }
     list->barrier = list->barrier || draw->dev.barrier;
-    void *copies;
-    char *records = (char *)rt_execution_commands(list->x, c->icb, range, &copies);
-    bool ok = records != NULL;
-    for (size_t i = 0; ok && i < range.length; i++)
-        ok = add_command(list, draw, range.location + i,
-                         (AbiIndirectCommand *)(void *)(records + i * c->icb->head.stride));
-    rt_free(copies);
-    return ok;
+    return rt_commands_visit(list->x, &draw->commands->commands, add_command,
+                             &(Adding){list, draw});
 }
 
 // ---- Encoding ----
 
 // What the commands inherit. Which buffers their functions write is not known: all of them.
 static bool inherit(MTLRenderCommandEncoder *e, RtDrawCommands *c, const RtSite *site) {
-    const MTLIndirectCommandBuffer *icb = c->icb;
+    const MTLIndirectCommandBuffer *icb = c->commands.icb;
     char text[256];
     c->pass = &e->pass->dev;
     if (icb->inherit_pipeline) {
@@ -409,8 +363,8 @@ static bool inherit(MTLRenderCommandEncoder *e, RtDrawCommands *c, const RtSite 
     for (int s = 0; s < RT_N_STAGES; s++)
         for (size_t i = 0; i < RT_MAX_BUFFERS; i++) {
             const RtSlot *slot = &e->stages[s].slots[i];
-            c->inherited[s][i] = (Inherited){slot->address, slot->n_bytes,
-                                             s == RT_VERTEX ? e->strides[i] : SIZE_MAX};
+            c->inherited[s][i] = (RtIndirectBuffer){slot->address, slot->n_bytes,
+                                                    s == RT_VERTEX ? e->strides[i] : SIZE_MAX};
             if (slot->buffer && !rt_cb_use(site->commands, &slot->buffer->resource, true))
                 return false;
         }
@@ -420,14 +374,9 @@ static bool inherit(MTLRenderCommandEncoder *e, RtDrawCommands *c, const RtSite 
 void rt_render_execute_commands(MTLRenderCommandEncoder *e, MTLIndirectCommandBuffer *buffer,
                                 MTLRange range, const void *range_at, const char *call) {
     RtSite site;
-    if (!rt_render_valid(e, call, &site)) return;
-    if (!rt_is(buffer, &rt_indirect_class)) {
-        rt_misuse_at(&site, buffer ? RT_RULE_wrong_class : RT_RULE_null_argument, "buffer %s",
-                     mtl_class_name(buffer));
-        return;
-    }
-    if ((!range_at && !rt_indirect_valid_range(buffer, site.commands, call, range)) ||
-        !rt_cb_use(site.commands, &buffer->resource, false))
+    RtCommands commands;
+    if (!rt_render_valid(e, call, &site) ||
+        !rt_commands_set(&commands, &site, buffer, range, range_at))
         return;
     RtDraw *d = rt_cb_alloc(site.commands, sizeof *d);
     RtDrawCommands *c = rt_cb_alloc(site.commands, sizeof *c);
@@ -435,9 +384,7 @@ void rt_render_execute_commands(MTLRenderCommandEncoder *e, MTLIndirectCommandBu
         rt_cb_no_memory(site.commands);
         return;
     }
-    c->icb = buffer;
-    c->range = range;
-    c->range_at = range_at;
+    c->commands = commands;
     if (!inherit(e, c, &site)) return;
     d->commands = c;
     d->dev.barrier = e->barrier;
@@ -449,27 +396,11 @@ void rt_render_execute_commands(MTLRenderCommandEncoder *e, MTLIndirectCommandBu
     e->pass->n_draws++;
 }
 
-void mtl_render_command_encoder_execute_commands_in_buffer(MTLRenderCommandEncoder *encoder,
-                                                           MTLIndirectCommandBuffer *buffer,
-                                                           MTLRange range) {
-    rt_render_execute_commands(encoder, buffer, range, NULL, __func__);
-}
-
 void mtl_render_command_encoder_execute_commands_in_buffer_indirect(
     MTLRenderCommandEncoder *encoder, MTLIndirectCommandBuffer *buffer,
     MTLBuffer *indirect_range_buffer, size_t offset) {
     RtSite site;
-    MTLBuffer *range = indirect_range_buffer;
-    if (!rt_render_valid(encoder, __func__, &site) ||
-        !rt_valid_place(&site, range, "indirect_range_buffer", offset))
-        return;
-    if (offset % 4 != 0 ||
-        range->length - offset < sizeof(MTLIndirectCommandBufferExecutionRange)) {
-        rt_misuse_at(&site, RT_RULE_indirect_offset, "offset %zu, length %zu", offset,
-                     range->length);
-        return;
-    }
-    if (rt_cb_use(site.commands, &range->resource, false))
-        rt_render_execute_commands(encoder, buffer, mtl_range_make(0, 0), range->memory + offset,
-                                   __func__);
+    if (!rt_render_valid(encoder, __func__, &site)) return;
+    const char *at = rt_commands_range_at(&site, indirect_range_buffer, offset);
+    if (at) rt_render_execute_commands(encoder, buffer, mtl_range_make(0, 0), at, __func__);
 }

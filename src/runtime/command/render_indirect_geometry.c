@@ -3,6 +3,8 @@
 // records by calls, and taken from records, which kernels may have written, when they run.
 #include <stdio.h>
 #include "runtime/command/checked.h"
+#include "runtime/command/grid.h"
+#include "runtime/command/render.h"
 #include "runtime/command/render_indirect_int.h"
 #include "runtime/memory/buffer.h"
 #include "runtime/object/validation.h"
@@ -239,35 +241,13 @@ const char *rt_indirect_take_patches(RtExecution *x, const AbiIndirectHead *head
     return NULL;
 }
 
-static bool fits(const uint32_t n[3], uint32_t max, MTLSize required) {
-    if (required.width)
-        return n[0] == required.width && n[1] == required.height && n[2] == required.depth;
-    return n[0] && n[1] && n[2] && n[0] <= 1024 && n[1] <= 1024 && n[2] <= 1024 &&
-           n[0] * n[1] * n[2] <= max;
-}
-
 const char *rt_indirect_take_grid(const AbiIndirectCommand *record, const MTLRenderPipelineState *p,
                                   DevDraw *d) {
-    const RtMeshPipeline *m = p->mesh;
-    bool threads = record->kind == ABI_INDIRECT_MESH_THREADS, objects = p->stages[RT_OBJECT];
-    if (!fits(record->origin, m->max_mesh_threads, m->required_mesh) ||
-        (objects && !fits(record->group, m->max_object_threads, m->required_object)))
+    if (!rt_mesh_set_sizes(p, rt_size_of(record->group), rt_size_of(record->origin), &d->grid))
         return "has threadgroups of a size that its pipeline does not allow";
+    bool some = rt_mesh_set_grid(p, rt_size_of(record->grid),
+                                 record->kind == ABI_INDIRECT_MESH_THREADS, &d->grid);
     d->n_instances = 1;
-    d->n_vertices = 1;
-    for (int k = 0; k < 3; k++) {
-        uint32_t n = record->grid[k];
-        d->grid.mesh_size[k] = record->origin[k];
-        if (objects) d->grid.object_size[k] = record->group[k];
-        if (!threads) {
-            d->grid.groups[k] = n;
-        } else if (objects) {
-            d->grid.groups[k] = (uint32_t)(((uint64_t)n + record->group[k] - 1) / record->group[k]);
-            d->grid.threads[k] = n;
-        } else { // what is over is left out
-            d->grid.groups[k] = n / record->origin[k];
-        }
-        if (!d->grid.groups[k]) d->n_vertices = 0; // nothing to draw
-    }
+    d->n_vertices = some ? 1 : 0;
     return NULL;
 }

@@ -2,55 +2,62 @@
 // render_mesh.c: draws of object and mesh functions, and vertex amplification: rules, and what the
 // rasteriser is told of a grid.
 #include "runtime/command/render.h"
+#include <stdio.h>
 #include "runtime/object/device.h"
+
+static bool fits(MTLSize size, uint32_t max, MTLSize required) {
+    const size_t limit = 1024;
+    if (required.width)
+        return size.width == required.width && size.height == required.height &&
+               size.depth == required.depth;
+    return size.width && size.height && size.depth && size.width <= limit && size.height <= limit &&
+           size.depth <= limit && size.width * size.height * size.depth <= max;
+}
 
 static bool valid_group(const RtSite *site, MTLSize size, uint32_t max, MTLSize required,
                         const char *what) {
-    const size_t limit = 1024;
-    if (required.width && (size.width != required.width || size.height != required.height ||
-                           size.depth != required.depth)) {
-        rt_misuse_at(site, RT_RULE_mesh_threadgroup_size,
-                     "%s threadgroup: %zu x %zu x %zu, the pipeline requires %zu x %zu x %zu", what,
-                     size.width, size.height, size.depth, required.width, required.height,
-                     required.depth);
-        return false;
-    }
-    bool fits = size.width && size.height && size.depth && size.width <= limit &&
-                size.height <= limit && size.depth <= limit &&
-                size.width * size.height * size.depth <= max;
-    if (!fits)
-        rt_misuse_at(site, RT_RULE_mesh_threadgroup_size, "%s threadgroup: %zu x %zu x %zu of %u",
-                     what, size.width, size.height, size.depth, max);
-    return fits;
+    if (fits(size, max, required)) return true;
+    char needs[128];
+    if (required.width)
+        snprintf(needs, sizeof needs, ", the pipeline requires %zu x %zu x %zu", required.width,
+                 required.height, required.depth);
+    else
+        snprintf(needs, sizeof needs, " of %u", max);
+    rt_misuse_at(site, RT_RULE_mesh_threadgroup_size, "%s threadgroup: %zu x %zu x %zu%s", what,
+                 size.width, size.height, size.depth, needs);
+    return false;
 }
 
-static bool set_sizes(const RtSite *site, const MTLRenderPipelineState *p, MTLSize object,
-                      MTLSize mesh, DevMeshGrid *grid) {
-    const MTLSize sizes[2] = {object, mesh};
-    uint32_t *to[2] = {grid->object_size, grid->mesh_size};
+static void store_size(uint32_t to[3], MTLSize size) {
+    to[0] = (uint32_t)size.width, to[1] = (uint32_t)size.height, to[2] = (uint32_t)size.depth;
+}
+
+bool rt_mesh_set_sizes(const MTLRenderPipelineState *p, MTLSize object, MTLSize mesh,
+                       DevMeshGrid *grid) {
     const RtMeshPipeline *m = p->mesh;
-    if (!valid_group(site, mesh, m->max_mesh_threads, m->required_mesh, "mesh") ||
-        (p->stages[RT_OBJECT] &&
-         !valid_group(site, object, m->max_object_threads, m->required_object, "object")))
-        return false;
-    for (int i = p->stages[RT_OBJECT] ? 0 : 1; i < 2; i++) {
-        to[i][0] = (uint32_t)sizes[i].width;
-        to[i][1] = (uint32_t)sizes[i].height;
-        to[i][2] = (uint32_t)sizes[i].depth;
-    }
+    if (!fits(mesh, m->max_mesh_threads, m->required_mesh)) return false;
+    store_size(grid->mesh_size, mesh);
+    if (!p->stages[RT_OBJECT]) return true;
+    if (!fits(object, m->max_object_threads, m->required_object)) return false;
+    store_size(grid->object_size, object);
     return true;
 }
 
-// Of threadgroups, or of threads.
-static bool set_grid(const RtSite *site, const MTLRenderPipelineState *p, MTLSize size,
-                     bool threads, DevMeshGrid *grid) {
+static bool valid_sizes(const RtSite *site, const MTLRenderPipelineState *p, MTLSize object,
+                        MTLSize mesh, DevMeshGrid *grid) {
+    const RtMeshPipeline *m = p->mesh;
+    return valid_group(site, mesh, m->max_mesh_threads, m->required_mesh, "mesh") &&
+           (!p->stages[RT_OBJECT] ||
+            valid_group(site, object, m->max_object_threads, m->required_object, "object")) &&
+           rt_mesh_set_sizes(p, object, mesh, grid);
+}
+
+bool rt_mesh_set_grid(const MTLRenderPipelineState *p, MTLSize size, bool threads,
+                      DevMeshGrid *grid) {
     const size_t n[3] = {size.width, size.height, size.depth};
+    bool some = true;
     for (int k = 0; k < 3; k++) {
-        if (n[k] == 0 || n[k] > UINT32_MAX) {
-            rt_misuse_at(site, RT_RULE_mesh_grid, "%zu x %zu x %zu", n[0], n[1], n[2]);
-            return false;
-        }
-        uint32_t object = grid->object_size[k];
+        size_t object = grid->object_size[k];
         if (!threads) {
             grid->groups[k] = (uint32_t)n[k];
         } else if (p->stages[RT_OBJECT]) {
@@ -59,8 +66,17 @@ static bool set_grid(const RtSite *site, const MTLRenderPipelineState *p, MTLSiz
         } else { // what is over is left out
             grid->groups[k] = (uint32_t)(n[k] / grid->mesh_size[k]);
         }
+        some = some && grid->groups[k];
     }
-    return true;
+    return some;
+}
+
+static bool valid_grid(const RtSite *site, MTLSize n) {
+    if (n.width && n.height && n.depth && n.width <= UINT32_MAX && n.height <= UINT32_MAX &&
+        n.depth <= UINT32_MAX)
+        return true;
+    rt_misuse_at(site, RT_RULE_mesh_grid, "%zu x %zu x %zu", n.width, n.height, n.depth);
+    return false;
 }
 
 void rt_render_draw_meshes(MTLRenderCommandEncoder *e, MTLSize size, bool threads, MTLSize object,
@@ -68,26 +84,11 @@ void rt_render_draw_meshes(MTLRenderCommandEncoder *e, MTLSize size, bool thread
     RtSite site;
     DevDraw d = {.n_vertices = 1, .n_instances = 1};
     if (!rt_render_begin(e, RT_DRAW_MESHES, call, &site) ||
-        !set_sizes(&site, e->pipeline, object, mesh, &d.grid) ||
-        (!indirect && !set_grid(&site, e->pipeline, size, threads, &d.grid)))
+        !valid_sizes(&site, e->pipeline, object, mesh, &d.grid) ||
+        (!indirect && !valid_grid(&site, size)))
         return;
+    if (!indirect) rt_mesh_set_grid(e->pipeline, size, threads, &d.grid);
     rt_render_add_draw(e, &site, (MTLPrimitiveType)e->pipeline->mesh->stage.topology, &d, indirect);
-}
-
-void mtl_render_command_encoder_draw_mesh_threadgroups(MTLRenderCommandEncoder *encoder,
-                                                       MTLSize threadgroups_per_grid,
-                                                       MTLSize threads_per_object_threadgroup,
-                                                       MTLSize threads_per_mesh_threadgroup) {
-    rt_render_draw_meshes(encoder, threadgroups_per_grid, false, threads_per_object_threadgroup,
-                          threads_per_mesh_threadgroup, NULL, __func__);
-}
-
-void mtl_render_command_encoder_draw_mesh_threads(MTLRenderCommandEncoder *encoder,
-                                                  MTLSize threads_per_grid,
-                                                  MTLSize threads_per_object_threadgroup,
-                                                  MTLSize threads_per_mesh_threadgroup) {
-    rt_render_draw_meshes(encoder, threads_per_grid, true, threads_per_object_threadgroup,
-                          threads_per_mesh_threadgroup, NULL, __func__);
 }
 
 void mtl_render_command_encoder_draw_mesh_threadgroups_indirect(

@@ -96,12 +96,9 @@ void rt_render_set_threadgroup_memory(MTLRenderCommandEncoder *e, RtStageIndex s
         e->arguments = NULL;
 }
 
-void mtl_render_command_encoder_set_object_threadgroup_memory_length(
-    MTLRenderCommandEncoder *encoder, size_t length, size_t index) {
-    rt_render_set_threadgroup_memory(encoder, RT_OBJECT, length, index, __func__);
-}
-
 void mtl_render_command_encoder_set_mesh_threadgroup_memory_length(MTLRenderCommandEncoder *encoder,
                                                                    size_t length, size_t index) {
     rt_render_set_threadgroup_memory(encoder, RT_MESH, length, index, __func__);
 }
+
+#include "accessors/command/render_setters.inc" // plain accessors, from the table

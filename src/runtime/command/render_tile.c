@@ -30,13 +30,6 @@ bool rt_render_set_tiles(const RtSite *site, const MTLRenderPassDescriptor *d, D
     return true;
 }
 
-size_t mtl_render_command_encoder_tile_width(const MTLRenderCommandEncoder *encoder) {
-    return encoder && encoder->pass ? encoder->pass->dev.tile_width : 0;
-}
-size_t mtl_render_command_encoder_tile_height(const MTLRenderCommandEncoder *encoder) {
-    return encoder && encoder->pass ? encoder->pass->dev.tile_height : 0;
-}
-
 // ---- Dispatches ----
 
 void rt_render_dispatch_tile(MTLRenderCommandEncoder *e, MTLSize threads, const char *call) {
@@ -63,11 +56,6 @@ void rt_render_dispatch_tile(MTLRenderCommandEncoder *e, MTLSize threads, const 
     rt_render_add_draw(e, &site, MTLPrimitiveTypeTriangle, &d, NULL);
 }
 
-void mtl_render_command_encoder_dispatch_threads_per_tile(MTLRenderCommandEncoder *encoder,
-                                                          MTLSize threads_per_tile) {
-    rt_render_dispatch_tile(encoder, threads_per_tile, __func__);
-}
-
 void rt_render_set_tile_memory(MTLRenderCommandEncoder *e, size_t length, size_t offset,
                                size_t index, const char *call) {
     RtSite site;
@@ -88,8 +76,4 @@ void rt_render_set_tile_memory(MTLRenderCommandEncoder *e, size_t length, size_t
     e->arguments = NULL;
 }
 
-void mtl_render_command_encoder_set_threadgroup_memory_length(MTLRenderCommandEncoder *encoder,
-                                                              size_t length, size_t offset,
-                                                              size_t index) {
-    rt_render_set_tile_memory(encoder, length, offset, index, __func__);
-}
+#include "accessors/command/render_tile.inc" // plain accessors, from the table

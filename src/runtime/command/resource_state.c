@@ -29,60 +29,6 @@ MTLResourceStateCommandEncoder *mtl_command_buffer_resource_state_command_encode
     return e;
 }
 
-void mtl_resource_state_command_encoder_end_encoding(MTLResourceStateCommandEncoder *encoder) {
-    rt_encoder_end(encoder, &encoder_class, __func__);
-}
-
-MTLDevice *mtl_resource_state_command_encoder_device(
-    const MTLResourceStateCommandEncoder *encoder) {
-    return rt_encoder_device(encoder);
-}
-
-MTLCommandBuffer *mtl_resource_state_command_encoder_command_buffer(
-    const MTLResourceStateCommandEncoder *encoder) {
-    return rt_encoder_command_buffer(encoder);
-}
-
-const char *mtl_resource_state_command_encoder_label(
-    const MTLResourceStateCommandEncoder *encoder) {
-    return rt_encoder_label(encoder);
-}
-
-void mtl_resource_state_command_encoder_set_label(MTLResourceStateCommandEncoder *encoder,
-                                                  const char *label) {
-    rt_encoder_set_label(encoder, label);
-}
-
-void mtl_resource_state_command_encoder_barrier_after_queue_stages(
-    MTLResourceStateCommandEncoder *encoder, MTLStages after_queue_stages,
-    MTLStages before_stages) {
-    rt_encoder_queue_barrier(encoder, &encoder_class, after_queue_stages, before_stages, __func__);
-}
-
-void mtl_resource_state_command_encoder_insert_debug_signpost(
-    MTLResourceStateCommandEncoder *encoder, const char *name) {
-    rt_encoder_insert_debug_signpost(encoder, &encoder_class, name, __func__);
-}
-
-void mtl_resource_state_command_encoder_push_debug_group(MTLResourceStateCommandEncoder *encoder,
-                                                         const char *name) {
-    rt_encoder_push_debug_group(encoder, &encoder_class, name, __func__);
-}
-
-void mtl_resource_state_command_encoder_pop_debug_group(MTLResourceStateCommandEncoder *encoder) {
-    rt_encoder_pop_debug_group(encoder, &encoder_class, __func__);
-}
-
-void mtl_resource_state_command_encoder_update_fence(MTLResourceStateCommandEncoder *encoder,
-                                                     MTLFence *fence) {
-    rt_encoder_update_fence(encoder, &encoder_class, fence, __func__);
-}
-
-void mtl_resource_state_command_encoder_wait_for_fence(MTLResourceStateCommandEncoder *encoder,
-                                                       MTLFence *fence) {
-    rt_encoder_wait_for_fence(encoder, &encoder_class, fence, __func__);
-}
-
 // ---- Operations ----
 
 typedef struct MapOp { // an update, or a move
@@ -212,3 +158,5 @@ void mtl_resource_state_command_encoder_move_texture_mappings(
     else
         append(&site, &op);
 }
+
+#include "accessors/command/resource_state.inc" // plain accessors, from the table

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // single.c: mtl_command_queue_dispatch_and_wait: one dispatch from the caller to the device, with
-// no command buffer between them. What would have to be noted, tracked or told is asked for first;
-// where there is any of it, nothing is done and the caller takes a command buffer.
+// no command buffer between them. It first checks whether anything needs a command buffer (hazards,
+// handlers, captures, traces); if so it does nothing and the caller uses one.
 #include <string.h>
 #include "os/clock.h"
 #include "runtime/command/compute.h"
@@ -25,31 +25,14 @@ static bool is_plain(const MTLCommandQueue *queue) {
            !atomic_load_explicit(&rt_n_sparse_buffers, memory_order_relaxed);
 }
 
-static bool is_size(MTLSize size, size_t most) {
-    return size.width && size.height && size.depth && size.width <= most && size.height <= most &&
-           size.depth <= most;
-}
-
 // Grid and threadgroup, if they are what the encoder takes without a word; large ones are its.
-static bool take_sizes(const MTLSingleDispatch *d, DevDispatch *out) {
-    const MTLComputePipelineState *p = d->pipeline;
-    const MTLSize size = d->threads_per_threadgroup, grid = d->grid;
-    if (!is_size(size, RT_MAX_THREADS) || !is_size(grid, MOST_THREADS)) return false;
-    const size_t n = size.width * size.height * size.depth;
-    if (n > p->max_threads || (p->width_multiple && n % ABI_SIMD_WIDTH)) return false;
-    const uint32_t s[3] = {(uint32_t)size.width, (uint32_t)size.height, (uint32_t)size.depth},
-                   g[3] = {(uint32_t)grid.width, (uint32_t)grid.height, (uint32_t)grid.depth};
+static bool take_sizes(const MTLSingleDispatch *d, RtGrid *grid) {
+    if (rt_group_misfit(d->pipeline, d->threads_per_threadgroup) != RT_N_RULES ||
+        rt_grid_set(grid, d->grid, d->threads_per_threadgroup, !d->threadgroups) != RT_GRID_FITS)
+        return false;
     uint64_t all = 1;
-    for (int i = 0; i < 3; i++) {
-        const uint32_t groups = d->threadgroups || s[i] == 1 ? g[i] : (g[i] + s[i] - 1) / s[i];
-        const uint64_t threads = d->threadgroups ? (uint64_t)g[i] * s[i] : g[i];
-        if (threads > MOST_THREADS || (p->stage->required[0] && s[i] != p->stage->required[i]))
-            return false;
-        if ((all *= threads) > MOST_THREADS) return false;
-        out->group_size[i] = s[i];
-        out->groups_per_grid[i] = groups;
-        out->threads_per_grid[i] = out->grid_size[i] = (uint32_t)threads;
-    }
+    for (int i = 0; i < 3; i++)
+        if ((all *= grid->threads[i]) > MOST_THREADS) return false;
     return true;
 }
 
@@ -73,23 +56,22 @@ static void *bound(const MTLSingleDispatch *d, const MTLDevice *device, void *by
 static bool take_arguments(const MTLSingleDispatch *d, void *bytes, void **args) {
     const MTLComputePipelineState *p = d->pipeline;
     const RfFunction *f = p->stage->entry;
-    const RfLibrary *lib = rt_stage_library(p->stage);
     if (f->n_slots > MOST_SLOTS) return false;
     for (uint32_t i = 0; i < f->n_args; i++) {
         const RfArg *arg = &f->args[i];
         if (arg->slot >= f->n_slots) continue;
-        size_t n_bytes, whole = arg->type < lib->n_types ? lib->types[arg->type].size : 0;
+        size_t n_bytes;
         if (p->stage->arg_use[i] == RT_ARG_OFF || arg->kind != RF_ARG_BUFFER || arg->count != 1 ||
             !(args[arg->slot] = bound(d, p->device, bytes, arg->index, &n_bytes)) ||
-            (arg->space == RF_CONSTANT && n_bytes < whole))
+            rt_short_of(p->stage, arg, n_bytes))
             return false;
     }
     return true;
 }
 
 // The queue is ours. False: no code, nothing was done.
-static bool run(MTLCommandQueue *queue, MTLComputePipelineState *p, DevDispatch *item,
-                MTLError **error) {
+static bool run_inline(MTLCommandQueue *queue, MTLComputePipelineState *p, DevDispatch *item,
+                       MTLError **error) {
     MTLDevice *device = queue->device;
     const DevTable *table = device->table;
     if (!rt_stage_dispatch(p->stage, item)) return false;
@@ -121,20 +103,21 @@ bool mtl_command_queue_dispatch_and_wait(MTLCommandQueue *queue, const MTLSingle
     if (!queue || !d || !d->pipeline || !is_plain(queue)) return false;
     MTLComputePipelineState *p = d->pipeline;
     DevDispatch item = {.args = args};
+    RtGrid grid;
     if (p->device != queue->device || p->stage->validate || p->imageblock_bytes ||
         p->static_bytes > queue->device->facts.max_threadgroup_bytes || !d->bytes_length ||
-        d->bytes_length > MOST_BYTES || !take_sizes(d, &item) || !take_arguments(d, bytes, args))
+        d->bytes_length > MOST_BYTES || !take_sizes(d, &grid) || !take_arguments(d, bytes, args))
         return false;
     const size_t end =
         (d->bytes_length + 63) & ~(size_t)63; // zeros behind, as the encoder has them
     memcpy(bytes, d->bytes, d->bytes_length);
     memset(bytes + d->bytes_length, 0, end - d->bytes_length);
-    rt_stage_prepare(p->stage, item.group_size,
-                     (uint64_t)item.threads_per_grid[0] * item.threads_per_grid[1] *
-                         item.threads_per_grid[2]);
+    rt_grid_put(&grid, &item);
+    rt_stage_prepare(p->stage, grid.group_size,
+                     (uint64_t)grid.threads[0] * grid.threads[1] * grid.threads[2]);
     if (!rt_queue_enter(queue)) return false;
     OsTask *before = os_pool_run_for(&queue->task);
-    const bool done = run(queue, p, &item, error);
+    const bool done = run_inline(queue, p, &item, error);
     os_pool_run_for(before);
     rt_queue_leave(queue);
     return done;

@@ -34,12 +34,3 @@ void rt_encoder_use_heaps(void *encoder, const RtClass *cls, MTLHeap *const *hea
                                "heap%s%s", heap ? ": a " : "", mtl_class_name(heap));
     }
 }
-
-void mtl_compute_command_encoder_use_heap(MTLComputeCommandEncoder *encoder, MTLHeap *heap) {
-    rt_encoder_use_heaps(encoder, &rt_compute_encoder_class, &heap, 1, __func__);
-}
-
-void mtl_compute_command_encoder_use_heaps(MTLComputeCommandEncoder *encoder, MTLHeap *const *heaps,
-                                           size_t count) {
-    rt_encoder_use_heaps(encoder, &rt_compute_encoder_class, heaps, count, __func__);
-}

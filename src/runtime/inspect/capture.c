@@ -246,10 +246,6 @@ MTLCaptureScope *mtl_capture_manager_new_capture_scope_with_mtl4_command_queue(
                      __func__);
 }
 
-MTLDevice *mtl_capture_scope_device(const MTLCaptureScope *scope) {
-    return scope ? scope->device : NULL;
-}
-
 MTLCommandQueue *mtl_capture_scope_command_queue(const MTLCaptureScope *scope) {
     return scope && !is_a(scope->queue, "MTL4CommandQueue") ? scope->queue : NULL;
 }
@@ -257,14 +253,6 @@ MTLCommandQueue *mtl_capture_scope_command_queue(const MTLCaptureScope *scope) {
 MTL4CommandQueue *mtl_capture_scope_mtl4_command_queue(const MTLCaptureScope *scope) {
     bool is_one = scope && is_a(scope->queue, "MTL4CommandQueue");
     return is_one ? (MTL4CommandQueue *)(void *)scope->queue : NULL;
-}
-
-const char *mtl_capture_scope_label(const MTLCaptureScope *scope) {
-    return scope ? rt_label(&scope->label) : "";
-}
-
-void mtl_capture_scope_set_label(MTLCaptureScope *scope, const char *label) {
-    if (scope) rt_label_set(&scope->label, label);
 }
 
 static void mark(const MTLCaptureScope *scope, bool begins) {
@@ -287,3 +275,5 @@ void mtl_capture_scope_end_scope(MTLCaptureScope *scope) {
     mark(scope, false);
     stop(scope);
 }
+
+#include "accessors/inspect/capture.inc" // plain accessors, from the table

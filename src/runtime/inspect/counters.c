@@ -110,18 +110,6 @@ MTLCounterSampleBuffer *mtl_device_new_counter_sample_buffer(
     return buffer;
 }
 
-MTLDevice *mtl_counter_sample_buffer_device(const MTLCounterSampleBuffer *buffer) {
-    return buffer ? buffer->device : NULL;
-}
-
-const char *mtl_counter_sample_buffer_label(const MTLCounterSampleBuffer *buffer) {
-    return buffer ? rt_label(&buffer->label) : "";
-}
-
-size_t mtl_counter_sample_buffer_sample_count(const MTLCounterSampleBuffer *buffer) {
-    return buffer ? buffer->n : 0;
-}
-
 static bool inside(const MTLCounterSampleBuffer *buffer, MTLRange range) {
     return range.length > 0 && range.location < buffer->n &&
            range.length <= buffer->n - range.location;
@@ -301,3 +289,5 @@ void mtl_blit_command_encoder_resolve_counters(MTLBlitCommandEncoder *encoder,
     r->to = (unsigned char *)destination->memory + destination_offset;
     rt_cb_append(commands, &r->op, &resolve_class);
 }
+
+#include "accessors/inspect/counters.inc" // plain accessors, from the table

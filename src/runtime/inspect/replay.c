@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "devices/capture/replay.h"
-#include "runtime/inspect/replay.h"
+#include "abi/replay.h"
 #include "runtime/object/device.h"
 #include "runtime/program/compiler_client.h"
 #include "runtime/program/stage.h"
@@ -13,37 +13,24 @@ static Blob *compile(void *owner, const MslKernelRequest *q, Metallib *const *li
                      CapCodeFor what, char why[CAP_WHY]) {
     const MTLDevice *device = owner;
     bool fast = what == CAP_FOR_SPEED && device->debug == MSL_DEBUG_FULL;
-    RtLinks links = {.libraries = (Metallib **)(uintptr_t)(libraries + 1),
-                     .n_libraries = q->n_parts,
-                     .functions = (MslLinkedFunction *)(uintptr_t)q->linked,
-                     .n_functions = q->n_linked,
-                     .dynamic = (uint32_t *)(uintptr_t)q->dynamic,
-                     .n_dynamic = q->n_dynamic,
-                     .call_depth = q->call_depth};
-    bool linked = q->n_parts || q->n_linked || q->n_dynamic;
     // As it was asked, but for this device, and without checks: who hears of them is not here.
-    RtKernelRequest request = {.library = libraries[0],
-                               .function = q->function,
-                               .constants = q->constants,
-                               .n_constants = q->n_constants,
-                               .links = linked ? &links : NULL,
-                               .vertex = q->vertex,
-                               .shape = {q->shape[0], q->shape[1], q->shape[2]},
-                               .width = fast ? 0 : device->width,
-                               .target = device->facts.target,
-                               .debug = fast ? MSL_DEBUG_NONE : device->debug,
-                               .watch = rt_watch(device, false, false),
-                               .reach = q->reach,
-                               .tier = q->tier};
+    RtKernelQuery query = {.code = *q, .libraries = libraries};
+    MslKernelRequest *code = &query.code;
+    code->target = device->facts.target;
+    code->cpu = code->features = code->emit = code->dump_after = NULL;
+    code->width = fast ? 0 : device->width;
+    code->debug = fast ? MSL_DEBUG_NONE : device->debug;
+    code->validate = false;
+    code->watch = rt_watch(device, false, false);
     RtCompileError error = {0};
-    Blob *bytes = rt_compile_kernel(&request, &error);
+    Blob *bytes = rt_compile_kernel(&query, &error);
     if (!bytes)
         snprintf(why, CAP_WHY, "%.*s", CAP_WHY - 1, error.log ? error.log : "out of memory");
     rt_compile_error_clear(&error);
     return bytes;
 }
 
-CapReplay *rt_replay_open(const Capture *capture, MTLDevice *device, char why[CAP_WHY]) {
+CapReplay *rt_replay_open(const Capture *capture, MTLDevice *device, char *why) {
     CapDevice d = {.table = device->table,
                    .context = device->context,
                    .limits = {.run_ms = atomic_load(&device->timeout_ms),

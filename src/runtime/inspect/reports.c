@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // reports.c: what checked kernels report (MTL_SHADER_VALIDATION). A kernel reports once for each
-// thread and access; of those only the first of each place is kept, with a count. Sentences are
-// made at the end: a report may come on a small stack (reference code).
+// thread and access; only the first of each site is kept, with a count. Messages are formatted at
+// the end: a report may be made on a small stack (reference code).
 #include "runtime/command/checked.h"
 #include "runtime/inspect/inspect_int.h"
 #include <stdio.h>
@@ -234,10 +234,6 @@ const char *mtl_function_log_encoder_label(const MTLFunctionLog *log) {
     return log && log->encoder_label ? log->encoder_label : "";
 }
 
-MTLFunction *mtl_function_log_function(const MTLFunctionLog *log) {
-    return log ? log->function : NULL;
-}
-
 bool mtl_function_log_debug_location(const MTLFunctionLog *log,
                                      MTLFunctionLogDebugLocation *location) {
     MTLFunctionLogDebugLocation none = {.function_name = "", .url = ""};
@@ -255,4 +251,4 @@ const char *mtl_function_log_description(const MTLFunctionLog *log) {
     return log && log->text ? log->text : "";
 }
 
-uint64_t mtl_function_log_count(const MTLFunctionLog *log) { return log ? log->count : 0; }
+#include "accessors/inspect/reports.inc" // plain accessors, from the table

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// watched.c: sentences about what watched kernels did (MTL_SHADER_VALIDATION=races): races,
-// barriers, and operations whose result Metal leaves open.
+// watched.c: messages of the race detector (MTL_SHADER_VALIDATION=races): data races, divergent
+// barriers, and operations whose result Metal leaves undefined.
 #include <stdio.h>
 #include <string.h>
 #include "runtime/inspect/inspect_int.h"

@@ -211,21 +211,9 @@ void mtl_io_command_buffer_try_cancel(MTLIOCommandBuffer *buffer) {
 
 // ---- Properties ----
 
-MTLIOStatus mtl_io_command_buffer_status(const MTLIOCommandBuffer *buffer) {
-    return buffer ? (MTLIOStatus)atomic_load(&buffer->status) : MTLIOStatusPending;
-}
-
 MTLError *mtl_io_command_buffer_error(const MTLIOCommandBuffer *buffer) {
     bool failed = mtl_io_command_buffer_status(buffer) == MTLIOStatusError;
     return failed ? atomic_load(&buffer->error) : NULL;
-}
-
-const char *mtl_io_command_buffer_label(const MTLIOCommandBuffer *buffer) {
-    return buffer ? rt_label(&buffer->label) : "";
-}
-
-void mtl_io_command_buffer_set_label(MTLIOCommandBuffer *buffer, const char *label) {
-    if (buffer) rt_label_set(&buffer->label, label);
 }
 
 void mtl_io_command_buffer_push_debug_group(MTLIOCommandBuffer *buffer, const char *name) {
@@ -240,3 +228,5 @@ void mtl_io_command_buffer_pop_debug_group(MTLIOCommandBuffer *buffer) {
     else
         rt_misuse(buffer->queue->device, RT_RULE_debug_group_underflow, __func__, NULL);
 }
+
+#include "accessors/io/commands.inc" // plain accessors, from the table

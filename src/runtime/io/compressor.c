@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// compressor.c: writing compressed files. The file grows beside its name and takes it at the end,
-// so that nobody opens a part of one.
+// compressor.c: writing compressed files. The file is written under a temporary name and renamed at
+// the end, so that no partial file is ever visible.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

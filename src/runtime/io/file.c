@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// file.c: MTLIOFileHandle. Nothing in a compressed file is believed before it is checked: offsets
+// file.c: MTLIOFileHandle. Nothing in a compressed file is trusted before it is checked: offsets
 // when it is opened, chunks when they are expanded.
 #include "runtime/io/file_int.h"
 #include <errno.h>
@@ -175,10 +175,4 @@ MTLIOFileHandle *mtl_device_new_io_file_handle_with_compression_method(
     return open_file(device, path, true, method, error, __func__);
 }
 
-const char *mtl_io_file_handle_label(const MTLIOFileHandle *handle) {
-    return handle ? rt_label(&handle->label) : "";
-}
-
-void mtl_io_file_handle_set_label(MTLIOFileHandle *handle, const char *label) {
-    if (handle) rt_label_set(&handle->label, label);
-}
+#include "accessors/io/file.inc" // plain accessors, from the table

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// queue.c: MTLIOCommandQueue. Threads come when there is something to do and go when there is not:
-// one for a serial queue, a few for a concurrent one. Their priority at the disk is the queue's.
+// queue.c: MTLIOCommandQueue. Threads are started on demand and exit when idle: one for a serial
+// queue, a few for a concurrent one. Their I/O priority is the queue's.
 #include "runtime/io/queue_int.h"
 #include <limits.h>
 #include <sys/syscall.h>
@@ -190,14 +190,6 @@ MTLIOCommandQueue *mtl_device_new_io_command_queue(MTLDevice *device,
     return queue;
 }
 
-const char *mtl_io_command_queue_label(const MTLIOCommandQueue *queue) {
-    return queue ? rt_label(&queue->label) : "";
-}
-
-void mtl_io_command_queue_set_label(MTLIOCommandQueue *queue, const char *label) {
-    if (queue) rt_label_set(&queue->label, label);
-}
-
 static MTLIOCommandBuffer *new_buffer(MTLIOCommandQueue *queue, const char *call) {
     if (!rt_is(queue, &rt_io_queue_class)) {
         rt_misuse(NULL, queue ? RT_RULE_wrong_class : RT_RULE_null_object, call, "%s",
@@ -241,3 +233,5 @@ void mtl_io_command_queue_enqueue_barrier(MTLIOCommandQueue *queue) {
     queue->barrier = queue->first != NULL;
     pthread_mutex_unlock(&queue->lock);
 }
+
+#include "accessors/io/queue.inc" // plain accessors, from the table

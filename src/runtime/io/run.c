@@ -26,7 +26,8 @@ static void give(MTLIOCommandQueue *queue, Memory *m) {
         mtl_release(m->lent);
 }
 
-static bool take(MTLIOCommandQueue *queue, size_t n_bytes, Memory *m, char why[RT_IO_WHY]) {
+static bool allocate_staging(MTLIOCommandQueue *queue, size_t n_bytes, Memory *m,
+                             char why[RT_IO_WHY]) {
     *m = (Memory){0};
     if (n_bytes == 0) return true;
     if (queue->how.scratch_allocator) {
@@ -56,7 +57,7 @@ static bool load_linear(MTLIOCommandQueue *queue, const RtIoCommand *c, char why
     char *to = buffer ? host_side(queue->device, buffer->contents, buffer->memory) : c->pointer;
     size_t through = to ? 0 : c->n_bytes, scratch = rt_io_scratch_bytes(c->file);
     Memory m;
-    if (!take(queue, scratch + through, &m, why)) return false;
+    if (!allocate_staging(queue, scratch + through, &m, why)) return false;
     char *at = to ? to + c->offset : (char *)m.scratch.bytes + scratch;
     bool ok = rt_io_read(c->file, c->file_offset, at, c->n_bytes, &m.scratch, why);
     if (ok && !to &&
@@ -73,7 +74,7 @@ static bool load_texture(MTLIOCommandQueue *queue, const RtIoCommand *c, char wh
     const MTLTexture *texture = c->object;
     size_t scratch = rt_io_scratch_bytes(c->file);
     Memory m;
-    if (!take(queue, scratch + c->n_bytes, &m, why)) return false;
+    if (!allocate_staging(queue, scratch + c->n_bytes, &m, why)) return false;
     char *bytes = (char *)m.scratch.bytes + scratch;
     bool ok = rt_io_read(c->file, c->file_offset, bytes, c->n_bytes, &m.scratch, why);
     if (ok) {

@@ -47,14 +47,6 @@ CAMetalLayer *ca_metal_drawable_layer(const MTLDrawable *drawable) {
     return valid(drawable, __func__) ? drawable->layer : NULL;
 }
 
-size_t mtl_drawable_drawable_id(const MTLDrawable *drawable) {
-    return valid(drawable, __func__) ? drawable->id : 0;
-}
-
-double mtl_drawable_presented_time(const MTLDrawable *drawable) {
-    return valid(drawable, __func__) ? atomic_load(&drawable->shown) : 0;
-}
-
 void mtl_drawable_add_presented_handler(MTLDrawable *drawable, MTLDrawablePresentedHandler handler,
                                         void *context) {
     if (!valid(drawable, __func__)) return;
@@ -339,3 +331,5 @@ MTLEvent *rt_drawable_event(MTLDrawable *drawable) {
     pthread_mutex_unlock(&drawable->layer->lock);
     return event;
 }
+
+#include "accessors/layer/drawable.inc" // plain accessors, from the table

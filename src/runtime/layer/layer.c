@@ -87,10 +87,6 @@ static pthread_mutex_t *lock_of(const CAMetalLayer *layer) {
     return (pthread_mutex_t *)(uintptr_t)&layer->lock; // reading takes it too
 }
 
-MTLDevice *ca_metal_layer_device(const CAMetalLayer *layer) {
-    return valid(layer, __func__) ? layer->device : NULL;
-}
-
 void ca_metal_layer_set_device(CAMetalLayer *layer, MTLDevice *device) {
     if (!valid(layer, __func__)) return;
     pthread_mutex_lock(&layer->lock);
@@ -106,10 +102,6 @@ void ca_metal_layer_set_device(CAMetalLayer *layer, MTLDevice *device) {
     mtl_release(old);
 }
 
-MTLPixelFormat ca_metal_layer_pixel_format(const CAMetalLayer *layer) {
-    return valid(layer, __func__) ? layer->format : MTLPixelFormatInvalid;
-}
-
 void ca_metal_layer_set_pixel_format(CAMetalLayer *layer, MTLPixelFormat format) {
     if (!valid(layer, __func__)) return;
     if (format != MTLPixelFormatBGRA8Unorm && format != MTLPixelFormatBGRA8Unorm_sRGB &&
@@ -122,10 +114,6 @@ void ca_metal_layer_set_pixel_format(CAMetalLayer *layer, MTLPixelFormat format)
     pthread_mutex_lock(&layer->lock);
     layer->format = format;
     pthread_mutex_unlock(&layer->lock);
-}
-
-bool ca_metal_layer_framebuffer_only(const CAMetalLayer *layer) {
-    return valid(layer, __func__) && layer->framebuffer_only;
 }
 
 void ca_metal_layer_set_framebuffer_only(CAMetalLayer *layer, bool only) {
@@ -156,10 +144,6 @@ void ca_metal_layer_set_drawable_size(CAMetalLayer *layer, CGSize size) {
     pthread_mutex_unlock(&layer->lock);
 }
 
-size_t ca_metal_layer_maximum_drawable_count(const CAMetalLayer *layer) {
-    return valid(layer, __func__) ? layer->max_drawables : 0;
-}
-
 void ca_metal_layer_set_maximum_drawable_count(CAMetalLayer *layer, size_t count) {
     if (!valid(layer, __func__)) return;
     if (count != 2 && count != 3) {
@@ -170,14 +154,6 @@ void ca_metal_layer_set_maximum_drawable_count(CAMetalLayer *layer, size_t count
     layer->max_drawables = count;
     pthread_cond_broadcast(&layer->released);
     pthread_mutex_unlock(&layer->lock);
-}
-
-bool ca_metal_layer_allows_next_drawable_timeout(const CAMetalLayer *layer) {
-    return valid(layer, __func__) && layer->timeout;
-}
-
-void ca_metal_layer_set_allows_next_drawable_timeout(CAMetalLayer *layer, bool allows) {
-    if (valid(layer, __func__)) layer->timeout = allows;
 }
 
 // ---- The pool ----
@@ -337,3 +313,5 @@ uint32_t ca_metal_layer_window_number(const CAMetalLayer *layer) {
     pthread_mutex_unlock(lock_of(layer));
     return number;
 }
+
+#include "accessors/layer/layer.inc" // plain accessors, from the table

@@ -179,23 +179,4 @@ MTLAccelerationStructure *mtl_heap_new_acceleration_structure_with_descriptor_of
 
 // ---- Properties ----
 
-size_t mtl_acceleration_structure_size(const MTLAccelerationStructure *structure) {
-    return structure ? structure->size : 0;
-}
-
-MTLResourceID mtl_acceleration_structure_gpu_resource_id(
-    const MTLAccelerationStructure *structure) {
-    return (MTLResourceID){structure ? structure->handle.value : 0};
-}
-
-MTLDevice *mtl_acceleration_structure_device(const MTLAccelerationStructure *structure) {
-    return structure ? structure->resource.device : NULL;
-}
-
-const char *mtl_acceleration_structure_label(const MTLAccelerationStructure *structure) {
-    return structure ? rt_label(&structure->resource.label) : "";
-}
-
-void mtl_acceleration_structure_set_label(MTLAccelerationStructure *structure, const char *label) {
-    if (structure) rt_label_set(&structure->resource.label, label);
-}
+#include "accessors/memory/acceleration.inc" // plain accessors, from the table

@@ -188,14 +188,16 @@ bool mtl_device_wait_for_others(MTLDevice *device) {
 
 // ---- Properties ----
 
-MTLDevice *mtl_buffer_device(const MTLBuffer *buffer) {
-    return buffer ? buffer->resource.device : NULL;
-}
-
-size_t mtl_buffer_length(const MTLBuffer *buffer) { return buffer ? buffer->length : 0; }
-
 void *mtl_buffer_contents(const MTLBuffer *buffer) {
-    if (!buffer || mtl_buffer_storage_mode(buffer) == MTLStorageModePrivate) return NULL;
+    if (!buffer) return NULL;
+    // On a Mac with one memory for all, private memory is the CPU's too;
+    // the debug layer alone minds.
+    if (mtl_buffer_storage_mode(buffer) == MTLStorageModePrivate &&
+        !rt_tolerates(buffer->resource.device, RT_RULE_buffer_contents_private)) {
+        rt_misuse(buffer->resource.device, RT_RULE_buffer_contents_private, __func__, NULL);
+        return NULL;
+    }
+    if (!buffer->contents) return NULL;
     rt_show_memory(&buffer->resource);
     return buffer->contents;
 }
@@ -214,18 +216,6 @@ void mtl_buffer_did_modify_range(MTLBuffer *buffer, MTLRange range) {
         if (rt_memory_behind(&buffer->resource, &memory))
             device->table->memory_modified(device->context, &memory, range.location, range.length);
     }
-}
-
-uint64_t mtl_buffer_gpu_address(const MTLBuffer *buffer) {
-    return buffer ? (uint64_t)(uintptr_t)buffer->memory : 0;
-}
-
-const char *mtl_buffer_label(const MTLBuffer *buffer) {
-    return buffer ? rt_label(&buffer->resource.label) : "";
-}
-
-void mtl_buffer_set_label(MTLBuffer *buffer, const char *label) {
-    if (buffer) rt_label_set(&buffer->resource.label, label);
 }
 
 // Markers are for a debugger that shows them; there is none, the rule is still checked.
@@ -255,28 +245,8 @@ MTLBuffer *mtl_buffer_remote_storage_buffer(const MTLBuffer *buffer) {
     return NULL;
 }
 
-MTLStorageMode mtl_buffer_storage_mode(const MTLBuffer *buffer) {
-    return buffer ? (MTLStorageMode)(buffer->resource.options >> 4 & 15) : MTLStorageModeShared;
-}
-
-MTLCPUCacheMode mtl_buffer_cpu_cache_mode(const MTLBuffer *buffer) {
-    return buffer ? (MTLCPUCacheMode)(buffer->resource.options & 15) : MTLCPUCacheModeDefaultCache;
-}
-
-MTLHazardTrackingMode mtl_buffer_hazard_tracking_mode(const MTLBuffer *buffer) {
-    if (!buffer) return MTLHazardTrackingModeDefault;
-    return rt_resource_is_tracked(&buffer->resource) ? MTLHazardTrackingModeTracked
-                                                     : MTLHazardTrackingModeUntracked;
-}
-
-MTLResourceOptions mtl_buffer_resource_options(const MTLBuffer *buffer) {
-    return buffer ? buffer->resource.options : 0;
-}
-
-size_t mtl_buffer_allocated_size(const MTLBuffer *buffer) {
-    return mtl_resource_allocated_size((const MTLResource *)buffer);
-}
-
 MTLPurgeableState mtl_buffer_set_purgeable_state(MTLBuffer *buffer, MTLPurgeableState state) {
     return mtl_resource_set_purgeable_state((MTLResource *)buffer, state);
 }
+
+#include "accessors/memory/buffer.inc" // plain accessors, from the table

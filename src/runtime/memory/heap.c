@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// heap.c: MTLHeap. The memory is one mapping; an automatic heap gives out the smallest free range
-// that is large enough and joins neighbours when they come back; a placement heap only remembers
-// what lies where. Large ranges that come back return their pages to the system.
+// heap.c: MTLHeap. The memory is one mapping; an automatic heap is a best-fit allocator that
+// coalesces free neighbours; a placement heap only records what lies where. Large freed ranges
+// return their pages to the system.
 #include "runtime/memory/heap.h"
 #include <string.h>
 #include <sys/mman.h>
@@ -60,7 +60,7 @@ static bool reserve(MTLHeap *heap) {
 }
 
 // Automatic: the smallest free range that fits.
-static bool take(MTLHeap *heap, size_t n_bytes, size_t alignment, size_t *offset) {
+static bool suballocate(MTLHeap *heap, size_t n_bytes, size_t alignment, size_t *offset) {
     size_t best = SIZE_MAX, best_bytes = SIZE_MAX;
     for (size_t i = 0; i < heap->n_ranges; i++) {
         RtRange r = heap->ranges[i];
@@ -150,7 +150,8 @@ static bool reserve_place(MTLHeap *heap, MTLHeapType type, MTLSizeAndAlign need,
     }
     pthread_mutex_lock(&heap->lock);
     bool memory = reserve(heap);
-    bool ok = memory && (type == MTLHeapTypePlacement || take(heap, need.size, need.align, offset));
+    bool ok = memory &&
+              (type == MTLHeapTypePlacement || suballocate(heap, need.size, need.align, offset));
     if (ok) heap->n_resources++;
     if (ok && type == MTLHeapTypePlacement)
         insert(heap, first_from(heap, *offset), (RtRange){*offset, need.size});
@@ -311,10 +312,6 @@ void mtl_resource_make_aliasable(MTLResource *resource) {
     pthread_mutex_unlock(&heap->lock);
 }
 
-bool mtl_resource_is_aliasable(const MTLResource *resource) {
-    return resource && rt_is_resource(resource) && atomic_load(&resource->aliasable);
-}
-
 // ---- Making heaps ----
 
 MTLSizeAndAlign mtl_device_heap_buffer_size_and_align(MTLDevice *device, size_t length,
@@ -390,35 +387,9 @@ MTLHeap *mtl_device_new_heap(MTLDevice *device, const MTLHeapDescriptor *d) {
 
 // ---- Properties ----
 
-MTLDevice *mtl_heap_device(const MTLHeap *heap) { return heap ? heap->resource.device : NULL; }
-
-const char *mtl_heap_label(const MTLHeap *heap) { return heap ? label(heap) : ""; }
-
 void mtl_heap_set_label(MTLHeap *heap, const char *text) {
     if (present(heap, __func__)) rt_label_set(&heap->resource.label, text);
 }
-
-MTLHeapType mtl_heap_type(const MTLHeap *heap) { return heap ? heap->type : MTLHeapTypeAutomatic; }
-
-MTLStorageMode mtl_heap_storage_mode(const MTLHeap *heap) {
-    return heap ? rt_storage_mode(&heap->resource) : MTLStorageModePrivate;
-}
-
-MTLCPUCacheMode mtl_heap_cpu_cache_mode(const MTLHeap *heap) {
-    return mtl_resource_cpu_cache_mode((const MTLResource *)heap);
-}
-
-MTLHazardTrackingMode mtl_heap_hazard_tracking_mode(const MTLHeap *heap) {
-    return mtl_resource_hazard_tracking_mode((const MTLResource *)heap);
-}
-
-MTLResourceOptions mtl_heap_resource_options(const MTLHeap *heap) {
-    return heap ? heap->resource.options : 0;
-}
-
-size_t mtl_heap_size(const MTLHeap *heap) { return heap ? heap->resource.allocated_bytes : 0; }
-
-size_t mtl_heap_current_allocated_size(const MTLHeap *heap) { return mtl_heap_size(heap); }
 
 typedef struct Room {
     size_t used, largest; // largest: of those that begin at a multiple of the alignment
@@ -461,10 +432,6 @@ static Room measure(const MTLHeap *heap, size_t alignment) {
     return room;
 }
 
-size_t mtl_heap_used_size(const MTLHeap *heap) {
-    return present(heap, __func__) ? measure(heap, 1).used : 0;
-}
-
 size_t mtl_heap_max_available_size(const MTLHeap *heap, size_t alignment) {
     if (!present(heap, __func__)) return 0;
     alignment = alignment ? alignment : 1;
@@ -481,3 +448,5 @@ MTLPurgeableState mtl_heap_set_purgeable_state(MTLHeap *heap, MTLPurgeableState 
                             heap->resource.allocated_bytes,
                             heap->resource.owner == RT_OWNER_MAPPING, __func__);
 }
+
+#include "accessors/memory/heap.inc" // plain accessors, from the table

@@ -20,7 +20,7 @@ static DevStorage storage_of(const MTLResource *resource) {
     }
 }
 
-static bool make(MTLResource *resource, size_t n_bytes, DevStorage storage) {
+static bool allocate_memory(MTLResource *resource, size_t n_bytes, DevStorage storage) {
     const MTLDevice *device = resource->device;
     DevMemory *own = &resource->own;
     if (dev_has_memory(device->table)) {
@@ -40,7 +40,7 @@ static bool make(MTLResource *resource, size_t n_bytes, DevStorage storage) {
 }
 
 bool rt_own_memory(MTLResource *resource, size_t n_bytes) {
-    return make(resource, n_bytes, storage_of(resource));
+    return allocate_memory(resource, n_bytes, storage_of(resource));
 }
 
 size_t rt_slot_bytes(const MTLDevice *device, size_t n_bytes) {
@@ -59,13 +59,13 @@ bool rt_own_slot(MTLResource *resource, size_t n_bytes, bool zeroed) {
 }
 
 bool rt_own_shared_memory(MTLResource *resource, size_t n_bytes) {
-    return make(resource, n_bytes, DEV_SHARED);
+    return allocate_memory(resource, n_bytes, DEV_SHARED);
 }
 
 bool rt_own_argument_memory(MTLResource *resource, size_t n_bytes) {
     const DevFacts *facts = &resource->device->facts;
-    return make(resource, n_bytes,
-                facts->is_apart && facts->unified_memory ? DEV_SHARED : DEV_ARGUMENTS);
+    return allocate_memory(resource, n_bytes,
+                           facts->is_apart && facts->unified_memory ? DEV_SHARED : DEV_ARGUMENTS);
 }
 
 int rt_own_file_memory(MTLResource *resource, size_t n_bytes) {

@@ -117,12 +117,6 @@ fail:
     return NULL;
 }
 
-MTLDevice *mtl_residency_set_device(const MTLResidencySet *set) { return set ? set->device : NULL; }
-
-const char *mtl_residency_set_label(const MTLResidencySet *set) {
-    return set ? rt_label(&set->label) : "";
-}
-
 static bool valid_allocation(MTLResidencySet *set, const MTLAllocation *allocation,
                              const char *call) {
     if (is_allocation(allocation)) return true;
@@ -217,10 +211,6 @@ bool mtl_residency_set_contains_allocation(const MTLResidencySet *set,
     return found;
 }
 
-size_t mtl_residency_set_allocation_count(const MTLResidencySet *set) {
-    return mtl_residency_set_copy_all_allocations(set, NULL, 0);
-}
-
 size_t mtl_residency_set_copy_all_allocations(const MTLResidencySet *set,
                                               MTLAllocation **allocations, size_t capacity) {
     if (!rt_residency_present(set, __func__)) return 0;
@@ -304,3 +294,5 @@ bool rt_residency_contains(MTLResidencySet *set, const MTLResource *resource) {
     pthread_mutex_unlock(&set->lock);
     return found;
 }
+
+#include "accessors/memory/residency.inc" // plain accessors, from the table

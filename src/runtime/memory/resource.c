@@ -64,45 +64,15 @@ static bool present(const MTLResource *resource, const char *call) {
     return false;
 }
 
-MTLDevice *mtl_resource_device(const MTLResource *resource) {
-    return resource ? resource->device : NULL;
-}
-
-const char *mtl_resource_label(const MTLResource *resource) {
-    return resource ? rt_label(&resource->label) : "";
-}
-
-void mtl_resource_set_label(MTLResource *resource, const char *label) {
-    if (present(resource, __func__)) rt_label_set(&resource->label, label);
-}
-
-MTLCPUCacheMode mtl_resource_cpu_cache_mode(const MTLResource *resource) {
-    return resource ? (MTLCPUCacheMode)(resource->options & 15) : MTLCPUCacheModeDefaultCache;
-}
-
-MTLStorageMode mtl_resource_storage_mode(const MTLResource *resource) {
-    return resource ? rt_storage_mode(resource) : MTLStorageModeShared;
-}
-
 MTLHazardTrackingMode mtl_resource_hazard_tracking_mode(const MTLResource *resource) {
     if (!resource) return MTLHazardTrackingModeDefault;
     return rt_resource_is_tracked(resource) ? MTLHazardTrackingModeTracked
                                             : MTLHazardTrackingModeUntracked;
 }
 
-MTLResourceOptions mtl_resource_resource_options(const MTLResource *resource) {
-    return resource ? resource->options : 0;
-}
-
 size_t mtl_resource_allocated_size(const MTLResource *resource) {
     if (!resource) return 0;
     return resource->heap ? resource->heap_bytes : resource->allocated_bytes;
-}
-
-MTLHeap *mtl_resource_heap(const MTLResource *resource) { return resource ? resource->heap : NULL; }
-
-size_t mtl_resource_heap_offset(const MTLResource *resource) {
-    return resource ? resource->heap_offset : 0;
 }
 
 MTLPurgeableState mtl_resource_set_purgeable_state(MTLResource *resource, MTLPurgeableState state) {
@@ -128,3 +98,5 @@ MTLPurgeableState rt_set_purgeable(MTLResource *resource, MTLPurgeableState stat
     }
     return (MTLPurgeableState)atomic_load(now);
 }
+
+#include "accessors/memory/resource.inc" // plain accessors, from the table

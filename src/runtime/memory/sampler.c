@@ -141,14 +141,6 @@ MTLSamplerState *rt_sampler_clamped(const MTLSamplerState *from, const float cla
     return with_handle(sampler);
 }
 
-MTLDevice *mtl_sampler_state_device(const MTLSamplerState *sampler) {
-    return sampler ? sampler->device : NULL;
-}
-
-const char *mtl_sampler_state_label(const MTLSamplerState *sampler) {
-    return sampler ? rt_label(&sampler->label) : "";
-}
-
 MTLResourceID mtl_sampler_state_gpu_resource_id(const MTLSamplerState *sampler) {
     if (!sampler) return (MTLResourceID){0};
     bool usable =
@@ -156,3 +148,5 @@ MTLResourceID mtl_sampler_state_gpu_resource_id(const MTLSamplerState *sampler) 
                                            __func__, "sampler '%s'", rt_label(&sampler->label));
     return (MTLResourceID){usable ? sampler->handle.value : 0};
 }
+
+#include "accessors/memory/sampler.inc" // plain accessors, from the table

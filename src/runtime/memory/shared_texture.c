@@ -27,21 +27,12 @@ typedef struct Page { // the last one of the file
 } Page;
 
 struct MTLSharedTextureHandle {
-    RtObject object;
-    MTLDevice *device; // retained; NULL: it came from another process
-    int descriptor;
-    char label[sizeof((Page *)0)->label];
-    char name[RT_SHARED_NAME];
+    RtSharedHandle base;
 };
+_Static_assert(sizeof((Page *)0)->label == sizeof((RtSharedHandle *)0)->label, "one length");
 
-static void handle_destroy(void *self) {
-    MTLSharedTextureHandle *handle = self;
-    if (handle->descriptor >= 0) close(handle->descriptor);
-    mtl_release(handle->device);
-    rt_free(handle);
-}
-
-static RT_CLASS handle_class = {.name = "MTLSharedTextureHandle", .destroy = handle_destroy};
+static RT_CLASS handle_class = {.name = "MTLSharedTextureHandle",
+                                .destroy = rt_shared_handle_destroy};
 
 // ---- The file ----
 
@@ -133,7 +124,7 @@ MTLTexture *mtl_device_new_shared_texture_with_handle(MTLDevice *device,
     }
     Page p;
     const char *why;
-    if (!read_page(handle->descriptor, &p, &why)) {
+    if (!read_page(handle->base.descriptor, &p, &why)) {
         rt_misuse(device, RT_RULE_handle_no_descriptor, __func__, "%s", why);
         return NULL;
     }
@@ -151,31 +142,18 @@ MTLTexture *mtl_device_new_shared_texture_with_handle(MTLDevice *device,
         rt_misuse(device, RT_RULE_handle_no_descriptor, __func__, "its memory is too short");
         return NULL;
     }
-    char *memory = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, handle->descriptor, 0);
+    char *memory = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED, handle->base.descriptor, 0);
     if (memory == MAP_FAILED) return NULL;
     MTLTexture *texture =
-        texture_over(&site, &d, memory, n, fcntl(handle->descriptor, F_DUPFD_CLOEXEC, 0));
-    if (texture) rt_label_set(&texture->resource.label, handle->label);
+        texture_over(&site, &d, memory, n, fcntl(handle->base.descriptor, F_DUPFD_CLOEXEC, 0));
+    if (texture) rt_label_set(&texture->resource.label, handle->base.label);
     return texture;
-}
-
-bool mtl_texture_is_shareable(const MTLTexture *texture) {
-    return texture && texture->resource.owner == RT_OWNER_FILE && texture->shared_file >= 0;
 }
 
 // ---- Handles ----
 
-// Takes the descriptor, also on failure.
-static MTLSharedTextureHandle *handle_new(int descriptor, const Page *page, const char *label) {
-    MTLSharedTextureHandle *handle = rt_new(&handle_class, sizeof *handle);
-    if (!handle) {
-        close(descriptor);
-        return NULL;
-    }
-    handle->descriptor = descriptor;
-    snprintf(handle->label, sizeof handle->label, "%s", label);
-    rt_shared_file_name(KIND, descriptor, page->id, handle->name);
-    return handle;
+static MTLSharedTextureHandle *handle_new(int descriptor, const Page *page) {
+    return rt_shared_handle_new(&handle_class, KIND, descriptor, page->id, page->label);
 }
 
 MTLSharedTextureHandle *mtl_texture_new_shared_texture_handle(MTLTexture *texture) {
@@ -194,40 +172,31 @@ MTLSharedTextureHandle *mtl_texture_new_shared_texture_handle(MTLTexture *textur
         rt_misuse(device, RT_RULE_texture_not_shared, __func__, "texture '%s': %s", label, why);
         return NULL;
     }
-    // What the label is when the handle is made goes with it.
+    // What the label is when the handle is made goes with it; if it cannot, another process sees
+    // none.
     snprintf(page.label, sizeof page.label, "%s", label);
-    if (pwrite(file, page.label, sizeof page.label,
-               (off_t)(page.texel_bytes + offsetof(Page, label))) < 0)
-        page.label[0] = '\0';
-    MTLSharedTextureHandle *handle = handle_new(file, &page, label);
-    if (handle) handle->device = mtl_retain(device);
+    off_t at = (off_t)(page.texel_bytes + offsetof(Page, label));
+    (void)!pwrite(file, page.label, sizeof page.label, at);
+    MTLSharedTextureHandle *handle = handle_new(file, &page);
+    if (handle) handle->base.device = mtl_retain(device);
     return handle;
 }
 
 MTLDevice *mtl_shared_texture_handle_device(const MTLSharedTextureHandle *handle) {
     if (!handle) return NULL;
-    return handle->device ? handle->device : rt_device_if_any();
+    return handle->base.device ? handle->base.device : rt_device_if_any();
 }
 
 const char *mtl_shared_texture_handle_label(const MTLSharedTextureHandle *handle) {
-    return handle ? handle->label : "";
+    return handle ? handle->base.label : "";
 }
 
 const char *mtl_shared_texture_handle_name(const MTLSharedTextureHandle *handle) {
-    return handle ? handle->name : "";
+    return handle ? handle->base.name : "";
 }
 
 int mtl_shared_texture_handle_new_file_descriptor(const MTLSharedTextureHandle *handle) {
-    if (rt_is(handle, &handle_class)) return fcntl(handle->descriptor, F_DUPFD, 0);
-    rt_misuse(NULL, handle ? RT_RULE_wrong_class : RT_RULE_null_object, __func__, "%s",
-              mtl_class_name(handle));
-    return -1;
-}
-
-static MTLSharedTextureHandle *bad_handle(MTLError **error, const char *why) {
-    rt_error_set(error, rt_error_new(MTLDeviceErrorDomain, MTLDeviceErrorInvalidInput,
-                                     "Not a shared texture handle: %s.", why));
-    return NULL;
+    return rt_shared_handle_file(handle, &handle_class, __func__);
 }
 
 MTLSharedTextureHandle *mtl_shared_texture_handle_new_with_file_descriptor(int descriptor,
@@ -235,9 +204,9 @@ MTLSharedTextureHandle *mtl_shared_texture_handle_new_with_file_descriptor(int d
     const char *why;
     Page page;
     if (error) *error = NULL;
-    if (!read_page(descriptor, &page, &why)) return bad_handle(error, why);
+    if (!read_page(descriptor, &page, &why)) return rt_shared_handle_bad(error, KIND, why);
     int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
-    MTLSharedTextureHandle *handle = copy < 0 ? NULL : handle_new(copy, &page, page.label);
+    MTLSharedTextureHandle *handle = copy < 0 ? NULL : handle_new(copy, &page);
     if (!handle) rt_error_set(error, NULL);
     return handle;
 }
@@ -245,19 +214,19 @@ MTLSharedTextureHandle *mtl_shared_texture_handle_new_with_file_descriptor(int d
 MTLSharedTextureHandle *mtl_shared_texture_handle_new_with_name(const char *name,
                                                                 MTLError **error) {
     if (error) *error = NULL;
-    if (!name) return bad_handle(error, "the name is NULL");
+    if (!name) return rt_shared_handle_bad(error, KIND, "the name is NULL");
     uint64_t id[2];
     const char *why;
     int descriptor = rt_shared_file_open(KIND, name, id, &why);
-    if (descriptor < 0) return bad_handle(error, why);
+    if (descriptor < 0) return rt_shared_handle_bad(error, KIND, why);
     why = RT_SHARED_FILE_GONE;
     Page page;
     MTLSharedTextureHandle *handle;
     if (!read_page(descriptor, &page, &why) || page.id[0] != id[0] || page.id[1] != id[1]) {
         close(descriptor);
-        return bad_handle(error, why);
+        return rt_shared_handle_bad(error, KIND, why);
     }
-    handle = handle_new(descriptor, &page, page.label);
+    handle = handle_new(descriptor, &page);
     if (!handle) rt_error_set(error, NULL);
     return handle;
 }
@@ -325,3 +294,5 @@ size_t mtl_texture_iosurface_plane(const MTLTexture *texture) {
     const RtSurface *s = surface_of(texture);
     return s ? s->plane : 0;
 }
+
+#include "accessors/memory/shared_texture.inc" // plain accessors, from the table

@@ -49,10 +49,6 @@ MTLBufferSparseTier mtl_buffer_sparse_buffer_tier(const MTLBuffer *buffer) {
     return buffer && buffer->sparse ? MTLBufferSparseTier1 : MTLBufferSparseTierNone;
 }
 
-bool mtl_device_supports_placement_sparse(const MTLDevice *device) {
-    return device && !dev_has_memory(device->table);
-}
-
 void rt_sparse_buffer_free(MTLBuffer *buffer) {
     RtSparseBuffer *s = buffer->sparse;
     if (!s) return;
@@ -151,3 +147,5 @@ void rt_sparse_buffers_scrub(void) {
     }
     pthread_mutex_unlock(&lock);
 }
+
+#include "accessors/memory/sparse_buffer.inc" // plain accessors, from the table

@@ -2,10 +2,6 @@
 // sparse_device.c: what a device says about tiles, and regions of pixels as regions of tiles.
 #include "runtime/memory/sparse.h"
 
-size_t mtl_device_sparse_tile_size_in_bytes(const MTLDevice *device) {
-    return mtl_device_sparse_tile_size_in_bytes_for_sparse_page_size(device, MTLSparsePageSize16);
-}
-
 size_t mtl_device_sparse_tile_size_in_bytes_for_sparse_page_size(const MTLDevice *device,
                                                                  MTLSparsePageSize size) {
     return rt_device_has(device, DEV_TEXTURES) ? rt_sparse_page_bytes(size) : 0;
@@ -70,3 +66,5 @@ void mtl_device_convert_sparse_tile_regions(const MTLDevice *device, const MTLRe
                         {t.size.width * s.width, t.size.height * s.height, t.size.depth * s.depth}};
     }
 }
+
+#include "accessors/memory/sparse_device.inc" // plain accessors, from the table

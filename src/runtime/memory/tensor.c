@@ -206,63 +206,13 @@ static MTLTensorExtents extents_of(const MTLTensor *tensor, const int64_t *value
     return extents;
 }
 
-MTLDevice *mtl_tensor_device(const MTLTensor *tensor) {
-    return tensor ? tensor->resource.device : NULL;
-}
-
-const char *mtl_tensor_label(const MTLTensor *tensor) {
-    return tensor ? rt_label(&tensor->resource.label) : "";
-}
-
-void mtl_tensor_set_label(MTLTensor *tensor, const char *label) {
-    if (tensor) rt_label_set(&tensor->resource.label, label);
-}
-
-MTLResourceID mtl_tensor_gpu_resource_id(const MTLTensor *tensor) {
-    return (MTLResourceID){tensor ? tensor->handle.value : 0};
-}
-
-MTLBuffer *mtl_tensor_buffer(const MTLTensor *tensor) { return tensor ? tensor->buffer : NULL; }
-
-size_t mtl_tensor_buffer_offset(const MTLTensor *tensor) {
-    return tensor ? tensor->buffer_offset : 0;
-}
-
 MTLTensorExtents mtl_tensor_strides(const MTLTensor *tensor) {
     if (!tensor || !tensor->buffer) return (MTLTensorExtents){0};
     return extents_of(tensor, tensor->record.strides);
 }
 
-MTLTensorExtents mtl_tensor_dimensions(const MTLTensor *tensor) {
-    return tensor ? extents_of(tensor, tensor->record.extents) : (MTLTensorExtents){0};
-}
-
-MTLTensorDataType mtl_tensor_data_type(const MTLTensor *tensor) {
-    return tensor ? (MTLTensorDataType)tensor->record.type : MTLTensorDataTypeNone;
-}
-
-MTLTensorUsage mtl_tensor_usage(const MTLTensor *tensor) { return tensor ? tensor->usage : 0; }
-
-MTLStorageMode mtl_tensor_storage_mode(const MTLTensor *tensor) {
-    return mtl_resource_storage_mode((const MTLResource *)tensor);
-}
-
-MTLCPUCacheMode mtl_tensor_cpu_cache_mode(const MTLTensor *tensor) {
-    return mtl_resource_cpu_cache_mode((const MTLResource *)tensor);
-}
-
-MTLHazardTrackingMode mtl_tensor_hazard_tracking_mode(const MTLTensor *tensor) {
-    return mtl_resource_hazard_tracking_mode((const MTLResource *)tensor);
-}
-
-MTLResourceOptions mtl_tensor_resource_options(const MTLTensor *tensor) {
-    return mtl_resource_resource_options((const MTLResource *)tensor);
-}
-
-size_t mtl_tensor_allocated_size(const MTLTensor *tensor) {
-    return mtl_resource_allocated_size((const MTLResource *)tensor);
-}
-
 MTLPurgeableState mtl_tensor_set_purgeable_state(MTLTensor *tensor, MTLPurgeableState state) {
     return mtl_resource_set_purgeable_state((MTLResource *)tensor, state);
 }
+
+#include "accessors/memory/tensor.inc" // plain accessors, from the table

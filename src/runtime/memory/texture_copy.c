@@ -99,8 +99,9 @@ void mtl_texture_replace_region_slice(MTLTexture *texture, MTLRegion region, siz
     replace(texture, __func__, region, level, slice, bytes, bytes_per_row, bytes_per_image);
 }
 
-static void get(const MTLTexture *texture, const char *call, void *bytes, size_t bytes_per_row,
-                size_t bytes_per_image, MTLRegion region, size_t level, size_t slice) {
+static void get_region(const MTLTexture *texture, const char *call, void *bytes,
+                       size_t bytes_per_row, size_t bytes_per_image, MTLRegion region, size_t level,
+                       size_t slice) {
     const RtSite site = {device_of(texture), NULL, call};
     if (!valid_copy(&site, texture, bytes, region, level, slice, &bytes_per_row, &bytes_per_image))
         return;
@@ -113,11 +114,11 @@ static void get(const MTLTexture *texture, const char *call, void *bytes, size_t
 
 void mtl_texture_get_bytes(const MTLTexture *texture, void *bytes, size_t bytes_per_row,
                            MTLRegion region, size_t level) {
-    get(texture, __func__, bytes, bytes_per_row, 0, region, level, 0);
+    get_region(texture, __func__, bytes, bytes_per_row, 0, region, level, 0);
 }
 
 void mtl_texture_get_bytes_slice(const MTLTexture *texture, void *bytes, size_t bytes_per_row,
                                  size_t bytes_per_image, MTLRegion region, size_t level,
                                  size_t slice) {
-    get(texture, __func__, bytes, bytes_per_row, bytes_per_image, region, level, slice);
+    get_region(texture, __func__, bytes, bytes_per_row, bytes_per_image, region, level, slice);
 }

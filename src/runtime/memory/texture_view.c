@@ -222,22 +222,6 @@ no_memory:
     return NULL;
 }
 
-MTLDevice *mtl_texture_view_pool_device(const MTLTextureViewPool *pool) {
-    return pool ? pool->device : NULL;
-}
-
-const char *mtl_texture_view_pool_label(const MTLTextureViewPool *pool) {
-    return pool ? rt_label(&pool->label) : "";
-}
-
-size_t mtl_texture_view_pool_resource_view_count(const MTLTextureViewPool *pool) {
-    return pool ? pool->n : 0;
-}
-
-MTLResourceID mtl_texture_view_pool_base_resource_id(const MTLTextureViewPool *pool) {
-    return mtl_texture_view_pool_resource_id(pool, 0);
-}
-
 MTLResourceID mtl_texture_view_pool_resource_id(const MTLTextureViewPool *pool, size_t index) {
     return (MTLResourceID){pool && index < pool->n ? pool->first + index : 0};
 }
@@ -336,3 +320,5 @@ MTLResourceID mtl_texture_view_pool_copy_resource_views(MTLTextureViewPool *pool
     }
     return ok ? mtl_texture_view_pool_resource_id(pool, destination_index) : (MTLResourceID){0};
 }
+
+#include "accessors/memory/texture_view.inc" // plain accessors, from the table

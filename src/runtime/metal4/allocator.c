@@ -57,18 +57,6 @@ MTL4CommandAllocator *mtl_device_new_command_allocator(MTLDevice *device) {
     return mtl_device_new_command_allocator_with_descriptor(device, NULL, NULL);
 }
 
-MTLDevice *mtl4_command_allocator_device(const MTL4CommandAllocator *allocator) {
-    return allocator ? allocator->device : NULL;
-}
-
-const char *mtl4_command_allocator_label(const MTL4CommandAllocator *allocator) {
-    return allocator ? rt_label(&allocator->label) : "";
-}
-
-uint64_t mtl4_command_allocator_allocated_size(const MTL4CommandAllocator *allocator) {
-    return allocator ? atomic_load(&allocator->n_bytes) : 0;
-}
-
 // The recording that forbids a reset, or NULL. Lock held.
 static RtRecording *busy(const MTL4CommandAllocator *allocator) {
     if (allocator->open) return allocator->open;
@@ -107,3 +95,5 @@ void mtl4_command_allocator_reset(MTL4CommandAllocator *allocator) {
         mtl_release(r);
     }
 }
+
+#include "accessors/metal4/allocator.inc" // plain accessors, from the table

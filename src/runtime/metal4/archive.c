@@ -37,14 +37,6 @@ MTL4Archive *mtl_device_new_archive_with_url(MTLDevice *device, const char *path
     return archive;
 }
 
-const char *mtl4_archive_label(const MTL4Archive *archive) {
-    return archive ? rt_label(&archive->label) : "";
-}
-
-void mtl4_archive_set_label(MTL4Archive *archive, const char *label) {
-    if (archive) rt_label_set(&archive->label, label);
-}
-
 static bool usable(const MTL4Archive *archive, const void *descriptor, const char *call,
                    MTLError **error) {
     if (error) *error = NULL;
@@ -129,3 +121,5 @@ MTLRenderPipelineState *mtl4_archive_new_tile_render_pipeline_state(
     const RtResolving r = only_from(&archive, __func__);
     return make_render(&r, rt_resolve_tile(&r, descriptor, dynamic_linking, error), error);
 }
+
+#include "accessors/metal4/archive.inc" // plain accessors, from the table

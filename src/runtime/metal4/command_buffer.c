@@ -117,14 +117,6 @@ MTL4CommandBuffer *mtl_device_new_command_buffer(MTLDevice *device) {
     return buffer;
 }
 
-MTLDevice *mtl4_command_buffer_device(const MTL4CommandBuffer *buffer) {
-    return buffer ? buffer->device : NULL;
-}
-
-const char *mtl4_command_buffer_label(const MTL4CommandBuffer *buffer) {
-    return buffer ? rt_label(&buffer->label) : "";
-}
-
 void mtl4_command_buffer_set_label(MTL4CommandBuffer *buffer, const char *label) {
     if (!buffer) return;
     rt_label_set(&buffer->label, label);
@@ -257,3 +249,5 @@ void mtl4_command_buffer_pop_debug_group(MTL4CommandBuffer *buffer) {
     commands->debug_depth--;
     rt_inspector.pop(commands, !commands->open_encoder);
 }
+
+#include "accessors/metal4/command_buffer.inc" // plain accessors, from the table

@@ -58,19 +58,6 @@ MTL4Compiler *mtl_device_new_compiler(MTLDevice *device, const MTL4CompilerDescr
     return compiler;
 }
 
-MTLDevice *mtl4_compiler_device(const MTL4Compiler *compiler) {
-    return compiler ? compiler->device : NULL;
-}
-
-const char *mtl4_compiler_label(const MTL4Compiler *compiler) {
-    return compiler ? rt_label(&compiler->label) : "";
-}
-
-MTL4PipelineDataSetSerializer *mtl4_compiler_pipeline_data_set_serializer(
-    const MTL4Compiler *compiler) {
-    return compiler ? compiler->serializer : NULL;
-}
-
 bool rt_compiler_given(const MTL4Compiler *compiler, const void *argument, const char *what,
                        const char *call) {
     bool is_compiler = rt_is(compiler, &rt_mtl4_compiler_class);
@@ -365,14 +352,6 @@ MTL4CompilerTask *mtl4_compiler_new_dynamic_library_with_url_async(
 
 // ---- MTL4BinaryFunction ----
 
-const char *mtl4_binary_function_name(const MTL4BinaryFunction *function) {
-    return function ? mtl_function_name(function->function) : "";
-}
-
-MTLFunctionType mtl4_binary_function_function_type(const MTL4BinaryFunction *function) {
-    return function ? mtl_function_function_type(function->function) : (MTLFunctionType)0;
-}
-
 MTLFunctionHandle *mtl_device_function_handle_with_binary_function(MTLDevice *device,
                                                                    MTL4BinaryFunction *function) {
     if (rt_is(function, &rt_binary_function_class))
@@ -404,3 +383,5 @@ mtl_compute_pipeline_state_new_compute_pipeline_state_with_binary_functions(
     rt_free(plain);
     return more;
 }
+
+#include "accessors/metal4/compiler.inc" // plain accessors, from the table

@@ -68,14 +68,6 @@ MTL4CompilerTask *rt_task_run(MTL4Compiler *compiler, void (*work)(void *job),
     return NULL;
 }
 
-MTL4Compiler *mtl4_compiler_task_compiler(const MTL4CompilerTask *task) {
-    return task ? task->compiler : NULL;
-}
-
-MTL4CompilerTaskStatus mtl4_compiler_task_status(const MTL4CompilerTask *task) {
-    return task ? (MTL4CompilerTaskStatus)atomic_load(&task->status) : MTL4CompilerTaskStatusNone;
-}
-
 void mtl4_compiler_task_wait_until_completed(MTL4CompilerTask *task) {
     if (!rt_is(task, &task_class)) {
         rt_misuse(NULL, task ? RT_RULE_wrong_class : RT_RULE_null_object, __func__, "%s",
@@ -85,3 +77,5 @@ void mtl4_compiler_task_wait_until_completed(MTL4CompilerTask *task) {
     for (unsigned now; (now = atomic_load(&task->status)) != MTL4CompilerTaskStatusFinished;)
         os_futex_wait(&task->status, now);
 }
+
+#include "accessors/metal4/compiler_task.inc" // plain accessors, from the table

@@ -30,27 +30,6 @@ static bool valid(const MTL4ComputeCommandEncoder *encoder, const char *call) {
     return rt_encoder_valid(encoder, &rt_mtl4_compute_encoder_class, call);
 }
 
-MTL4CommandBuffer *mtl4_compute_command_encoder_command_buffer(
-    const MTL4ComputeCommandEncoder *encoder) {
-    return encoder ? encoder->owner : NULL;
-}
-
-const char *mtl4_compute_command_encoder_label(const MTL4ComputeCommandEncoder *encoder) {
-    return rt_encoder_label(encoder);
-}
-
-void mtl4_compute_command_encoder_set_label(MTL4ComputeCommandEncoder *encoder, const char *label) {
-    rt_encoder_set_label(encoder, label);
-}
-
-MTLStages mtl4_compute_command_encoder_stages(const MTL4ComputeCommandEncoder *encoder) {
-    return encoder ? encoder->stages : 0;
-}
-
-void mtl4_compute_command_encoder_end_encoding(MTL4ComputeCommandEncoder *encoder) {
-    rt_encoder_end(encoder, &rt_mtl4_compute_encoder_class, __func__);
-}
-
 // ---- State ----
 
 void mtl4_compute_command_encoder_set_compute_pipeline_state(MTL4ComputeCommandEncoder *encoder,
@@ -238,18 +217,4 @@ void mtl4_compute_command_encoder_wait_for_fence(MTL4ComputeCommandEncoder *enco
         rt_encoder_wait_for_fence(encoder, &rt_mtl4_compute_encoder_class, fence, __func__);
 }
 
-// ---- Marks ----
-
-void mtl4_compute_command_encoder_insert_debug_signpost(MTL4ComputeCommandEncoder *encoder,
-                                                        const char *name) {
-    rt_encoder_insert_debug_signpost(encoder, &rt_mtl4_compute_encoder_class, name, __func__);
-}
-
-void mtl4_compute_command_encoder_push_debug_group(MTL4ComputeCommandEncoder *encoder,
-                                                   const char *name) {
-    rt_encoder_push_debug_group(encoder, &rt_mtl4_compute_encoder_class, name, __func__);
-}
-
-void mtl4_compute_command_encoder_pop_debug_group(MTL4ComputeCommandEncoder *encoder) {
-    rt_encoder_pop_debug_group(encoder, &rt_mtl4_compute_encoder_class, __func__);
-}
+#include "accessors/metal4/compute.inc" // plain accessors, from the table

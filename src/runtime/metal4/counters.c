@@ -62,20 +62,6 @@ uint64_t mtl_device_query_timestamp_frequency(const MTLDevice *device) {
     return device ? 1000000000u : 0;
 }
 
-const char *mtl4_counter_heap_label(const MTL4CounterHeap *heap) {
-    return heap ? rt_label(&heap->label) : "";
-}
-
-void mtl4_counter_heap_set_label(MTL4CounterHeap *heap, const char *label) {
-    if (heap) rt_label_set(&heap->label, label);
-}
-
-MTL4CounterHeapType mtl4_counter_heap_type(const MTL4CounterHeap *heap) {
-    return heap ? MTL4CounterHeapTypeTimestamp : MTL4CounterHeapTypeInvalid;
-}
-
-size_t mtl4_counter_heap_count(const MTL4CounterHeap *heap) { return heap ? heap->n : 0; }
-
 static bool inside(const MTL4CounterHeap *heap, MTLRange range) {
     return range.length > 0 && range.location < heap->n && range.length <= heap->n - range.location;
 }
@@ -252,3 +238,5 @@ void mtl4_command_buffer_resolve_counter_heap(MTL4CommandBuffer *buffer, MTL4Cou
     c->to = (char *)(uintptr_t)destination.buffer_address;
     rt_cb_append(commands, &c->op, &resolve_class);
 }
+
+#include "accessors/metal4/counters.inc" // plain accessors, from the table

@@ -128,14 +128,4 @@ void rt_feedback_done(MTL4CommitFeedback *feedback, MTLCommandBuffer *buffer) {
     mtl_release(queue);
 }
 
-MTLError *mtl4_commit_feedback_error(const MTL4CommitFeedback *feedback) {
-    return feedback ? feedback->error : NULL;
-}
-
-double mtl4_commit_feedback_gpu_start_time(const MTL4CommitFeedback *feedback) {
-    return feedback ? (double)feedback->start_ns * 1e-9 : 0;
-}
-
-double mtl4_commit_feedback_gpu_end_time(const MTL4CommitFeedback *feedback) {
-    return feedback ? (double)feedback->end_ns * 1e-9 : 0;
-}
+#include "accessors/metal4/feedback.inc" // plain accessors, from the table

@@ -25,26 +25,6 @@ static bool valid(const MTL4MachineLearningCommandEncoder *encoder, const char *
     return rt_encoder_valid(encoder, &rt_ml_encoder_class, call);
 }
 
-MTL4CommandBuffer *mtl4_machine_learning_command_encoder_command_buffer(
-    const MTL4MachineLearningCommandEncoder *encoder) {
-    return encoder ? encoder->owner : NULL;
-}
-
-const char *mtl4_machine_learning_command_encoder_label(
-    const MTL4MachineLearningCommandEncoder *encoder) {
-    return rt_encoder_label(encoder);
-}
-
-void mtl4_machine_learning_command_encoder_set_label(MTL4MachineLearningCommandEncoder *encoder,
-                                                     const char *label) {
-    rt_encoder_set_label(encoder, label);
-}
-
-void mtl4_machine_learning_command_encoder_end_encoding(
-    MTL4MachineLearningCommandEncoder *encoder) {
-    rt_encoder_end(encoder, &rt_ml_encoder_class, __func__);
-}
-
 // ---- State ----
 
 void mtl4_machine_learning_command_encoder_set_pipeline_state(
@@ -179,10 +159,10 @@ static bool take_dispatch(void *context, const NetDispatch *net) {
             args[f->args[i].slot] = copy;
     d->pipeline = kernel;
     d->args = args;
-    memcpy(d->groups, net->groups, sizeof d->groups);
-    memcpy(d->threads, net->threads, sizeof d->threads);
-    d->group_size[0] = net->group_size, d->group_size[1] = d->group_size[2] = 1;
-    rt_stage_prepare(kernel->stage, d->group_size,
+    memcpy(d->grid.groups, net->groups, sizeof d->grid.groups);
+    memcpy(d->grid.threads, net->threads, sizeof d->grid.threads);
+    d->grid.group_size[0] = net->group_size, d->grid.group_size[1] = d->grid.group_size[2] = 1;
+    rt_stage_prepare(kernel->stage, d->grid.group_size,
                      (uint64_t)net->threads[0] * net->threads[1] * net->threads[2]);
     rt_cb_append(commands, &d->op, &rt_op_dispatch);
     rt_cb_append_marker(commands, &rt_op_barrier);
@@ -257,19 +237,4 @@ void mtl4_machine_learning_command_encoder_wait_for_fence(
         rt_encoder_wait_for_fence(encoder, &rt_ml_encoder_class, fence, __func__);
 }
 
-// ---- Marks ----
-
-void mtl4_machine_learning_command_encoder_insert_debug_signpost(
-    MTL4MachineLearningCommandEncoder *encoder, const char *name) {
-    rt_encoder_insert_debug_signpost(encoder, &rt_ml_encoder_class, name, __func__);
-}
-
-void mtl4_machine_learning_command_encoder_push_debug_group(
-    MTL4MachineLearningCommandEncoder *encoder, const char *name) {
-    rt_encoder_push_debug_group(encoder, &rt_ml_encoder_class, name, __func__);
-}
-
-void mtl4_machine_learning_command_encoder_pop_debug_group(
-    MTL4MachineLearningCommandEncoder *encoder) {
-    rt_encoder_pop_debug_group(encoder, &rt_ml_encoder_class, __func__);
-}
+#include "accessors/metal4/ml_encoder.inc" // plain accessors, from the table

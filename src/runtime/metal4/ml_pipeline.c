@@ -263,31 +263,6 @@ no_memory:
 
 // ---- Properties ----
 
-MTLDevice *mtl4_machine_learning_pipeline_state_device(
-    const MTL4MachineLearningPipelineState *state) {
-    return state ? state->device : NULL;
-}
-
-const char *mtl4_machine_learning_pipeline_state_label(
-    const MTL4MachineLearningPipelineState *state) {
-    return state ? rt_label(&state->label) : "";
-}
-
-size_t mtl4_machine_learning_pipeline_state_intermediates_heap_size(
-    const MTL4MachineLearningPipelineState *state) {
-    return state ? state->plan.heap_bytes : 0;
-}
-
-MTL4MachineLearningPipelineReflection *mtl4_machine_learning_pipeline_state_reflection(
-    const MTL4MachineLearningPipelineState *state) {
-    return state ? (MTL4MachineLearningPipelineReflection *)(uintptr_t)&state->reflection : NULL;
-}
-
-size_t mtl4_machine_learning_pipeline_reflection_binding_count(
-    const MTL4MachineLearningPipelineReflection *reflection) {
-    return reflection ? reflection->state->n_tensors : 0;
-}
-
 static const NetValue *binding(const MTL4MachineLearningPipelineReflection *r, size_t i) {
     if (!r || i >= r->state->n_tensors) return NULL;
     return &r->state->network->values[r->state->tensors[i]];
@@ -325,3 +300,5 @@ MTLTensorDataType mtl4_machine_learning_pipeline_reflection_binding_tensor_data_
     const MTL4MachineLearningPipelineReflection *reflection, size_t i) {
     return binding(reflection, i) ? reflection->state->network->type : MTLTensorDataTypeNone;
 }
+
+#include "accessors/metal4/ml_pipeline.inc" // plain accessors, from the table

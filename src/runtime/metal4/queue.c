@@ -43,14 +43,6 @@ MTL4CommandQueue *mtl_device_new_mtl4_command_queue(MTLDevice *device) {
     return mtl_device_new_mtl4_command_queue_with_descriptor(device, NULL, NULL);
 }
 
-MTLDevice *mtl4_command_queue_device(const MTL4CommandQueue *queue) {
-    return queue ? queue->queue.device : NULL;
-}
-
-const char *mtl4_command_queue_label(const MTL4CommandQueue *queue) {
-    return queue ? rt_label(&queue->queue.label) : "";
-}
-
 bool rt_mtl4_queue_present(const MTL4CommandQueue *queue, const char *call) {
     if (rt_is(queue, &queue_class)) return true;
     rt_misuse(NULL, queue ? RT_RULE_wrong_class : RT_RULE_null_object, call, "%s",
@@ -128,7 +120,7 @@ static bool valid_group(MTL4CommandQueue *queue, MTL4CommandBuffer *const *buffe
 }
 
 // From ENDED to COMMITTED, unless its allocator was reset just now.
-static bool take(RtRecording *r) {
+static bool mark_committed(RtRecording *r) {
     pthread_mutex_lock(&r->home->lock);
     bool ok = atomic_load(&r->state) == RT_RECORDING_ENDED;
     if (ok) atomic_store(&r->state, RT_RECORDING_COMMITTED);
@@ -154,7 +146,7 @@ static void commit(MTL4CommandQueue *queue, MTL4CommandBuffer *const *buffers, s
     rt_link_suspended(buffers, count);
     for (size_t i = 0; i < count; i++) {
         RtRecording *r = rt_recording_take(buffers[i]);
-        if (!take(r)) { // it still takes part, with its error
+        if (!mark_committed(r)) { // it still takes part, with its error
             rt_misuse_encoding(&r->commands, RT_RULE_metal4_commit_reset, call, NULL);
             r->commands.first_op = NULL;
         }
@@ -255,3 +247,5 @@ void mtl4_command_queue_remove_residency_sets(MTL4CommandQueue *queue, MTLReside
                                               size_t count) {
     edit(queue, sets, count, false, __func__);
 }
+
+#include "accessors/metal4/queue.inc" // plain accessors, from the table

@@ -86,7 +86,7 @@ RtRecording *rt_recording_take(MTL4CommandBuffer *buffer);
 // Is it a command buffer between begin and end? Says so if not; else its commands.
 MTLCommandBuffer *rt_mtl4_recording(MTL4CommandBuffer *buffer, const char *call);
 
-// reach.c
+// residency_check.c
 extern const RtRecorder rt_metal4_recorder;
 // Reports what no set of the command buffer or of the queue holds.
 void rt_check_reached(RtRecording *recording, const MTLCommandQueue *queue);

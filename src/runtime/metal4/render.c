@@ -90,52 +90,6 @@ void mtl4_render_command_encoder_end_encoding(MTL4RenderCommandEncoder *encoder)
     rt_encoder_end(encoder, &rt_mtl4_render_encoder_class, __func__);
 }
 
-MTL4CommandBuffer *mtl4_render_command_encoder_command_buffer(
-    const MTL4RenderCommandEncoder *encoder) {
-    return encoder ? encoder->owner : NULL;
-}
-
-const char *mtl4_render_command_encoder_label(const MTL4RenderCommandEncoder *encoder) {
-    return rt_encoder_label(encoder);
-}
-
-void mtl4_render_command_encoder_set_label(MTL4RenderCommandEncoder *encoder, const char *label) {
-    rt_encoder_set_label(encoder, label);
-}
-
-void mtl4_render_command_encoder_insert_debug_signpost(MTL4RenderCommandEncoder *encoder,
-                                                       const char *name) {
-    rt_encoder_insert_debug_signpost(encoder, &rt_mtl4_render_encoder_class, name, __func__);
-}
-
-void mtl4_render_command_encoder_push_debug_group(MTL4RenderCommandEncoder *encoder,
-                                                  const char *name) {
-    rt_encoder_push_debug_group(encoder, &rt_mtl4_render_encoder_class, name, __func__);
-}
-
-void mtl4_render_command_encoder_pop_debug_group(MTL4RenderCommandEncoder *encoder) {
-    rt_encoder_pop_debug_group(encoder, &rt_mtl4_render_encoder_class, __func__);
-}
-
-size_t mtl4_render_command_encoder_tile_width(const MTL4RenderCommandEncoder *encoder) {
-    return mtl_render_command_encoder_tile_width((const void *)encoder);
-}
-
-size_t mtl4_render_command_encoder_tile_height(const MTL4RenderCommandEncoder *encoder) {
-    return mtl_render_command_encoder_tile_height((const void *)encoder);
-}
-
-void mtl4_render_command_encoder_dispatch_threads_per_tile(MTL4RenderCommandEncoder *encoder,
-                                                           MTLSize threads_per_tile) {
-    rt_render_dispatch_tile((void *)encoder, threads_per_tile, __func__);
-}
-
-void mtl4_render_command_encoder_set_threadgroup_memory_length(MTL4RenderCommandEncoder *encoder,
-                                                               size_t length, size_t offset,
-                                                               size_t index) {
-    rt_render_set_tile_memory((void *)encoder, length, offset, index, __func__);
-}
-
 // ---- Tables ----
 
 void mtl4_render_command_encoder_set_argument_table(MTL4RenderCommandEncoder *encoder,
@@ -275,12 +229,6 @@ void mtl4_render_command_encoder_draw_indexed_primitives_indirect(
                            (const char *)(uintptr_t)indirect_buffer);
 }
 
-void mtl4_render_command_encoder_execute_commands_in_buffer(MTL4RenderCommandEncoder *encoder,
-                                                            MTLIndirectCommandBuffer *buffer,
-                                                            MTLRange range) {
-    rt_render_execute_commands((void *)encoder, buffer, range, NULL, __func__);
-}
-
 void mtl4_render_command_encoder_execute_commands_in_buffer_indirect(
     MTL4RenderCommandEncoder *encoder, MTLIndirectCommandBuffer *buffer,
     MTLGPUAddress indirect_range_buffer) {
@@ -290,23 +238,6 @@ void mtl4_render_command_encoder_execute_commands_in_buffer_indirect(
                       4, RT_RULE_metal4_indirect_address))
         rt_render_execute_commands((void *)encoder, buffer, mtl_range_make(0, 0),
                                    (const void *)(uintptr_t)indirect_range_buffer, __func__);
-}
-
-void mtl4_render_command_encoder_draw_mesh_threadgroups(MTL4RenderCommandEncoder *encoder,
-                                                        MTLSize threadgroups_per_grid,
-                                                        MTLSize threads_per_object_threadgroup,
-                                                        MTLSize threads_per_mesh_threadgroup) {
-    rt_render_draw_meshes((void *)encoder, threadgroups_per_grid, false,
-                          threads_per_object_threadgroup, threads_per_mesh_threadgroup, NULL,
-                          __func__);
-}
-
-void mtl4_render_command_encoder_draw_mesh_threads(MTL4RenderCommandEncoder *encoder,
-                                                   MTLSize threads_per_grid,
-                                                   MTLSize threads_per_object_threadgroup,
-                                                   MTLSize threads_per_mesh_threadgroup) {
-    rt_render_draw_meshes((void *)encoder, threads_per_grid, true, threads_per_object_threadgroup,
-                          threads_per_mesh_threadgroup, NULL, __func__);
 }
 
 void mtl4_render_command_encoder_draw_mesh_threadgroups_indirect(
@@ -319,11 +250,6 @@ void mtl4_render_command_encoder_draw_mesh_threadgroups_indirect(
         rt_render_draw_meshes((void *)encoder, mtl_size_make(1, 1, 1), false,
                               threads_per_object_threadgroup, threads_per_mesh_threadgroup,
                               (const char *)(uintptr_t)indirect_buffer, __func__);
-}
-
-void mtl4_render_command_encoder_set_object_threadgroup_memory_length(
-    MTL4RenderCommandEncoder *encoder, size_t length, size_t index) {
-    rt_render_set_threadgroup_memory((void *)encoder, RT_OBJECT, length, index, __func__);
 }
 
 void mtl4_render_command_encoder_set_vertex_amplification_count(
@@ -389,21 +315,6 @@ void mtl4_render_command_encoder_set_render_pipeline_state(MTL4RenderCommandEnco
     rt_render_set_pipeline((void *)encoder, state, rt_cb_hold, __func__);
 }
 
-void mtl4_render_command_encoder_set_depth_stencil_state(MTL4RenderCommandEncoder *encoder,
-                                                         MTLDepthStencilState *state) {
-    rt_render_set_depth_stencil((void *)encoder, state, __func__);
-}
-
-void mtl4_render_command_encoder_set_stencil_reference_value(MTL4RenderCommandEncoder *encoder,
-                                                             uint32_t value) {
-    rt_render_set_references((void *)encoder, value, value, __func__);
-}
-
-void mtl4_render_command_encoder_set_stencil_front_back_reference_values(
-    MTL4RenderCommandEncoder *encoder, uint32_t front, uint32_t back) {
-    rt_render_set_references((void *)encoder, front, back, __func__);
-}
-
 void mtl4_render_command_encoder_set_viewport(MTL4RenderCommandEncoder *encoder,
                                               MTLViewport viewport) {
     rt_render_set_viewports((void *)encoder, &viewport, 1, __func__);
@@ -424,68 +335,10 @@ void mtl4_render_command_encoder_set_scissor_rects(MTL4RenderCommandEncoder *enc
     rt_render_set_scissors((void *)encoder, rects, count, __func__);
 }
 
-void mtl4_render_command_encoder_set_front_facing_winding(MTL4RenderCommandEncoder *encoder,
-                                                          MTLWinding winding) {
-    rt_render_set_option((void *)encoder, offsetof(DevState, winding), winding,
-                         MTLWindingCounterClockwise, __func__);
-}
-
-void mtl4_render_command_encoder_set_cull_mode(MTL4RenderCommandEncoder *encoder,
-                                               MTLCullMode mode) {
-    rt_render_set_option((void *)encoder, offsetof(DevState, cull), mode, MTLCullModeBack,
-                         __func__);
-}
-
-void mtl4_render_command_encoder_set_depth_clip_mode(MTL4RenderCommandEncoder *encoder,
-                                                     MTLDepthClipMode mode) {
-    rt_render_set_option((void *)encoder, offsetof(DevState, depth_clip), mode,
-                         MTLDepthClipModeClamp, __func__);
-}
-
-void mtl4_render_command_encoder_set_depth_test_min_bound(MTL4RenderCommandEncoder *encoder,
-                                                          float min_bound, float max_bound) {
-    rt_render_set_depth_bounds((void *)encoder, min_bound, max_bound, __func__);
-}
-
-void mtl4_render_command_encoder_set_depth_bias(MTL4RenderCommandEncoder *encoder, float depth_bias,
-                                                float slope_scale, float clamp) {
-    rt_render_set_depth_bias((void *)encoder, depth_bias, slope_scale, clamp, __func__);
-}
-
-void mtl4_render_command_encoder_set_triangle_fill_mode(MTL4RenderCommandEncoder *encoder,
-                                                        MTLTriangleFillMode mode) {
-    rt_render_set_option((void *)encoder, offsetof(DevState, fill), mode, MTLTriangleFillModeLines,
-                         __func__);
-}
-
-void mtl4_render_command_encoder_set_color_attachment_map(
-    MTL4RenderCommandEncoder *encoder, const MTLLogicalToPhysicalColorAttachmentMap *mapping) {
-    rt_render_set_color_map((void *)encoder, mapping, __func__);
-}
-
 void mtl4_render_command_encoder_set_blend_color(MTL4RenderCommandEncoder *encoder, float red,
                                                  float green, float blue, float alpha) {
     const float color[4] = {red, green, blue, alpha};
     rt_render_set_blend_color((void *)encoder, color, __func__);
 }
 
-void mtl4_render_command_encoder_set_visibility_result_mode(MTL4RenderCommandEncoder *encoder,
-                                                            MTLVisibilityResultMode mode,
-                                                            size_t offset) {
-    rt_render_set_visibility((void *)encoder, mode, offset, __func__);
-}
-
-void mtl4_render_command_encoder_set_color_store_action(MTL4RenderCommandEncoder *encoder,
-                                                        MTLStoreAction action, size_t index) {
-    rt_render_set_store((void *)encoder, action, index, ABI_MAX_COLORS, __func__);
-}
-
-void mtl4_render_command_encoder_set_depth_store_action(MTL4RenderCommandEncoder *encoder,
-                                                        MTLStoreAction action) {
-    rt_render_set_store((void *)encoder, action, ABI_MAX_COLORS, SIZE_MAX, __func__);
-}
-
-void mtl4_render_command_encoder_set_stencil_store_action(MTL4RenderCommandEncoder *encoder,
-                                                          MTLStoreAction action) {
-    rt_render_set_store((void *)encoder, action, ABI_MAX_COLORS + 1, SIZE_MAX, __func__);
-}
+#include "accessors/metal4/render.inc" // plain accessors, from the table

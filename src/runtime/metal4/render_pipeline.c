@@ -357,16 +357,7 @@ MTLFunctionHandle *mtl_render_pipeline_state_function_handle_with_binary_functio
 MTLRenderPipelineState *mtl_render_pipeline_state_new_render_pipeline_state_with_binary_functions(
     MTLRenderPipelineState *state, const MTL4RenderPipelineBinaryFunctionsDescriptor *functions,
     MTLError **error) {
-    if (error) *error = NULL;
-    if (!rt_is(state, &rt_render_pipeline_class) || !functions) {
-        rt_misuse(NULL,
-                  !state       ? RT_RULE_null_object
-                  : !functions ? RT_RULE_null_argument
-                               : RT_RULE_wrong_class,
-                  __func__, state ? "functions" : NULL);
-        rt_error_set(error, invalid("The %s is missing.", state ? "descriptor" : "pipeline state"));
-        return NULL;
-    }
+    if (!rt_render_pipeline_extends(state, functions, __func__, error)) return NULL;
 #define LIST(stage)                                                                                \
     {                                                                                              \
         functions->stage##_additional_binary_functions,                                            \
@@ -424,7 +415,7 @@ static void job_free(void *context) {
     rt_free(job);
 }
 
-static void run(void *context) {
+static void compile_in_background(void *context) {
     Job *job = context;
     if (job->resolved) job->state = make_noted(job->compiler, &job->resolved, &job->error);
     MTLError *error = job->state ? NULL : job->error ? job->error : rt_error_no_memory();
@@ -444,7 +435,9 @@ static Job *job_new(MTL4Compiler *compiler, const void *descriptor,
     return job;
 }
 
-static MTL4CompilerTask *start(Job *job) { return rt_task_run(job->compiler, run, job_free, job); }
+static MTL4CompilerTask *start(Job *job) {
+    return rt_task_run(job->compiler, compile_in_background, job_free, job);
+}
 
 static MTL4CompilerTask *create_async(MTL4Compiler *compiler, const Wanted *w,
                                       MTLNewRenderPipelineStateCompletionHandler handler,

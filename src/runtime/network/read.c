@@ -170,13 +170,11 @@ static unsigned char *load(Reader *r, const char *name, size_t *n) {
         json_fail(&r->json, "'%s' is no file of the package", name);
         return NULL;
     }
-    char *path = path_join(r->folder, name);
-    unsigned char *data = path ? file_read(path, n) : NULL;
-    if (!path)
-        no_memory(r);
+    unsigned char *data = file_read_own(r->folder, name, n);
+    if (!data && errno == ELOOP)
+        json_fail(&r->json, "'%s' is a symbolic link: a package holds its own files", name);
     else if (!data)
         json_fail(&r->json, "'%s': %s", name, strerror(errno));
-    free(path);
     return data;
 }
 
@@ -556,7 +554,7 @@ Network *network_read(const NetMemory *memory, const char *folder, char *message
     r.net->memory = memory;
     r.net->type = MTLTensorDataTypeFloat32;
     char *path = path_join(folder, "network.json");
-    unsigned char *text = path ? file_read(path, &n) : NULL;
+    unsigned char *text = path ? file_read_own(folder, "network.json", &n) : NULL;
     bool ok = text != NULL;
     if (path && !text) snprintf(message, JSON_MESSAGE_BYTES, "%s: %s", path, strerror(errno));
     if (ok) {

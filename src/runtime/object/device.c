@@ -290,8 +290,6 @@ MTLDevice *mtl_create_isolated_device(MTLError **error) {
     return device;
 }
 
-bool mtl_device_is_isolated(const MTLDevice *device) { return device && device->facts.is_apart; }
-
 // ---- Features ----
 
 static const char *missing(const MTLDevice *device, uint32_t features) {
@@ -336,31 +334,9 @@ void rt_device_reaches(MTLDevice *device, size_t n_bytes) {
     }
 }
 
-const char *mtl_device_name(const MTLDevice *device) { return device ? device->facts.name : ""; }
-
-const char *mtl_device_architecture_name(const MTLDevice *device) {
-    return device ? device->facts.architecture : "";
-}
-
-uint64_t mtl_device_registry_id(const MTLDevice *device) {
-    return device ? device->number + 1u : 0;
-}
-
 MTLSize mtl_device_max_threads_per_threadgroup(const MTLDevice *device) {
     size_t n = device ? device->facts.max_threads : 0;
     return mtl_size_make(n, n, n);
-}
-
-size_t mtl_device_max_threadgroup_memory_length(const MTLDevice *device) {
-    return device ? device->facts.max_threadgroup_bytes : 0;
-}
-
-size_t mtl_device_max_buffer_length(const MTLDevice *device) {
-    return device ? device->facts.max_buffer_bytes : 0;
-}
-
-size_t mtl_device_max_argument_buffer_sampler_count(const MTLDevice *device) {
-    return device ? 1024 : 0;
 }
 
 MTLArgumentBuffersTier mtl_device_argument_buffers_support(const MTLDevice *device) {
@@ -391,12 +367,6 @@ bool mtl_device_is_low_power(const MTLDevice *device) {
 
 bool mtl_device_is_headless(const MTLDevice *device) { return device != NULL; }
 
-bool mtl_device_is_removable(const MTLDevice *device) { return device && device->facts.is_apart; }
-
-bool mtl_device_has_unified_memory(const MTLDevice *device) {
-    return device && device->facts.unified_memory;
-}
-
 MTLDeviceLocation mtl_device_location(const MTLDevice *device) {
     return device && !device->facts.is_host ? MTLDeviceLocationSlot : MTLDeviceLocationBuiltIn;
 }
@@ -406,24 +376,12 @@ size_t mtl_device_location_number(const MTLDevice *device) {
     return 0;
 }
 
-uint64_t mtl_device_recommended_max_working_set_size(const MTLDevice *device) {
-    return device ? device->facts.memory_bytes / 4 * 3 : 0;
-}
-
 uint64_t mtl_device_max_transfer_rate(const MTLDevice *device) {
     (void)device;
     return 0; // as every built-in device answers
 }
 
-uint64_t mtl_device_current_allocated_size(const MTLDevice *device) {
-    return device ? atomic_load(&device->allocated_bytes) : 0;
-}
-
 bool mtl_device_supports_dynamic_libraries(const MTLDevice *device) { return device != NULL; }
-
-bool mtl_device_supports_function_pointers(const MTLDevice *device) {
-    return rt_device_has(device, DEV_FUNCTION_POINTERS);
-}
 
 bool mtl_device_supports_raytracing(const MTLDevice *device) {
     char why[RT_RAYS_WHY];
@@ -435,18 +393,10 @@ const DevRays *rt_device_rays(const MTLDevice *device, char why[RT_RAYS_WHY]) {
     return device->table->rays ? device->table->rays(device->context, why, RT_RAYS_WHY) : NULL;
 }
 
-bool mtl_device_supports_32_bit_float_filtering(const MTLDevice *device) {
-    return rt_device_has(device, DEV_TEXTURES);
-}
-
 void mtl_device_sample_timestamps(const MTLDevice *device, uint64_t *cpu, uint64_t *gpu) {
     uint64_t now = device ? os_now_ns() : 0; // one clock
     if (cpu) *cpu = now;
     if (gpu) *gpu = now;
-}
-
-size_t mtl_device_worker_count(const MTLDevice *device) {
-    return device ? device->facts.n_workers : 0;
 }
 
 // ---- Settings ----
@@ -464,3 +414,5 @@ void mtl_device_set_timeout(MTLDevice *device, uint32_t milliseconds) {
     atomic_store(&device->timeout_ms, milliseconds);
     atomic_store(&device->step_ms, 0);
 }
+
+#include "accessors/object/device.inc" // plain accessors, from the table

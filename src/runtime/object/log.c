@@ -31,7 +31,7 @@ typedef struct Out {
     size_t n_bytes, at; // at may pass n_bytes: then only counting
 } Out;
 
-static void put(Out *out, const char *s, size_t n) {
+static void append(Out *out, const char *s, size_t n) {
     for (size_t i = 0; i < n; i++, out->at++)
         if (out->at + 1 < out->n_bytes) out->text[out->at] = s[i];
 }
@@ -88,7 +88,7 @@ static void put_number(Out *out, const Spec *spec, const char *length, char conv
     else
         n = snprintf(text, sizeof text, format, (unsigned long long)value);
 #pragma GCC diagnostic pop
-    if (n > 0) put(out, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
+    if (n > 0) append(out, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
 }
 
 static void put_text(Out *out, const Spec *spec, const char *text) {
@@ -96,9 +96,9 @@ static void put_text(Out *out, const Spec *spec, const char *text) {
     if (spec->precision >= 0 && (size_t)spec->precision < n) n = (size_t)spec->precision;
     size_t blanks = spec->width > 0 && (size_t)spec->width > n ? (size_t)spec->width - n : 0;
     bool left = strchr(spec->flags, '-') != NULL;
-    for (size_t i = 0; !left && i < blanks; i++) put(out, " ", 1);
-    put(out, text, n);
-    for (size_t i = 0; left && i < blanks; i++) put(out, " ", 1);
+    for (size_t i = 0; !left && i < blanks; i++) append(out, " ", 1);
+    append(out, text, n);
+    for (size_t i = 0; left && i < blanks; i++) append(out, " ", 1);
 }
 
 static double as_double(uint64_t value) {
@@ -141,11 +141,11 @@ size_t rt_log_format(char *text, size_t n_bytes, const char *format, const uint6
     uint32_t next = 0;
     for (const char *at = format; *at;) {
         size_t plain = strcspn(at, "%");
-        put(&out, at, plain);
+        append(&out, at, plain);
         at += plain;
         if (!*at) break;
         if (at[1] == '%') {
-            put(&out, "%", 1);
+            append(&out, "%", 1);
             at += 2;
             continue;
         }
@@ -155,11 +155,11 @@ size_t rt_log_format(char *text, size_t n_bytes, const char *format, const uint6
         unsigned components = next < n_args ? (unsigned)(args[2 * next] >> 16 & 255) : 1;
         components = components ? components : 1;
         for (unsigned i = 0; i < components; i++, next++) {
-            if (i > 0) put(&out, ",", 1);
+            if (i > 0) append(&out, ",", 1);
             if (next < n_args)
                 put_value(&out, &spec, args[2 * next], args[2 * next + 1]);
             else
-                put(&out, "(?)", 3);
+                append(&out, "(?)", 3);
         }
     }
     if (n_bytes > 0) text[out.at < n_bytes ? out.at : n_bytes - 1] = '\0';

@@ -2,6 +2,7 @@
 // object.c: counting references, and memory through one hook so that tests can make any allocation
 // fail.
 #include "runtime/object/object.h"
+#include "base/array.h"
 #include "runtime/object/leaks.h"
 #include <stdint.h>
 #include <stdlib.h>
@@ -57,8 +58,8 @@ void rt_free(void *p) {
 bool rt_grow(void *array, size_t *capacity, size_t n, size_t item_bytes) {
     void **items = array;
     if (n <= *capacity) return true;
-    size_t larger = *capacity * 2 > n ? *capacity * 2 : n + 4;
-    if (larger > SIZE_MAX / item_bytes) return false;
+    size_t larger;
+    if (!base_array_capacity(*capacity, n, item_bytes, &larger)) return false;
     void *fresh = rt_alloc(larger * item_bytes);
     if (!fresh) return false;
     if (*items) memcpy(fresh, *items, *capacity * item_bytes);

@@ -10,6 +10,8 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "runtime/object/error.h"
+#include "runtime/object/validation.h"
 
 int rt_shared_file_new(const char *kind, size_t n_bytes, uint64_t id[2]) {
     char name[64];
@@ -67,4 +69,39 @@ int rt_shared_file_open(const char *kind, const char *name, uint64_t id[2], cons
                    ? "the process that made it belongs to another user"
                    : RT_SHARED_FILE_GONE;
     return descriptor;
+}
+
+// ---- Handles ----
+
+void rt_shared_handle_destroy(void *self) {
+    RtSharedHandle *handle = self;
+    if (handle->descriptor >= 0) close(handle->descriptor);
+    mtl_release(handle->device);
+    rt_free(handle);
+}
+
+void *rt_shared_handle_new(const RtClass *cls, const char *kind, int descriptor,
+                           const uint64_t id[2], const char label[64]) {
+    RtSharedHandle *handle = rt_new(cls, sizeof *handle);
+    if (!handle) {
+        close(descriptor);
+        return NULL;
+    }
+    handle->descriptor = descriptor;
+    snprintf(handle->label, sizeof handle->label, "%.*s", (int)sizeof handle->label - 1, label);
+    rt_shared_file_name(kind, descriptor, id, handle->name);
+    return handle;
+}
+
+int rt_shared_handle_file(const void *handle, const RtClass *cls, const char *call) {
+    if (rt_is(handle, cls)) return fcntl(((const RtSharedHandle *)handle)->descriptor, F_DUPFD, 0);
+    rt_misuse(NULL, handle ? RT_RULE_wrong_class : RT_RULE_null_object, call, "%s",
+              mtl_class_name(handle));
+    return -1;
+}
+
+void *rt_shared_handle_bad(MTLError **error, const char *kind, const char *why) {
+    rt_error_set(error, rt_error_new(MTLDeviceErrorDomain, MTLDeviceErrorInvalidInput,
+                                     "Not a shared %s handle: %s.", kind, why));
+    return NULL;
 }

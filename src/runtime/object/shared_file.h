@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "ingot/metal.h"
+#include "runtime/object/object.h"
 
 enum { RT_SHARED_NAME = 96 };
 
@@ -22,5 +24,22 @@ void rt_shared_file_name(const char *kind, int descriptor, const uint64_t id[2],
                          char name[RT_SHARED_NAME]);
 // The file that the name is of, opened, and the id that it must carry. -1 and why not.
 int rt_shared_file_open(const char *kind, const char *name, uint64_t id[2], const char **why);
+// What handles of events and textures are: a descriptor of the file, with the label that the owner
+// had, and the name of the handle.
+typedef struct RtSharedHandle {
+    RtObject object;
+    MTLDevice *device; // retained; NULL: it came from another process
+    int descriptor;
+    char label[64];
+    char name[RT_SHARED_NAME];
+} RtSharedHandle;
+void rt_shared_handle_destroy(void *self);
+// Takes the descriptor, also on failure: NULL. The label may be cut off, and need not end.
+void *rt_shared_handle_new(const RtClass *cls, const char *kind, int descriptor,
+                           const uint64_t id[2], const char label[64]);
+// Its file, for somebody else to close. -1 after a message.
+int rt_shared_handle_file(const void *handle, const RtClass *cls, const char *call);
+// "Not a shared KIND handle: why." Returns NULL.
+void *rt_shared_handle_bad(MTLError **error, const char *kind, const char *why);
 #define RT_SHARED_FILE_GONE "the process that made it has ended or closed it"
 #endif

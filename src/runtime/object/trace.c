@@ -3,6 +3,7 @@
 // one lock and written out after each command buffer: when the process dies, the lines so far are
 // in the file, and a missing end bracket is what the format allows.
 #include "runtime/object/trace.h"
+#include "base/array.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -95,13 +96,7 @@ static void put_name(Text *t, const char *what, int pid, uint64_t tid, const cha
 static bool new_track(Trace *t, uint64_t track) {
     for (size_t i = 0; i < t->n_named; i++)
         if (t->named[i] == track) return false;
-    if (t->n_named == t->named_capacity) {
-        size_t capacity = t->named_capacity ? t->named_capacity * 2 : 64;
-        uint64_t *more = realloc(t->named, capacity * sizeof *more);
-        if (!more) return false;
-        t->named = more;
-        t->named_capacity = capacity;
-    }
+    if (!array_reserve(&t->named, &t->named_capacity, t->n_named + 1)) return false;
     t->named[t->n_named++] = track;
     return true;
 }

@@ -144,20 +144,6 @@ fail:
     return NULL;
 }
 
-// ---- Properties ----
-
-MTLDevice *mtl_binary_archive_device(const MTLBinaryArchive *archive) {
-    return archive ? archive->device : NULL;
-}
-
-const char *mtl_binary_archive_label(const MTLBinaryArchive *archive) {
-    return archive ? rt_label(&archive->label) : "";
-}
-
-void mtl_binary_archive_set_label(MTLBinaryArchive *archive, const char *label) {
-    if (archive) rt_label_set(&archive->label, label);
-}
-
 // ---- Adding ----
 
 // Is the archive one, and the argument there? Reports if not.
@@ -295,3 +281,5 @@ void rt_archives_disown(MTLBinaryArchive **archives, size_t n) {
     for (size_t i = 0; archives && i < n; i++) mtl_release(archives[i]);
     rt_free(archives);
 }
+
+#include "accessors/program/archive.inc" // plain accessors, from the table

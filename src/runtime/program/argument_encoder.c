@@ -383,24 +383,4 @@ MTLArgumentEncoder *mtl_argument_encoder_new_argument_encoder_for_buffer_at_inde
     return encoder_of_type(encoder->device, encoder->library, element, __func__);
 }
 
-// ---- Properties ----
-
-MTLDevice *mtl_argument_encoder_device(const MTLArgumentEncoder *encoder) {
-    return encoder ? encoder->device : NULL;
-}
-
-const char *mtl_argument_encoder_label(const MTLArgumentEncoder *encoder) {
-    return encoder ? rt_label(&encoder->label) : "";
-}
-
-void mtl_argument_encoder_set_label(MTLArgumentEncoder *encoder, const char *label) {
-    if (present(encoder, __func__)) rt_label_set(&encoder->label, label);
-}
-
-size_t mtl_argument_encoder_encoded_length(const MTLArgumentEncoder *encoder) {
-    return encoder ? encoder->layout.n_bytes : 0;
-}
-
-size_t mtl_argument_encoder_alignment(const MTLArgumentEncoder *encoder) {
-    return encoder ? encoder->layout.alignment : 0;
-}
+#include "accessors/program/argument_encoder.inc" // plain accessors, from the table

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cache.c: keys, lookup, storing, locks and pruning of compiled results (see cache.h).
 #include "runtime/program/cache.h"
+#include "base/array.h"
 #include "abi/compiler_id.h"
 #include "abi/kernel.h"
 #include "abi/protocol.h"
@@ -247,13 +248,7 @@ static void list_folder(Listing *l, const char *folder) {
             unlinkat(dirfd(d), e->d_name, 0);
             continue;
         }
-        if (l->n == l->capacity) {
-            size_t capacity = l->capacity ? l->capacity * 2 : 256;
-            Entry *more = realloc(l->entries, capacity * sizeof *more);
-            if (!more) break;
-            l->entries = more;
-            l->capacity = capacity;
-        }
+        if (!array_reserve(&l->entries, &l->capacity, l->n + 1)) break;
         char *path = path_join(folder, e->d_name);
         if (!path) break;
         l->entries[l->n++] = (Entry){path, st.st_mtim, (uint64_t)st.st_size};

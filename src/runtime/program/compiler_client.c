@@ -318,11 +318,11 @@ static void read_kernel(Outcome *o, const Blob *payload) {
 
 // The libraries of a request: hashes, and the bytes of those the compiler is not known to have
 // (c NULL: no bytes; all: everything). NULL without memory.
-static MsgPart *list_libraries(const RtKernelRequest *q, Compiler *c, bool all) {
-    size_t n = q->links ? q->links->n_libraries : 0;
-    MsgPart *parts = calloc(n + 1, sizeof *parts);
-    for (size_t i = 0; parts && i <= n; i++) {
-        const Metallib *m = i ? q->links->libraries[i - 1] : q->library;
+static MsgPart *list_libraries(const RtKernelQuery *q, Compiler *c, bool all) {
+    size_t n = q->code.n_parts + 1;
+    MsgPart *parts = calloc(n, sizeof *parts);
+    for (size_t i = 0; parts && i < n; i++) {
+        const Metallib *m = q->libraries[i];
         parts[i].hash = m->hash;
         if (!c || (!all && compiler_knows(c, m->hash))) continue;
         parts[i].bytes = m->bytes->data;
@@ -332,18 +332,17 @@ static MsgPart *list_libraries(const RtKernelRequest *q, Compiler *c, bool all) 
 }
 
 // One request to one process, with the libraries' bytes if it turns out to need them.
-static MsgIo ask_kernel(Compiler *c, const MslKernelRequest *q, const RtKernelRequest *from,
-                        MsgType *type, Blob **payload) {
+static MsgIo ask_kernel(Compiler *c, const RtKernelQuery *q, MsgType *type, Blob **payload) {
     for (bool all = false;; all = true) {
         WireOut request = {0};
-        MsgPart *parts = list_libraries(from, c, all);
+        MsgPart *parts = list_libraries(q, c, all);
         if (!parts) return MSG_IO_NO_MEMORY;
-        msg_put_kernel(&request, q, parts);
+        msg_put_kernel(&request, &q->code, parts);
         MsgIo io = compiler_ask(c, MSG_COMPILE_KERNEL, &request, NULL, msg_now() + timeout_ns(),
                                 type, payload);
         wire_free(&request);
-        for (size_t i = 0; io == MSG_IO_OK && (*type != MSG_NEED_LIBRARY || all) && i <= q->n_parts;
-             i++)
+        for (size_t i = 0;
+             io == MSG_IO_OK && (*type != MSG_NEED_LIBRARY || all) && i <= q->code.n_parts; i++)
             compiler_learnt(c, parts[i].hash);
         free(parts);
         if (io != MSG_IO_OK || *type != MSG_NEED_LIBRARY || all) return io;
@@ -351,20 +350,20 @@ static MsgIo ask_kernel(Compiler *c, const MslKernelRequest *q, const RtKernelRe
     }
 }
 
-static bool make_kernel(const MslKernelRequest *q, const RtKernelRequest *from, Outcome *o) {
+static bool make_kernel(const RtKernelQuery *q, Outcome *o) {
     for (int attempt = 0; attempt < 2; attempt++) {
         char *why;
-        Compiler *c = compiler_acquire(from->library->hash, attempt > 0, from->background,
-                                       timeout_ns(), &why);
+        Compiler *c =
+            compiler_acquire(q->libraries[0]->hash, attempt > 0, q->background, timeout_ns(), &why);
         if (!c) {
             set_error(&o->error, RT_COMPILE_NO_COMPILER, why);
             return false;
         }
         MsgType type;
         Blob *payload;
-        MsgIo io = ask_kernel(c, q, from, &type, &payload);
+        MsgIo io = ask_kernel(c, q, &type, &payload);
         if (io != MSG_IO_OK) {
-            if (lost(c, io, attempt, q->function, &o->error)) continue;
+            if (lost(c, io, attempt, q->code.function, &o->error)) continue;
             return false;
         }
         if (type == MSG_KERNEL)
@@ -381,95 +380,69 @@ static bool make_kernel(const MslKernelRequest *q, const RtKernelRequest *from, 
     return false;
 }
 
-static void find_or_make_kernel(const MslKernelRequest *q, const RtKernelRequest *request,
-                                const CacheKey *key, Outcome *o) {
-    if (!q->emit && (o->code = cache_find_kernel(key))) {
+static void find_or_make_kernel(const RtKernelQuery *q, const CacheKey *key, Outcome *o) {
+    bool kept = !q->code.emit;
+    if (kept && (o->code = cache_find_kernel(key))) {
         atomic_fetch_add(&kernel_cached, 1);
         o->cached = true;
         return;
     }
-    int lock = q->emit ? -1 : cache_lock(key, msg_now() + lock_ns());
+    int lock = kept ? cache_lock(key, msg_now() + lock_ns()) : -1;
     if (lock >= 0 && (o->code = cache_find_kernel(key))) {
         atomic_fetch_add(&kernel_cached, 1);
         o->cached = true;
-    } else if (make_kernel(q, request, o) && o->code && !q->emit) {
+    } else if (make_kernel(q, o) && o->code && kept) {
         cache_store_kernel(key, o->code);
     }
     cache_unlock(lock);
 }
 
-static MslKernelRequest to_compiler(const RtKernelRequest *request) {
-    const char *cpu = request->cpu ? request->cpu : getenv("INGOT_CPU");
-    MslKernelRequest q = {
-        .function = request->function,
-        .constants = request->constants,
-        .n_constants = request->n_constants,
-        .vertex = request->vertex,
-        .shape = {request->shape[0], request->shape[1], request->shape[2]},
-        .target = request->target,
-        .cpu = cpu && *cpu ? cpu : NULL,
-        .features =
-            request->features || (cpu && *cpu) ? request->features : os_processor_features(),
-        .width = request->watch ? 0 : request->width, // watched are SIMD-groups
-        .math_mode = (MslMathMode)request->library->math_mode,
-        .validate = request->validate,
-        .watch = request->watch,
-        .reach = request->reach ? request->reach : MSL_REACH,
-        .tier = request->tier,
-        .debug = request->debug,
-        .emit = request->emit,
-    };
-    if (q.debug == MSL_DEBUG_FULL) memset(q.shape, 0, sizeof q.shape); // one code for all
-    if (request->links) {
-        q.n_parts = request->links->n_libraries;
-        q.linked = request->links->functions;
-        q.n_linked = request->links->n_functions;
-        q.dynamic = request->links->dynamic;
-        q.n_dynamic = request->links->n_dynamic;
-        q.call_depth = request->links->call_depth;
-    }
+// With the answers to what was left open: queries that get equal code are equal from here on.
+static RtKernelQuery complete(const RtKernelQuery *query) {
+    RtKernelQuery q = *query;
+    MslKernelRequest *code = &q.code;
+    const char *cpu = code->cpu ? code->cpu : getenv("INGOT_CPU");
+    bool named = cpu && *cpu;
+    code->cpu = named ? cpu : NULL;
+    if (!code->features && !named) code->features = os_processor_features();
+    code->math_mode = (MslMathMode)q.libraries[0]->math_mode;
+    if (!code->reach) code->reach = MSL_REACH;
+    if (code->watch) code->width = 0; // watched are SIMD-groups
+    if (code->debug == MSL_DEBUG_FULL) memset(code->shape, 0, sizeof code->shape); // one for all
     return q;
 }
 
-static bool kernel_key(const RtKernelRequest *request, const MslKernelRequest *q, CacheKey *key) {
-    MsgPart *parts = list_libraries(request, NULL, false);
-    bool ok = parts && cache_kernel_key(q, parts, key);
+static bool kernel_key(const RtKernelQuery *complete_query, CacheKey *key) {
+    MsgPart *parts = list_libraries(complete_query, NULL, false);
+    bool ok = parts && cache_kernel_key(&complete_query->code, parts, key);
     free(parts);
     return ok;
 }
 
-bool rt_kernel_key(const RtKernelRequest *request, CacheKey *key) {
-    MslKernelRequest q = to_compiler(request);
-    return kernel_key(request, &q, key);
+bool rt_kernel_key(const RtKernelQuery *query, CacheKey *key) {
+    RtKernelQuery q = complete(query);
+    return kernel_key(&q, key);
 }
 
-bool rt_kernel_question(const RtKernelRequest *request, WireOut *out, Metallib ***libraries,
-                        size_t *n_libraries) {
-    size_t n = request->links ? request->links->n_libraries : 0;
-    MslKernelRequest q = to_compiler(request);
-    MsgPart *parts = list_libraries(request, NULL, false);
-    Metallib **list = calloc(n + 1, sizeof(Metallib *));
-    if (parts) msg_put_kernel(out, &q, parts);
-    for (size_t i = 0; list && i <= n; i++)
-        list[i] = i ? request->links->libraries[i - 1] : request->library;
+bool rt_kernel_question(const RtKernelQuery *query, WireOut *out) {
+    RtKernelQuery q = complete(query);
+    MsgPart *parts = list_libraries(&q, NULL, false);
+    if (parts) msg_put_kernel(out, &q.code, parts);
     free(parts);
-    *libraries = list;
-    *n_libraries = n + 1;
-    return parts && list && !out->failed;
+    return parts && !out->failed;
 }
 
 // ---- archives ----
 
-static Blob *find_archived(const RtKernelRequest *request, const CacheKey *key) {
-    for (size_t i = 0; i < request->n_archives; i++) {
-        Blob *code = archive_find(request->archives[i], key->hash);
-        if (code) return code;
-    }
-    return NULL;
+static Blob *find_archived(const RtArchives *archives, const CacheKey *key) {
+    Blob *bytes = NULL;
+    for (size_t i = 0; i < archives->n && !bytes; i++)
+        bytes = archive_find(archives->archives[i], key->hash);
+    return bytes;
 }
 
 // What distinguishes the entry from others of its function, for people.
-static char *describe(const RtKernelRequest *request) {
+static char *describe(const MslKernelRequest *request) {
     Text t = {0};
     for (size_t i = 0; i < request->n_constants; i++) {
         const MslConstantValue *v = &request->constants[i];
@@ -481,26 +454,25 @@ static char *describe(const RtKernelRequest *request) {
         for (size_t k = v->n_bytes; k-- > 0;) // as a number: the highest byte first
             text_printf(&t, "%02x", ((const unsigned char *)v->data)[k]);
     }
-    if (request->links && request->links->n_functions)
-        text_printf(&t, "%s%zu linked functions", t.n_bytes ? ", " : "",
-                    request->links->n_functions);
+    if (request->n_linked)
+        text_printf(&t, "%s%zu linked functions", t.n_bytes ? ", " : "", request->n_linked);
     if (request->validate) text_printf(&t, "%svalidation", t.n_bytes ? ", " : "");
     if (request->watch & MSL_WATCH_RACES) text_printf(&t, ", races");
     if (request->width) text_printf(&t, "%swidth %u", t.n_bytes ? ", " : "", request->width);
     return text_take(&t);
 }
 
-static bool record(const RtKernelRequest *request, const CacheKey *key, Blob *code) {
-    char *note = describe(request);
-    ArchiveEntry e = {.function = request->function,
-                      .library = request->library->source_name,
+static bool record(const RtKernelQuery *query, const CacheKey *key, Blob *code) {
+    char *note = describe(&query->code);
+    ArchiveEntry e = {.function = query->code.function,
+                      .library = query->libraries[0]->source_name,
                       .note = note,
                       .code = code->data,
                       .code_bytes = code->n_bytes,
                       .owner = code};
     memcpy(e.key, key->hash, sizeof e.key);
-    memcpy(e.shape, request->shape, sizeof e.shape);
-    bool ok = note && archive_add(request->record, &e);
+    memcpy(e.shape, query->code.shape, sizeof e.shape);
+    bool ok = note && archive_add(query->archives.record, &e);
     free(note);
     return ok;
 }
@@ -509,23 +481,23 @@ static bool record(const RtKernelRequest *request, const CacheKey *key, Blob *co
 
 // Without the compiler, for requests that say so and for all that the archives have. True:
 // answered.
-static bool answer_at_once(const RtKernelRequest *request, const CacheKey *key, Blob **code,
+static bool answer_at_once(const RtKernelQuery *query, const CacheKey *key, Blob **code,
                            RtCompileError *error) {
-    *code = find_archived(request, key);
+    *code = find_archived(&query->archives, key);
     if (*code) {
         atomic_fetch_add(&kernel_archived, 1);
         if (error) error->origin = RT_FROM_ARCHIVE;
         return true;
     }
-    if (request->archived_only) {
+    if (query->archives.only) {
         if (error)
             set_error(error, RT_COMPILE_NOT_FOUND,
                       text_format("'%s' is in none of the binary archives, and nothing may be "
                                   "compiled (FailOnBinaryArchiveMiss)",
-                                  request->function));
+                                  query->code.function));
         return true;
     }
-    if (!request->cached_only) return false;
+    if (!query->cached_only) return false;
     *code = cache_find_kernel(key); // must not wait for a thread that compiles
     if (*code) {
         atomic_fetch_add(&kernel_cached, 1);
@@ -535,32 +507,32 @@ static bool answer_at_once(const RtKernelRequest *request, const CacheKey *key, 
     return true;
 }
 
-Blob *rt_compile_kernel(const RtKernelRequest *request, RtCompileError *error) {
+Blob *rt_compile_kernel(const RtKernelQuery *query, RtCompileError *error) {
     compiler_prepare();
     atomic_fetch_add(&kernel_requests, 1);
     if (error) *error = (RtCompileError){0};
-    if (!rf_find_function(request->library->reflection, request->function)) {
+    if (!rf_find_function(query->libraries[0]->reflection, query->code.function)) {
         if (error)
             set_error(error, RT_COMPILE_NOT_FOUND,
-                      text_format("the library has no function '%s'", request->function));
+                      text_format("the library has no function '%s'", query->code.function));
         return NULL;
     }
-    MslKernelRequest q = to_compiler(request);
+    RtKernelQuery q = complete(query);
     CacheKey key;
     Outcome *o = NULL;
     Flight *f = NULL;
     Blob *code = NULL;
     bool leader = true, recorded = true;
-    if (!kernel_key(request, &q, &key)) goto no_memory;
-    if (answer_at_once(request, &key, &code, error)) {
-        if (!code || !request->record || record(request, &key, code)) return code;
+    if (!kernel_key(&q, &key)) goto no_memory;
+    if (answer_at_once(query, &key, &code, error)) {
+        if (!code || !query->archives.record || record(query, &key, code)) return code;
         goto no_memory;
     }
     f = flight_join(&key, &leader);
     if (!f) goto no_memory;
     if (leader) {
         o = calloc(1, sizeof *o);
-        if (o) find_or_make_kernel(&q, request, &key, o);
+        if (o) find_or_make_kernel(&q, &key, o);
         flight_land(f, o, o ? drop_outcome : NULL);
     } else {
         o = flight_result(f);
@@ -571,7 +543,7 @@ Blob *rt_compile_kernel(const RtKernelRequest *request, RtCompileError *error) {
     if (made && error) error->origin = o->cached ? RT_FROM_CACHE : RT_FROM_COMPILER;
     code = made ? blob_retain(o->code) : NULL;
     flight_leave(f); // o may be gone now
-    if (code && request->record && foreign) {
+    if (code && query->archives.record && foreign) {
         if (error)
             set_error(error, RT_COMPILE_FAILED,
                       strdup("the compiler is not the one that belongs to this library: its code "
@@ -579,7 +551,7 @@ Blob *rt_compile_kernel(const RtKernelRequest *request, RtCompileError *error) {
         blob_release(code);
         return NULL;
     }
-    if (code && request->record) recorded = record(request, &key, code);
+    if (code && query->archives.record) recorded = record(query, &key, code);
     if (made && recorded) return code;
 no_memory:
     blob_release(code);

@@ -59,56 +59,30 @@ typedef struct RtArchives {
 Metallib *rt_compile_stitched(const MslStitchRequest *request, Metallib *const *libraries,
                               const RtArchives *archives, RtCompileError *error);
 
-// Code from elsewhere that belongs to a pipeline (link.h makes it).
-typedef struct RtLinks {
-    Metallib **libraries; // number n of MslLinkedFunction.library is libraries[n - 1]
-    size_t n_libraries;
-    MslLinkedFunction *functions;
-    size_t n_functions;
-    uint32_t *dynamic;
-    size_t n_dynamic;
-    uint32_t call_depth;
-} RtLinks;
-
-typedef struct RtKernelRequest { // {0} plus library and function is a valid request
-    Metallib *library;
-    const char *function; // host name
-    const MslConstantValue *constants;
-    size_t n_constants;
-    const RtLinks *links;              // NULL: none
-    const MslVertexDescriptor *vertex; // of a vertex function with stage inputs; NULL: none
-    uint32_t shape[3];                 // threadgroup size to specialise for; 0,0,0: any
-    uint32_t width;                    // 0: choose; 32, 16, 8; 1: lane-by-lane reference
-    const char *target;                // what the code is for (DevFacts.target); NULL: the host
-    const char *cpu;                   // LLVM CPU name; NULL: $INGOT_CPU if set, else this machine
-    const char *features;              // LLVM feature string; NULL: those of cpu
-    bool validate;                     // bounds and null checks in the code
-    uint8_t watch;                     // MSL_WATCH_*
-    uint8_t reach;                     // no buffer has 2^reach bytes; 0: MSL_REACH
-    MslTier tier;
-    MslDebug debug;   // what it says about its source
-    const char *emit; // NULL: code object; "ll", "scalar-ll", "asm": that text, not cached
-    bool background;  // nobody waits for it: work that somebody waits for goes first
+// A kernel request and where its answer may come from. {0} with libraries and code.function is
+// valid.
+typedef struct RtKernelQuery {
+    // What the compiler, the cache's key and a capture get (abi/requests.h). Left out: bitcode,
+    // reflection, parts and math mode, which are the libraries', and dump_after. `cpu` NULL:
+    // $INGOT_CPU if set, else this machine. With `emit` nothing is cached.
+    MslKernelRequest code;
+    Metallib *const *libraries; // [code.n_parts + 1]: the function's own, then those of the parts
+    RtArchives archives;        // looked at before the cache
+    bool background;            // nobody waits for it: work that somebody waits for goes first
     bool cached_only; // answer from archives and cache or not at all (NULL, RT_COMPILE_NOT_FOUND)
-    Archive *const *archives; // looked at before the cache, in order
-    size_t n_archives;
-    bool archived_only; // answer from the archives or not at all (NULL, RT_COMPILE_NOT_FOUND)
-    Archive *record;    // the code made goes in here too; NULL: nowhere
-} RtKernelRequest;
+} RtKernelQuery;
 
 // One kernel as a code object (an ELF shared object, see abi/cpu_kernel.h), owned by the caller
 // (blob_release). NULL on failure.
-Blob *rt_compile_kernel(const RtKernelRequest *request, RtCompileError *error);
-// The key under which the answer is kept: equal for requests that get equal code. False without
+Blob *rt_compile_kernel(const RtKernelQuery *query, RtCompileError *error);
+// The key under which the answer is kept: equal for queries that get equal code. False without
 // memory.
 struct CacheKey;
-bool rt_kernel_key(const RtKernelRequest *request, struct CacheKey *key);
+bool rt_kernel_key(const RtKernelQuery *query, struct CacheKey *key);
 
-// The question as bytes (msg_put_kernel), libraries by their hashes; and the libraries, the
-// function's own first, in an array of the caller's. False: no memory.
+// The request as bytes (msg_put_kernel), libraries by their hashes. False: no memory.
 struct WireOut;
-bool rt_kernel_question(const RtKernelRequest *request, struct WireOut *out, Metallib ***libraries,
-                        size_t *n_libraries);
+bool rt_kernel_question(const RtKernelQuery *query, struct WireOut *out);
 
 // How often this process asked, and how it was answered. For `ingot bench` and tests.
 typedef struct RtCompilerCounters {

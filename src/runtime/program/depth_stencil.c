@@ -73,9 +73,4 @@ MTLDepthStencilState *mtl_device_new_depth_stencil_state(MTLDevice *device,
     return state;
 }
 
-MTLDevice *mtl_depth_stencil_state_device(const MTLDepthStencilState *state) {
-    return state ? state->device : NULL;
-}
-const char *mtl_depth_stencil_state_label(const MTLDepthStencilState *state) {
-    return state ? rt_label(&state->label) : "";
-}
+#include "accessors/program/depth_stencil.inc" // plain accessors, from the table

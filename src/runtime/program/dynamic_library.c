@@ -163,20 +163,4 @@ MTLDynamicLibrary *rt_library_link(MTLLibrary *library, uint32_t i, const RtLink
     return found;
 }
 
-// ---- Properties ----
-
-MTLDevice *mtl_dynamic_library_device(const MTLDynamicLibrary *library) {
-    return library ? library->device : NULL;
-}
-
-const char *mtl_dynamic_library_install_name(const MTLDynamicLibrary *library) {
-    return library ? library->library->lib->install_name : "";
-}
-
-const char *mtl_dynamic_library_label(const MTLDynamicLibrary *library) {
-    return library ? rt_label(&library->label) : "";
-}
-
-void mtl_dynamic_library_set_label(MTLDynamicLibrary *library, const char *label) {
-    if (library) rt_label_set(&library->label, label);
-}
+#include "accessors/program/dynamic_library.inc" // plain accessors, from the table

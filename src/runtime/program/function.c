@@ -244,25 +244,9 @@ void mtl_library_new_function_with_constant_values_async(MTLLibrary *library, co
 
 // ---- Properties ----
 
-MTLDevice *mtl_function_device(const MTLFunction *function) {
-    return function ? function->library->device : NULL;
-}
-
-const char *mtl_function_label(const MTLFunction *function) {
-    return function ? rt_label(&function->label) : "";
-}
-
-void mtl_function_set_label(MTLFunction *function, const char *label) {
-    if (function) rt_label_set(&function->label, label);
-}
-
 const char *mtl_function_name(const MTLFunction *function) {
     if (!function) return "";
     return function->special_name ? function->special_name : function->function->name;
-}
-
-MTLFunctionOptions mtl_function_options(const MTLFunction *function) {
-    return function ? function->options : MTLFunctionOptionNone;
 }
 
 MTLFunctionType mtl_function_function_type(const MTLFunction *function) {
@@ -281,10 +265,6 @@ MTLFunctionType mtl_function_function_type(const MTLFunction *function) {
     return types[function->function->stage];
 }
 
-size_t mtl_function_function_constant_count(const MTLFunction *function) {
-    return function ? function->function->n_constants : 0;
-}
-
 MTLFunctionConstant *mtl_function_function_constant(const MTLFunction *function, size_t i) {
     if (i >= mtl_function_function_constant_count(function)) return NULL;
     return &function->library->constants[function->function->constants[i]];
@@ -299,29 +279,15 @@ MTLFunctionConstant *mtl_function_function_constant_named(const MTLFunction *fun
     return NULL;
 }
 
-const char *mtl_function_constant_name(const MTLFunctionConstant *constant) {
-    return constant ? constant->constant->name : "";
-}
-
 MTLDataType mtl_function_constant_type(const MTLFunctionConstant *constant) {
     if (!constant) return MTLDataTypeNone;
     return (MTLDataType)constant->library->lib->reflection->types[constant->constant->type]
         .data_type;
 }
 
-size_t mtl_function_constant_index(const MTLFunctionConstant *constant) {
-    return constant ? constant->constant->index : 0;
-}
-
-bool mtl_function_constant_required(const MTLFunctionConstant *constant) {
-    return constant && !constant->constant->optional;
-}
-
-MTLPatchType mtl_function_patch_type(const MTLFunction *function) {
-    return function ? (MTLPatchType)function->function->patch : MTLPatchTypeNone;
-}
-
 long mtl_function_patch_control_point_count(const MTLFunction *function) {
     const RfFunction *f = function ? function->function : NULL;
     return f && f->patch && f->patch_points ? (long)f->patch_points : -1;
 }
+
+#include "accessors/program/function.inc" // plain accessors, from the table

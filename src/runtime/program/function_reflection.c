@@ -35,11 +35,9 @@ MTLFunctionReflection *mtl_library_new_function_reflection(MTLLibrary *library,
     return r;
 }
 
-size_t mtl_function_reflection_binding_count(const MTLFunctionReflection *reflection) {
-    return reflection ? reflection->n : 0;
-}
-
 MTLBinding *mtl_function_reflection_binding(const MTLFunctionReflection *reflection, size_t i) {
     return reflection && i < reflection->n ? (MTLBinding *)(uintptr_t)&reflection->bindings[i]
                                            : NULL;
 }
+
+#include "accessors/program/function_reflection.inc" // plain accessors, from the table

@@ -167,26 +167,6 @@ static bool present(const MTLIndirectCommandBuffer *icb, const char *call) {
     return false;
 }
 
-MTLDevice *mtl_indirect_command_buffer_device(const MTLIndirectCommandBuffer *buffer) {
-    return buffer ? buffer->resource.device : NULL;
-}
-
-const char *mtl_indirect_command_buffer_label(const MTLIndirectCommandBuffer *buffer) {
-    return buffer ? rt_label(&buffer->resource.label) : "";
-}
-
-void mtl_indirect_command_buffer_set_label(MTLIndirectCommandBuffer *buffer, const char *label) {
-    if (present(buffer, __func__)) rt_label_set(&buffer->resource.label, label);
-}
-
-size_t mtl_indirect_command_buffer_size(const MTLIndirectCommandBuffer *buffer) {
-    return buffer ? buffer->head.n_commands : 0;
-}
-
-MTLResourceID mtl_indirect_command_buffer_gpu_resource_id(const MTLIndirectCommandBuffer *buffer) {
-    return (MTLResourceID){buffer ? (uint64_t)(uintptr_t)buffer->memory : 0};
-}
-
 bool rt_indirect_valid_range(const MTLIndirectCommandBuffer *icb, MTLCommandBuffer *commands,
                              const char *call, MTLRange range) {
     size_t n = icb->head.n_commands;
@@ -292,3 +272,5 @@ bool rt_indirect_valid_buffer(const RtIndirectCommand *command, const MTLBuffer 
 uint64_t rt_indirect_address(const MTLBuffer *buffer, size_t offset) {
     return buffer ? (uint64_t)(uintptr_t)(buffer->memory + offset) : 0;
 }
+
+#include "accessors/program/indirect.inc" // plain accessors, from the table

@@ -16,29 +16,21 @@ MTLIndirectComputeCommand *mtl_indirect_command_buffer_indirect_compute_command_
                                   RT_RULE_indirect_dispatch_type, __func__);
 }
 
-static AbiIndirectCommand *record(const MTLIndirectComputeCommand *command, const char *call) {
-    return rt_indirect_record(command, &command_class, call);
-}
-
-static void misuse(const MTLIndirectComputeCommand *command, RtRule rule, const char *call,
-                   const char *what) {
-    rt_indirect_misuse(&command->base, rule, call, what);
-}
-
 void mtl_indirect_compute_command_set_compute_pipeline_state(MTLIndirectComputeCommand *command,
                                                              MTLComputePipelineState *pipeline) {
-    AbiIndirectCommand *r = record(command, __func__);
+    AbiIndirectCommand *r = rt_indirect_record(command, &command_class, __func__);
     if (!r || !rt_indirect_valid_pipeline(&command->base, pipeline, &rt_pipeline_class, __func__))
         return;
     if (!pipeline->indirect)
-        misuse(command, RT_RULE_indirect_pipeline, __func__, pipeline->stage->entry->name);
+        rt_indirect_misuse(&command->base, RT_RULE_indirect_pipeline, __func__,
+                           pipeline->stage->entry->name);
     else
         r->pipeline = mtl_compute_pipeline_state_gpu_resource_id(pipeline).impl;
 }
 
 static void set_buffer(MTLIndirectComputeCommand *command, MTLBuffer *buffer, size_t offset,
                        size_t index, const char *call) {
-    AbiIndirectCommand *r = record(command, call);
+    AbiIndirectCommand *r = rt_indirect_record(command, &command_class, call);
     if (r && rt_indirect_valid_buffer(&command->base, buffer, offset, index,
                                       command->base.buffer->head.n_buffers, call))
         r->addresses[index] = rt_indirect_address(buffer, offset);
@@ -54,25 +46,26 @@ void mtl_indirect_compute_command_set_kernel_buffer_with_stride(MTLIndirectCompu
                                                                 MTLBuffer *buffer, size_t offset,
                                                                 size_t stride, size_t index) {
     (void)stride;
-    if (record(command, __func__) && !command->base.buffer->attribute_stride)
-        misuse(command, RT_RULE_indirect_attribute_stride, __func__, "");
+    if (rt_indirect_record(command, &command_class, __func__) &&
+        !command->base.buffer->attribute_stride)
+        rt_indirect_misuse(&command->base, RT_RULE_indirect_attribute_stride, __func__, "");
     else if (command)
         set_buffer(command, buffer, offset, index, __func__);
 }
 
 void mtl_indirect_compute_command_set_threadgroup_memory_length(MTLIndirectComputeCommand *command,
                                                                 size_t length, size_t index) {
-    AbiIndirectCommand *r = record(command, __func__);
+    AbiIndirectCommand *r = rt_indirect_record(command, &command_class, __func__);
     char text[96];
     if (!r) return;
     snprintf(text, sizeof text, "length %zu at index %zu", length, index);
     if (index >= command->base.buffer->head.n_threadgroup)
-        misuse(command, RT_RULE_indirect_buffer_index, __func__, text);
+        rt_indirect_misuse(&command->base, RT_RULE_indirect_buffer_index, __func__, text);
     else if (length % 16 != 0 && !rt_tolerates(command->base.buffer->resource.device,
                                                RT_RULE_threadgroup_memory_multiple))
-        misuse(command, RT_RULE_threadgroup_memory_multiple, __func__, text);
+        rt_indirect_misuse(&command->base, RT_RULE_threadgroup_memory_multiple, __func__, text);
     else if (length > RT_MAX_THREADGROUP_MEMORY)
-        misuse(command, RT_RULE_threadgroup_memory_limit, __func__, text);
+        rt_indirect_misuse(&command->base, RT_RULE_threadgroup_memory_limit, __func__, text);
     else
         abi_indirect_lengths(r, command->base.buffer->head.n_buffers)[index] =
             rt_threadgroup_length(length);
@@ -80,7 +73,7 @@ void mtl_indirect_compute_command_set_threadgroup_memory_length(MTLIndirectCompu
 
 static void dispatch(MTLIndirectComputeCommand *command, AbiIndirectKind kind, MTLSize grid,
                      MTLSize group, const char *call) {
-    AbiIndirectCommand *r = record(command, call);
+    AbiIndirectCommand *r = rt_indirect_record(command, &command_class, call);
     char text[160];
     if (!r) return;
     const size_t g[3] = {grid.width, grid.height, grid.depth};
@@ -92,17 +85,17 @@ static void dispatch(MTLIndirectComputeCommand *command, AbiIndirectKind kind, M
     snprintf(text, sizeof text, "grid %zu x %zu x %zu, threadgroup %zu x %zu x %zu", g[0], g[1],
              g[2], s[0], s[1], s[2]);
     if (!(command->base.buffer->types & type)) {
-        misuse(command, RT_RULE_indirect_dispatch_type, call, text);
+        rt_indirect_misuse(&command->base, RT_RULE_indirect_dispatch_type, call, text);
     } else if (empty || empty_group) {
         RtRule rule = empty ? RT_RULE_dispatch_empty_grid : RT_RULE_dispatch_empty_threadgroup;
-        misuse(command, rule, call, text);
+        rt_indirect_misuse(&command->base, rule, call, text);
         if (rt_tolerates(command->base.buffer->resource.device, rule))
             r->kind = ABI_INDIRECT_NOTHING;
     } else if ((g[0] | g[1] | g[2]) > UINT32_MAX) {
-        misuse(command, RT_RULE_dispatch_grid_limit, call, text);
+        rt_indirect_misuse(&command->base, RT_RULE_dispatch_grid_limit, call, text);
     } else if (s[0] > RT_MAX_THREADS || s[1] > RT_MAX_THREADS || s[2] > RT_MAX_THREADS ||
                s[0] * s[1] * s[2] > RT_MAX_THREADS) {
-        misuse(command, RT_RULE_dispatch_threadgroup_limit, call, text);
+        rt_indirect_misuse(&command->base, RT_RULE_dispatch_threadgroup_limit, call, text);
     } else {
         r->kind = kind;
         for (int i = 0; i < 3; i++) {
@@ -132,21 +125,21 @@ void mtl_indirect_compute_command_concurrent_dispatch_threads(MTLIndirectCompute
 }
 
 void mtl_indirect_compute_command_set_barrier(MTLIndirectComputeCommand *command) {
-    AbiIndirectCommand *r = record(command, __func__);
+    AbiIndirectCommand *r = rt_indirect_record(command, &command_class, __func__);
     if (r) r->barrier = 1;
 }
 
 void mtl_indirect_compute_command_clear_barrier(MTLIndirectComputeCommand *command) {
-    AbiIndirectCommand *r = record(command, __func__);
+    AbiIndirectCommand *r = rt_indirect_record(command, &command_class, __func__);
     if (r) r->barrier = 0;
 }
 
 void mtl_indirect_compute_command_set_imageblock_width(MTLIndirectComputeCommand *command,
                                                        size_t width, size_t height) {
-    AbiIndirectCommand *r = record(command, __func__);
+    AbiIndirectCommand *r = rt_indirect_record(command, &command_class, __func__);
     if (!r) return;
     if (!rt_valid_imageblock(width, height)) {
-        misuse(command, RT_RULE_imageblock_size, __func__, "imageblock");
+        rt_indirect_misuse(&command->base, RT_RULE_imageblock_size, __func__, "imageblock");
         return;
     }
     r->imageblock[0] = (uint32_t)width;
@@ -155,13 +148,14 @@ void mtl_indirect_compute_command_set_imageblock_width(MTLIndirectComputeCommand
 
 void mtl_indirect_compute_command_set_stage_in_region(MTLIndirectComputeCommand *command,
                                                       MTLRegion region) {
-    AbiIndirectCommand *r = record(command, __func__);
+    AbiIndirectCommand *r = rt_indirect_record(command, &command_class, __func__);
     if (!r) return;
     const size_t n[6] = {region.origin.x,   region.origin.y,    region.origin.z,
                          region.size.width, region.size.height, region.size.depth};
     for (int i = 0; i < 6; i++)
         if (n[i] > UINT32_MAX) {
-            misuse(command, RT_RULE_dispatch_grid_limit, __func__, "stage-in region");
+            rt_indirect_misuse(&command->base, RT_RULE_dispatch_grid_limit, __func__,
+                               "stage-in region");
             return;
         }
     for (int i = 0; i < 3; i++) {
@@ -171,6 +165,6 @@ void mtl_indirect_compute_command_set_stage_in_region(MTLIndirectComputeCommand 
 }
 
 void mtl_indirect_compute_command_reset(MTLIndirectComputeCommand *command) {
-    if (record(command, __func__))
+    if (rt_indirect_record(command, &command_class, __func__))
         rt_indirect_reset(command->base.buffer, mtl_range_make(command->base.index, 1));
 }

@@ -372,26 +372,6 @@ MTLLibrary *mtl_device_new_default_library(MTLDevice *device) {
 
 // ---- Properties ----
 
-MTLDevice *mtl_library_device(const MTLLibrary *library) {
-    return library ? library->device : NULL;
-}
-
-const char *mtl_library_label(const MTLLibrary *library) {
-    return library ? rt_label(&library->label) : "";
-}
-
-void mtl_library_set_label(MTLLibrary *library, const char *label) {
-    if (library) rt_label_set(&library->label, label);
-}
-
-MTLLibraryType mtl_library_type(const MTLLibrary *library) {
-    return library ? (MTLLibraryType)library->lib->library_type : MTLLibraryTypeExecutable;
-}
-
-const char *mtl_library_install_name(const MTLLibrary *library) {
-    return library ? library->lib->install_name : "";
-}
-
 size_t mtl_library_function_name_count(const MTLLibrary *library) {
     if (!library) return 0;
     return library->network ? 1 : library->lib->reflection->n_functions;
@@ -516,3 +496,5 @@ fail:
     if (job) async_library_free(job);
     handler(NULL, rt_error_no_memory(), context);
 }
+
+#include "accessors/program/library.inc" // plain accessors, from the table

@@ -17,16 +17,16 @@ static RT_CLASS handle_class = {.name = "MTLFunctionHandle", .owner = handle_own
 
 void rt_linkage_free(RtLinkage *l) {
     if (!l) return;
-    for (size_t i = 0; i < l->links.n_functions; i++) {
-        rt_free((void *)l->links.functions[i].constants);
+    for (size_t i = 0; i < l->n_linked; i++) {
+        rt_free((void *)l->linked[i].constants);
         mtl_release(l->functions[i]);
     }
     for (size_t i = 0; i < l->n_dynamic; i++) mtl_release(l->dynamic[i]);
-    rt_free(l->links.functions);
+    rt_free(l->linked);
     rt_free(l->functions);
     rt_free(l->handles);
-    rt_free(l->links.libraries);
-    rt_free(l->links.dynamic);
+    rt_free(l->libraries);
+    rt_free(l->dynamic_numbers);
     rt_free(l->dynamic);
     rt_free(l);
 }
@@ -35,14 +35,12 @@ void rt_linkage_free(RtLinkage *l) {
 
 // The number of a library in the request: 0 that of the function that calls. UINT32_MAX: no memory.
 static uint32_t library_number(RtLinkage *l, Metallib *lib) {
-    if (lib == l->stage->function->library->lib) return 0;
-    for (size_t i = 0; i < l->links.n_libraries; i++)
-        if (l->links.libraries[i] == lib) return (uint32_t)i + 1;
-    if (!rt_grow(&l->links.libraries, &l->libraries_capacity, l->links.n_libraries + 1,
-                 sizeof *l->links.libraries))
+    for (size_t i = 0; i < l->n_libraries; i++)
+        if (l->libraries[i] == lib) return (uint32_t)i;
+    if (!rt_grow(&l->libraries, &l->libraries_capacity, l->n_libraries + 1, sizeof *l->libraries))
         return UINT32_MAX;
-    l->links.libraries[l->links.n_libraries++] = lib; // alive with its function or dynamic library
-    return (uint32_t)l->links.n_libraries;
+    l->libraries[l->n_libraries] = lib; // alive with its function or dynamic library
+    return (uint32_t)l->n_libraries++;
 }
 
 static bool same_values(const MTLFunction *a, const MTLFunction *b) {
@@ -81,11 +79,11 @@ MslConstantValue *rt_function_constants(const MTLFunction *function, size_t *n) 
 }
 
 static bool add_function(RtLinkage *l, MTLFunction *function, bool by_name_only) {
-    for (size_t i = 0; i < l->links.n_functions; i++)
+    for (size_t i = 0; i < l->n_linked; i++)
         if (same_function(l->functions[i], function)) return true; // named twice
-    size_t i = l->links.n_functions;
+    size_t i = l->n_linked;
     uint32_t number = library_number(l, function->library->lib);
-    MslLinkedFunction *f = &l->links.functions[i];
+    MslLinkedFunction *f = &l->linked[i];
     *f = (MslLinkedFunction){
         .library = number, .function = function->function->name, .by_name_only = by_name_only};
     if (function->handle && !by_name_only) f->key = function->handle->id;
@@ -98,7 +96,7 @@ static bool add_function(RtLinkage *l, MTLFunction *function, bool by_name_only)
     if (!by_name_only)
         l->handles[l->n_handles++] =
             (MTLFunctionHandle){{&handle_class, 1}, l, function, (uint32_t)i + 1};
-    l->links.n_functions++;
+    l->n_linked++;
     return true;
 }
 
@@ -140,7 +138,7 @@ static MTLError *check_groups(const RtLinkage *l, const MTLLinkedFunctions *f) {
         for (size_t i = 0; f->groups && i < f->groups[g].function_count; i++) {
             MTLFunction *member = f->groups[g].functions ? f->groups[g].functions[i] : NULL;
             bool found = false;
-            for (size_t k = 0; k < l->links.n_functions && rt_is(member, &rt_function_class); k++)
+            for (size_t k = 0; k < l->n_linked && rt_is(member, &rt_function_class); k++)
                 found = found || same_function(l->functions[k], member);
             if (!found)
                 return rt_stage_invalid(
@@ -164,10 +162,10 @@ static MTLError *add_functions(RtLinkage *l, const MTLLinkedFunctions *f, bool *
         if (wrong) return wrong;
         n += lists[i].n;
     }
-    l->links.functions = rt_alloc(n * sizeof *l->links.functions);
+    l->linked = rt_alloc(n * sizeof *l->linked);
     l->functions = rt_alloc(n * sizeof *l->functions);
     l->handles = rt_alloc(n * sizeof *l->handles);
-    *no_memory = !l->links.functions || !l->functions || !l->handles;
+    *no_memory = !l->linked || !l->functions || !l->handles;
     for (int i = 0; i < 3; i++)
         for (size_t k = 0; k < lists[i].n && !*no_memory; k++)
             *no_memory = !add_function(l, lists[i].list[k], i == 2);
@@ -178,14 +176,13 @@ static bool add_dynamic(RtLinkage *l, MTLDynamicLibrary *library) {
     for (size_t i = 0; i < l->n_dynamic; i++)
         if (l->dynamic[i] == library) return true;
     if (!rt_grow(&l->dynamic, &l->dynamic_capacity, l->n_dynamic + 1, sizeof *l->dynamic) ||
-        !rt_grow(&l->links.dynamic, &l->numbers_capacity, l->n_dynamic + 1,
-                 sizeof *l->links.dynamic))
+        !rt_grow(&l->dynamic_numbers, &l->numbers_capacity, l->n_dynamic + 1,
+                 sizeof *l->dynamic_numbers))
         return false;
     uint32_t number = library_number(l, library->library->lib);
     if (number == UINT32_MAX) return false;
-    l->links.dynamic[l->n_dynamic] = number;
+    l->dynamic_numbers[l->n_dynamic] = number;
     l->dynamic[l->n_dynamic++] = mtl_retain(library);
-    l->links.n_dynamic = l->n_dynamic;
     return true;
 }
 
@@ -213,7 +210,7 @@ static MTLError *add_libraries(RtLinkage *l, const RtLinkWish *wish, bool *no_me
     }
     MTLError *wrong =
         *no_memory ? NULL : add_links(l, l->stage->function->library, wish, no_memory);
-    for (size_t i = 0; i < l->links.n_functions && !wrong && !*no_memory; i++)
+    for (size_t i = 0; i < l->n_linked && !wrong && !*no_memory; i++)
         wrong = add_links(l, l->functions[i]->library, wish, no_memory);
     for (size_t i = 0; i < l->n_dynamic && !wrong && !*no_memory; i++) // grows on the way
         wrong = add_links(l, l->dynamic[i]->library, wish, no_memory);
@@ -235,8 +232,9 @@ MTLError *rt_linkage_make(RtStage *stage, const RtLinkWish *wish, bool *no_memor
     }
     l->stage = stage;
     l->extensible = wish->extensible;
-    l->links.call_depth = wish->call_depth > UINT32_MAX ? UINT32_MAX : (uint32_t)wish->call_depth;
-    MTLError *wrong = add_functions(l, f, no_memory);
+    l->call_depth = wish->call_depth > UINT32_MAX ? UINT32_MAX : (uint32_t)wish->call_depth;
+    *no_memory = library_number(l, stage->function->library->lib) != 0;
+    MTLError *wrong = *no_memory ? NULL : add_functions(l, f, no_memory);
     if (!wrong && !*no_memory) wrong = add_libraries(l, wish, no_memory);
     return wrong;
 }
@@ -317,27 +315,15 @@ MTLFunctionHandle *mtl_compute_pipeline_state_function_handle_with_name(
     return rt_linkage_handle_by_name(state->stage->linkage, name);
 }
 
-MTLDevice *mtl_function_handle_device(const MTLFunctionHandle *handle) {
-    return handle ? handle->function->library->device : NULL;
-}
-
-const char *mtl_function_handle_name(const MTLFunctionHandle *handle) {
-    return handle ? mtl_function_name(handle->function) : "";
-}
-
-MTLFunctionType mtl_function_handle_function_type(const MTLFunctionHandle *handle) {
-    return handle ? mtl_function_function_type(handle->function) : MTLFunctionTypeVisible;
-}
-
 // ---- Pipelines with further functions ----
 
 bool rt_linkage_more(const RtLinkage *l, MTLFunction *const *added, size_t n_added,
                      RtMoreLinks *links) {
-    size_t n = l->links.n_functions, n_callable = 0, n_private = 0;
+    size_t n = l->n_linked, n_callable = 0, n_private = 0;
     MTLFunction **list = links->list = rt_alloc((n + 1) * sizeof *list);
     if (!list) return false;
     for (size_t i = 0; i < n; i++)
-        if (l->links.functions[i].by_name_only)
+        if (l->linked[i].by_name_only)
             list[n - ++n_private] = l->functions[i];
         else
             list[n_callable++] = l->functions[i];
@@ -350,7 +336,7 @@ bool rt_linkage_more(const RtLinkage *l, MTLFunction *const *added, size_t n_add
     links->wish = (RtLinkWish){.functions = &links->functions,
                                .preloaded = l->dynamic,
                                .n_preloaded = l->n_dynamic,
-                               .call_depth = l->links.call_depth,
+                               .call_depth = l->call_depth,
                                .extensible = true};
     return true;
 }
@@ -459,3 +445,5 @@ void rt_link_disown(RtLinkWish *wish) {
     disown_functions(f->private_functions, f->private_function_count);
     rt_free((void *)f);
 }
+
+#include "accessors/program/link.inc" // plain accessors, from the table

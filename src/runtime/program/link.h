@@ -54,9 +54,15 @@ typedef struct RtLinkWish {
 
 // The linked functions and dynamic libraries of one function of a pipeline.
 struct RtLinkage {
-    const RtStage *stage;    // whose it is
-    RtLinks links;           // for the compiler
-    MTLFunction **functions; // retained, as many as links.functions, in their order
+    const RtStage *stage; // whose it is
+    // For the compiler, as in MslKernelRequest.
+    Metallib **libraries; // the stage's own, then as MslLinkedFunction.library counts them
+    size_t n_libraries;
+    MslLinkedFunction *linked;
+    size_t n_linked;
+    uint32_t *dynamic_numbers; // n_dynamic
+    uint32_t call_depth;
+    MTLFunction **functions; // retained, as many as linked, in their order
     MTLFunctionHandle *handles;
     size_t n_handles;            // of functions that tables may hold
     MTLDynamicLibrary **dynamic; // retained: they keep libraries alive

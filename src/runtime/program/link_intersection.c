@@ -179,24 +179,8 @@ void mtl_intersection_function_table_set_visible_function_tables(
 
 // ---- Properties ----
 
-MTLResourceID mtl_intersection_function_table_gpu_resource_id(
-    const MTLIntersectionFunctionTable *table) {
-    return (MTLResourceID){table ? (uint64_t)(uintptr_t)table->base.table : 0};
-}
-
-MTLDevice *mtl_intersection_function_table_device(const MTLIntersectionFunctionTable *table) {
-    return table ? table->base.resource.device : NULL;
-}
-
-const char *mtl_intersection_function_table_label(const MTLIntersectionFunctionTable *table) {
-    return table ? rt_label(&table->base.resource.label) : "";
-}
-
-void mtl_intersection_function_table_set_label(MTLIntersectionFunctionTable *table,
-                                               const char *label) {
-    if (table) rt_label_set(&table->base.resource.label, label);
-}
-
 MTLResourceID mtl_function_handle_gpu_resource_id(const MTLFunctionHandle *handle) {
     return (MTLResourceID){handle ? handle->id : 0};
 }
+
+#include "accessors/program/link_intersection.inc" // plain accessors, from the table

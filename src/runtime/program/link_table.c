@@ -152,22 +152,4 @@ void mtl_visible_function_table_set_functions(MTLVisibleFunctionTable *table,
 
 // ---- Properties ----
 
-MTLResourceID mtl_visible_function_table_gpu_resource_id(const MTLVisibleFunctionTable *table) {
-    return (MTLResourceID){table ? (uint64_t)(uintptr_t)table->table : 0};
-}
-
-MTLDevice *mtl_visible_function_table_device(const MTLVisibleFunctionTable *table) {
-    return table ? table->resource.device : NULL;
-}
-
-const char *mtl_visible_function_table_label(const MTLVisibleFunctionTable *table) {
-    return table ? rt_label(&table->resource.label) : "";
-}
-
-void mtl_visible_function_table_set_label(MTLVisibleFunctionTable *table, const char *label) {
-    if (table) rt_label_set(&table->resource.label, label);
-}
-
-size_t mtl_visible_function_table_function_count(const MTLVisibleFunctionTable *table) {
-    return table ? table->count : 0;
-}
+#include "accessors/program/link_table.inc" // plain accessors, from the table

@@ -231,32 +231,4 @@ bool rt_mesh_pipeline_record(MTLDevice *device, const MTLMeshRenderPipelineDescr
     return rt_render_pipeline_record(device, &common, &(RtRenderExtra){.mesh = d}, record, error);
 }
 
-size_t mtl_render_pipeline_state_max_total_threads_per_object_threadgroup(
-    const MTLRenderPipelineState *state) {
-    return state && state->mesh ? state->mesh->max_object_threads : 0;
-}
-MTLSize mtl_render_pipeline_state_required_threads_per_object_threadgroup(
-    const MTLRenderPipelineState *state) {
-    return state && state->mesh ? state->mesh->required_object : (MTLSize){0, 0, 0};
-}
-
-MTLSize mtl_render_pipeline_state_required_threads_per_mesh_threadgroup(
-    const MTLRenderPipelineState *state) {
-    return state && state->mesh ? state->mesh->required_mesh : (MTLSize){0, 0, 0};
-}
-
-size_t mtl_render_pipeline_state_max_total_threads_per_mesh_threadgroup(
-    const MTLRenderPipelineState *state) {
-    return state && state->mesh ? state->mesh->max_mesh_threads : 0;
-}
-size_t mtl_render_pipeline_state_object_thread_execution_width(
-    const MTLRenderPipelineState *state) {
-    return state && state->mesh && state->stages[RT_OBJECT] ? ABI_SIMD_WIDTH : 0;
-}
-size_t mtl_render_pipeline_state_mesh_thread_execution_width(const MTLRenderPipelineState *state) {
-    return state && state->mesh ? ABI_SIMD_WIDTH : 0;
-}
-size_t mtl_render_pipeline_state_max_total_threadgroups_per_mesh_grid(
-    const MTLRenderPipelineState *state) {
-    return state && state->mesh ? state->mesh->stage.max_groups : 0;
-}
+#include "accessors/program/mesh_pipeline.inc" // plain accessors, from the table

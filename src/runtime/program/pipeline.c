@@ -306,28 +306,6 @@ void mtl_device_new_compute_pipeline_state_async(
 
 // ---- Properties ----
 
-MTLDevice *mtl_compute_pipeline_state_device(const MTLComputePipelineState *state) {
-    return state ? state->device : NULL;
-}
-
-const char *mtl_compute_pipeline_state_label(const MTLComputePipelineState *state) {
-    return state ? rt_label(&state->label) : "";
-}
-
-size_t mtl_compute_pipeline_state_max_total_threads_per_threadgroup(
-    const MTLComputePipelineState *state) {
-    return state ? state->max_threads : 0;
-}
-
-size_t mtl_compute_pipeline_state_thread_execution_width(const MTLComputePipelineState *state) {
-    return state ? ABI_SIMD_WIDTH : 0;
-}
-
-size_t mtl_compute_pipeline_state_static_threadgroup_memory_length(
-    const MTLComputePipelineState *state) {
-    return state ? state->static_bytes : 0;
-}
-
 MTLSize mtl_compute_pipeline_state_required_threads_per_threadgroup(
     const MTLComputePipelineState *state) {
     if (!state) return mtl_size_make(0, 0, 0);
@@ -340,3 +318,5 @@ size_t mtl_compute_pipeline_state_imageblock_memory_length_for_dimensions(
     if (!state || size.depth > 1 || size.width > UINT16_MAX || size.height > UINT16_MAX) return 0;
     return size.width * size.height * size.depth * state->imageblock_bytes;
 }
+
+#include "accessors/program/pipeline.inc" // plain accessors, from the table

@@ -182,11 +182,6 @@ MTLComputePipelineReflection *mtl_compute_pipeline_state_reflection(
     return none;
 }
 
-size_t mtl_compute_pipeline_reflection_binding_count(
-    const MTLComputePipelineReflection *reflection) {
-    return reflection ? reflection->n : 0;
-}
-
 MTLBinding *mtl_compute_pipeline_reflection_binding(const MTLComputePipelineReflection *reflection,
                                                     size_t i) {
     return reflection && i < reflection->n ? (MTLBinding *)&reflection->bindings[i] : NULL;
@@ -196,10 +191,6 @@ static const RfType *binding_rf_type(const MTLBinding *binding) {
     if (binding->tensor) return NULL;
     const RfLibrary *rf = binding->library->lib->reflection;
     return binding->arg->type < rf->n_types ? &rf->types[binding->arg->type] : NULL;
-}
-
-const char *mtl_binding_name(const MTLBinding *binding) {
-    return binding ? binding->arg->name : "";
 }
 
 MTLBindingType mtl_binding_type(const MTLBinding *binding) {
@@ -226,20 +217,6 @@ MTLBindingType mtl_binding_type(const MTLBinding *binding) {
     }
 }
 
-MTLBindingAccess mtl_binding_access(const MTLBinding *binding) {
-    return binding ? (MTLBindingAccess)binding->arg->access : MTLBindingAccessReadOnly;
-}
-
-size_t mtl_binding_index(const MTLBinding *binding) { return binding ? binding->arg->index : 0; }
-
-size_t mtl_binding_array_length(const MTLBinding *binding) {
-    return binding ? binding->arg->count : 0;
-}
-
-bool mtl_binding_is_used(const MTLBinding *binding) { return binding && binding->used; }
-
-bool mtl_binding_is_argument(const MTLBinding *binding) { return binding && !binding->implicit; }
-
 size_t mtl_binding_buffer_alignment(const MTLBinding *binding) {
     const RfType *type = binding ? binding_rf_type(binding) : NULL;
     return type ? type->align : 0;
@@ -255,31 +232,9 @@ MTLDataType mtl_binding_buffer_data_type(const MTLBinding *binding) {
     return type ? (MTLDataType)type->data_type : MTLDataTypeNone;
 }
 
-MTLStructType *mtl_binding_buffer_struct_type(const MTLBinding *binding) {
-    return binding
-               ? (MTLStructType *)node_of(binding->library, binding->arg->type, MTLDataTypeStruct)
-               : NULL;
-}
-
 MTLPointerType *mtl_binding_buffer_pointer_type(const MTLBinding *binding) {
     return binding && binding->arg->kind == RF_ARG_BUFFER ? (MTLPointerType *)&binding->pointer
                                                           : NULL;
-}
-
-size_t mtl_binding_threadgroup_memory_alignment(const MTLBinding *binding) {
-    return mtl_binding_buffer_alignment(binding);
-}
-
-size_t mtl_binding_threadgroup_memory_data_size(const MTLBinding *binding) {
-    return mtl_binding_buffer_data_size(binding);
-}
-
-size_t mtl_binding_object_payload_alignment(const MTLBinding *binding) {
-    return mtl_binding_buffer_alignment(binding);
-}
-
-size_t mtl_binding_object_payload_data_size(const MTLBinding *binding) {
-    return mtl_binding_buffer_data_size(binding);
 }
 
 const char *mtl_binding_type_name(const MTLBinding *binding) {
@@ -288,10 +243,6 @@ const char *mtl_binding_type_name(const MTLBinding *binding) {
 }
 
 // ---- Structs, arrays, pointers ----
-
-size_t mtl_struct_type_member_count(const MTLStructType *type) {
-    return type ? ((const TypeNode *)type)->type->n_members : 0;
-}
 
 MTLStructMember *mtl_struct_type_member(const MTLStructType *type, size_t i) {
     return i < mtl_struct_type_member_count(type) ? &((const TypeNode *)type)->members[i] : NULL;
@@ -302,22 +253,6 @@ MTLStructMember *mtl_struct_type_member_by_name(const MTLStructType *type, const
         if (strcmp(((const TypeNode *)type)->members[i].member->name, name) == 0)
             return &((const TypeNode *)type)->members[i];
     return NULL;
-}
-
-const char *mtl_struct_type_name(const MTLStructType *type) {
-    return type ? ((const TypeNode *)type)->type->name : "";
-}
-
-size_t mtl_struct_type_size(const MTLStructType *type) {
-    return type ? ((const TypeNode *)type)->type->size : 0;
-}
-
-const char *mtl_struct_member_name(const MTLStructMember *member) {
-    return member ? member->member->name : "";
-}
-
-size_t mtl_struct_member_offset(const MTLStructMember *member) {
-    return member ? member->member->offset : 0;
 }
 
 MTLDataType mtl_struct_member_data_type(const MTLStructMember *member) {
@@ -333,46 +268,9 @@ size_t mtl_struct_member_argument_index(const MTLStructMember *member) {
     return (size_t)rt_arg_member_id(rf, member->type, member->member);
 }
 
-MTLStructType *mtl_struct_member_struct_type(const MTLStructMember *member) {
-    return member
-               ? (MTLStructType *)node_of(member->library, member->member->type, MTLDataTypeStruct)
-               : NULL;
-}
-
-MTLArrayType *mtl_struct_member_array_type(const MTLStructMember *member) {
-    return member ? (MTLArrayType *)node_of(member->library, member->member->type, MTLDataTypeArray)
-                  : NULL;
-}
-
-MTLPointerType *mtl_struct_member_pointer_type(const MTLStructMember *member) {
-    return member ? (MTLPointerType *)node_of(member->library, member->member->type,
-                                              MTLDataTypePointer)
-                  : NULL;
-}
-
-MTLTextureReferenceType *mtl_struct_member_texture_reference_type(const MTLStructMember *member) {
-    return member ? (MTLTextureReferenceType *)node_of(member->library, member->member->type,
-                                                       MTLDataTypeTexture)
-                  : NULL;
-}
-
-MTLTensorReferenceType *mtl_struct_member_tensor_reference_type(const MTLStructMember *member) {
-    return member ? (MTLTensorReferenceType *)node_of(member->library, member->member->type,
-                                                      MTLDataTypeTensor)
-                  : NULL;
-}
-
 MTLDataType mtl_array_type_element_type(const MTLArrayType *type) {
     const RfType *element = type ? element_of((const TypeNode *)type) : NULL;
     return element ? (MTLDataType)element->data_type : MTLDataTypeNone;
-}
-
-size_t mtl_array_type_array_length(const MTLArrayType *type) {
-    return type ? ((const TypeNode *)type)->type->n_elements : 0;
-}
-
-size_t mtl_array_type_stride(const MTLArrayType *type) {
-    return type ? ((const TypeNode *)type)->type->stride : 0;
 }
 
 size_t mtl_array_type_argument_index_stride(const MTLArrayType *type) {
@@ -387,26 +285,6 @@ size_t mtl_array_type_argument_index_stride(const MTLArrayType *type) {
 static TypeNode *element_node(const void *type, MTLDataType kind) {
     const TypeNode *node = type;
     return node ? node_of(node->library, node->type->element, kind) : NULL;
-}
-
-MTLStructType *mtl_array_type_element_struct_type(const MTLArrayType *type) {
-    return (MTLStructType *)element_node(type, MTLDataTypeStruct);
-}
-
-MTLArrayType *mtl_array_type_element_array_type(const MTLArrayType *type) {
-    return (MTLArrayType *)element_node(type, MTLDataTypeArray);
-}
-
-MTLPointerType *mtl_array_type_element_pointer_type(const MTLArrayType *type) {
-    return (MTLPointerType *)element_node(type, MTLDataTypePointer);
-}
-
-MTLTextureReferenceType *mtl_array_type_element_texture_reference_type(const MTLArrayType *type) {
-    return (MTLTextureReferenceType *)element_node(type, MTLDataTypeTexture);
-}
-
-MTLTensorReferenceType *mtl_array_type_element_tensor_reference_type(const MTLArrayType *type) {
-    return (MTLTensorReferenceType *)element_node(type, MTLDataTypeTensor);
 }
 
 // A pointer type is either a node or the view of a buffer binding.
@@ -501,19 +379,6 @@ MTLDataType mtl_texture_reference_type_texture_data_type(const MTLTextureReferen
     return node ? component_of(node->library->lib->reflection, node->type) : MTLDataTypeNone;
 }
 
-MTLTextureType mtl_texture_reference_type_texture_type(const MTLTextureReferenceType *type) {
-    return type ? (MTLTextureType)((const TypeNode *)type)->type->texture_type : MTLTextureType1D;
-}
-
-MTLBindingAccess mtl_texture_reference_type_access(const MTLTextureReferenceType *type) {
-    return type ? (MTLBindingAccess)((const TypeNode *)type)->type->access
-                : MTLBindingAccessReadOnly;
-}
-
-bool mtl_texture_reference_type_is_depth_texture(const MTLTextureReferenceType *type) {
-    return type && ((const TypeNode *)type)->type->depth;
-}
-
 // ---- Tensors ----
 
 static const RfType *tensor_of(const MTLBinding *binding) {
@@ -552,15 +417,8 @@ MTLTensorDataType mtl_tensor_reference_type_tensor_data_type(const MTLTensorRefe
                 : MTLTensorDataTypeNone;
 }
 
-MTLDataType mtl_tensor_reference_type_index_type(const MTLTensorReferenceType *type) {
-    return type ? (MTLDataType)((const TypeNode *)type)->type->index_type : MTLDataTypeNone;
-}
-
 MTLTensorExtents mtl_tensor_reference_type_dimensions(const MTLTensorReferenceType *type) {
     return dimensions_of(type ? ((const TypeNode *)type)->type : NULL);
 }
 
-MTLBindingAccess mtl_tensor_reference_type_access(const MTLTensorReferenceType *type) {
-    return type ? (MTLBindingAccess)((const TypeNode *)type)->type->access
-                : MTLBindingAccessReadOnly;
-}
+#include "accessors/program/reflection.inc" // plain accessors, from the table

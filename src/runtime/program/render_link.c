@@ -51,16 +51,14 @@ MTLVisibleFunctionTable *mtl_render_pipeline_state_new_visible_function_table(
     MTLRenderPipelineState *state, const MTLVisibleFunctionTableDescriptor *descriptor,
     MTLRenderStages stage) {
     RtStage *found = stage_of(state, descriptor, "descriptor", stage, __func__);
-    if (!found) return NULL;
-    return rt_function_table_new(found, descriptor, __func__);
+    return found ? rt_function_table_new(found, descriptor, __func__) : NULL;
 }
 
 MTLIntersectionFunctionTable *mtl_render_pipeline_state_new_intersection_function_table(
     MTLRenderPipelineState *state, const MTLIntersectionFunctionTableDescriptor *descriptor,
     MTLRenderStages stage) {
     RtStage *found = stage_of(state, descriptor, "descriptor", stage, __func__);
-    if (!found) return NULL;
-    return rt_intersection_table_new(found, descriptor, __func__);
+    return found ? rt_intersection_table_new(found, descriptor, __func__) : NULL;
 }
 
 // ---- Pipelines with further functions ----
@@ -161,20 +159,24 @@ MTLRenderPipelineState *rt_render_pipeline_extend(MTLRenderPipelineState *state,
     return NULL;
 }
 
+bool rt_render_pipeline_extends(const MTLRenderPipelineState *state, const void *functions,
+                                const char *call, MTLError **error) {
+    if (error) *error = NULL;
+    if (rt_is(state, &rt_render_pipeline_class) && functions) return true;
+    rt_misuse(NULL,
+              !state       ? RT_RULE_null_object
+              : !functions ? RT_RULE_null_argument
+                           : RT_RULE_wrong_class,
+              call, state ? "functions" : NULL);
+    rt_error_set(error, invalid("The %s is missing.", state ? "descriptor" : "pipeline state"));
+    return false;
+}
+
 MTLRenderPipelineState *
 mtl_render_pipeline_state_new_render_pipeline_state_with_additional_binary_functions(
     MTLRenderPipelineState *state, const MTLRenderPipelineFunctionsDescriptor *functions,
     MTLError **error) {
-    if (error) *error = NULL;
-    if (!rt_is(state, &rt_render_pipeline_class) || !functions) {
-        rt_misuse(NULL,
-                  !state       ? RT_RULE_null_object
-                  : !functions ? RT_RULE_null_argument
-                               : RT_RULE_wrong_class,
-                  __func__, state ? "functions" : NULL);
-        rt_error_set(error, invalid("The %s is missing.", state ? "descriptor" : "pipeline state"));
-        return NULL;
-    }
+    if (!rt_render_pipeline_extends(state, functions, __func__, error)) return NULL;
     const MTLRenderPipelineFunctionsDescriptor *f = functions;
     const RtMoreFunctions more[RT_N_STAGES] = {
         [RT_VERTEX] = {f->vertex_additional_binary_functions,

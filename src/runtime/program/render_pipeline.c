@@ -399,21 +399,6 @@ bool rt_render_pipeline_record(MTLDevice *device, const MTLRenderPipelineDescrip
     return state != NULL;
 }
 
-MTLDevice *mtl_render_pipeline_state_device(const MTLRenderPipelineState *state) {
-    return state ? state->device : NULL;
-}
-const char *mtl_render_pipeline_state_label(const MTLRenderPipelineState *state) {
-    return state ? rt_label(&state->label) : "";
-}
-bool mtl_render_pipeline_state_support_indirect_command_buffers(
-    const MTLRenderPipelineState *state) {
-    return state && state->indirect;
-}
-
-bool mtl_device_supports_pull_model_interpolation(const MTLDevice *device) {
-    return rt_device_has(device, DEV_RENDER);
-}
-
 // ---- Attributes of vertex functions ----
 
 static const RfValue *attribute_at(const MTLFunction *function, size_t i) {
@@ -443,6 +428,4 @@ bool mtl_function_vertex_attribute(const MTLFunction *function, size_t i,
     return true;
 }
 
-size_t mtl_function_stage_input_attribute_count(const MTLFunction *function) {
-    return mtl_function_vertex_attribute_count(function);
-}
+#include "accessors/program/render_pipeline.inc" // plain accessors, from the table

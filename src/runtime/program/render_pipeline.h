@@ -119,6 +119,9 @@ typedef struct RtMoreFunctions {
     MTLFunction *const *functions;
     size_t n;
 } RtMoreFunctions;
+// Whether there is a state, and a descriptor of functions to add to it. False: misuse, and *error.
+bool rt_render_pipeline_extends(const MTLRenderPipelineState *state, const void *functions,
+                                const char *call, MTLError **error);
 MTLRenderPipelineState *rt_render_pipeline_extend(MTLRenderPipelineState *state,
                                                   const RtMoreFunctions more[RT_N_STAGES],
                                                   const char *call, MTLError **error);

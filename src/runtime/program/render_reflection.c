@@ -155,7 +155,7 @@ static void job_free(Job *job) {
     rt_free(job);
 }
 
-static void run(void *context) {
+static void compile_in_background(void *context) {
     Job *job = context;
     MTLError *error = NULL;
     MTLRenderPipelineReflection *r = NULL;
@@ -226,7 +226,7 @@ static void start(const Job *from, const MTLRenderPipelineDescriptor *descriptor
     }
     job.descriptor = *descriptor;
     Job *copy = own(&job);
-    if (copy && rt_async(run, copy)) return;
+    if (copy && rt_async(compile_in_background, copy)) return;
     if (copy) job_free(copy);
     answer(from, NULL, NULL, rt_error_no_memory());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// single_flight.c: a short list of what is being made right now, under one lock (see
+// single_flight.c: a short list of the computations in flight, under one lock (see
 // single_flight_int.h).
 #include "runtime/program/single_flight_int.h"
 #include <pthread.h>

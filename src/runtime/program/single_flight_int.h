@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// single_flight_int.h: threads that want the same result at the same time make it once. The first
-// one (the leader) makes it; the others wait and get the same.
+// single_flight_int.h: single flight: threads that request the same result at the same time compute
+// it once. The first one (the leader) computes it; the others wait and share it.
 #ifndef INGOT_RUNTIME_SINGLE_FLIGHT_INT_H
 #define INGOT_RUNTIME_SINGLE_FLIGHT_INT_H
 #include "runtime/program/cache.h"

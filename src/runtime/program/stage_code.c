@@ -70,10 +70,10 @@ static bool fits(const RtStage *stage, const DevCode *code, const char **why) {
            info->n_outputs <= ABI_MAX_VARYINGS;
 }
 
-// bytes: what the compiler made of the request; NULL for a device that needs none. NULL and a
+// bytes: what the compiler made of the query; NULL for a device that needs none. NULL and a
 // sentence in `why`.
-static DevCode *load(const RtStage *stage, const RtKernelRequest *request, const Blob *bytes,
-                     char *why, size_t why_bytes) {
+static DevCode *load(const RtStage *stage, const RtKernelQuery *query, const Blob *bytes, char *why,
+                     size_t why_bytes) {
     static const DevCache cache = {.find = find_kept, .store = store_kept};
     const DevTable *table = stage->device->table;
     DevCodeSource source = {.bytes = bytes ? bytes->data : NULL,
@@ -81,16 +81,14 @@ static DevCode *load(const RtStage *stage, const RtKernelRequest *request, const
                             .function = stage->entry,
                             .cache = &cache};
     WireOut question = {0};
-    Metallib **libraries = NULL;
-    if (table->wants_requests &&
-        rt_kernel_question(request, &question, &libraries, &source.n_libraries)) {
+    if (table->wants_requests && rt_kernel_question(query, &question)) {
         source.request = question.data;
         source.request_bytes = question.n_bytes;
-        source.libraries = libraries;
+        source.libraries = query->libraries;
+        source.n_libraries = query->code.n_parts + 1;
     }
     DevCode *code = table->code_load(stage->device->context, &source, why, why_bytes);
     wire_free(&question);
-    free(libraries);
     const char *wrong;
     if (code) code->n_bytes = source.n_bytes;
     if (!code || fits(stage, code, &wrong)) return code;
@@ -99,28 +97,34 @@ static DevCode *load(const RtStage *stage, const RtKernelRequest *request, const
     return NULL;
 }
 
-static RtKernelRequest request_of(const RtStage *stage, const uint32_t shape[3], unsigned reach) {
+static RtKernelQuery query_of(const RtStage *stage, const uint32_t shape[3], unsigned reach) {
     const MTLDevice *device = stage->device;
-    return (RtKernelRequest){.library = stage->function->library->lib,
-                             .function = stage->entry->name,
-                             .constants = stage->constants,
-                             .n_constants = stage->n_constants,
-                             .links = stage->linkage ? &stage->linkage->links : NULL,
-                             .vertex = stage->inputs,
-                             .shape = {shape[0], shape[1], shape[2]},
-                             .target = device->facts.target,
-                             .width = device->width,
-                             .debug = device->debug,
-                             .validate = stage->validate,
-                             .watch = rt_watch(device, stage->validate, stage->draws),
-                             .reach = rt_reach_bits[reach],
-                             .archives = stage->archives.archives,
-                             .n_archives = stage->archives.n,
-                             .archived_only = stage->archives.only,
-                             .record = stage->archives.record};
+    RtKernelQuery query = {.libraries = &stage->function->library->lib,
+                           .archives = stage->archives,
+                           .code = {.function = stage->entry->name,
+                                    .constants = stage->constants,
+                                    .n_constants = stage->n_constants,
+                                    .vertex = stage->inputs,
+                                    .shape = {shape[0], shape[1], shape[2]},
+                                    .target = device->facts.target,
+                                    .width = device->width,
+                                    .debug = device->debug,
+                                    .validate = stage->validate,
+                                    .watch = rt_watch(device, stage->validate, stage->draws),
+                                    .reach = rt_reach_bits[reach]}};
+    const RtLinkage *l = stage->linkage;
+    if (!l) return query;
+    query.libraries = l->libraries;
+    query.code.n_parts = l->n_libraries - 1;
+    query.code.linked = l->linked;
+    query.code.n_linked = l->n_linked;
+    query.code.dynamic = l->dynamic_numbers;
+    query.code.n_dynamic = l->n_dynamic;
+    query.code.call_depth = l->call_depth;
+    return query;
 }
 
-static void trace_code(const RtKernelRequest *request, const Blob *code, RtOrigin origin,
+static void trace_code(const MslKernelRequest *request, const Blob *code, RtOrigin origin,
                        uint64_t start_ns) {
     static const char *const names[] = {"compiler", "cache", "archive"};
     char name[96], args[128];
@@ -133,25 +137,26 @@ static void trace_code(const RtKernelRequest *request, const Blob *code, RtOrigi
 
 typedef enum How { IF_CACHED, BASELINE, OPTIMISED, IN_BACKGROUND } How; // the last two: alike
 
-static DevCode *make(const RtStage *stage, const uint32_t shape[3], unsigned reach, How how,
-                     MTLError **error) {
+static DevCode *compile_code(const RtStage *stage, const uint32_t shape[3], unsigned reach, How how,
+                             MTLError **error) {
     static const uint32_t any[3]; // baseline code is for all shapes, also if there is one only
-    RtKernelRequest request = request_of(stage, how == BASELINE ? any : shape, reach);
-    request.background = how == IN_BACKGROUND;
-    request.cached_only = how == IF_CACHED;
-    request.tier = how == BASELINE ? TIER_BASELINE : TIER_OPTIMISED;
+    RtKernelQuery query = query_of(stage, how == BASELINE ? any : shape, reach);
+    query.background = how == IN_BACKGROUND;
+    query.cached_only = how == IF_CACHED;
+    query.code.tier = how == BASELINE ? TIER_BASELINE : TIER_OPTIMISED;
     RtCompileError answer = {0};
     DevCode *code = NULL;
     uint64_t start = rt_is_tracing() ? os_now_ns() : 0;
     bool compiles = *stage->device->facts.target != 0;
-    Blob *bytes = compiles ? rt_compile_kernel(&request, &answer) : NULL;
-    if (start && (bytes || how != IF_CACHED)) trace_code(&request, bytes, answer.origin, start);
+    Blob *bytes = compiles ? rt_compile_kernel(&query, &answer) : NULL;
+    if (start && (bytes || how != IF_CACHED)) trace_code(&query.code, bytes, answer.origin, start);
     if (bytes || !compiles) {
         char why[256] = "";
-        code = load(stage, &request, bytes, why, sizeof why);
+        code = load(stage, &query, bytes, why, sizeof why);
         if (!code && error)
-            *error = rt_stage_error(stage, MTLComputePipelineErrorInternal,
-                                    "The code of '%s' cannot be used: %s.", request.function, why);
+            *error =
+                rt_stage_error(stage, MTLComputePipelineErrorInternal,
+                               "The code of '%s' cannot be used: %s.", query.code.function, why);
     } else if (error) {
         long kind = answer.status == RT_COMPILE_FAILED ? MTLComputePipelineErrorInvalidInput
                                                        : MTLComputePipelineErrorInternal;
@@ -181,7 +186,7 @@ static void *compile(void *context) {
     Work *w = context;
     RtTiers *t = &w->stage->tiers;
     if (may_be_baseline(w->stage)) {
-        DevCode *code = make(w->stage, w->stage->required, t->reach, BASELINE, &w->wrong);
+        DevCode *code = compile_code(w->stage, w->stage->required, t->reach, BASELINE, &w->wrong);
         if (code && code->stack_bytes > BASELINE_STACK_BYTES) {
             code_free(w->stage->device, code);
         } else {
@@ -192,7 +197,7 @@ static void *compile(void *context) {
             return NULL;
         }
     }
-    t->first = make(w->stage, w->stage->required, t->reach, OPTIMISED, &w->wrong);
+    t->first = compile_code(w->stage, w->stage->required, t->reach, OPTIMISED, &w->wrong);
     return NULL;
 }
 
@@ -208,7 +213,7 @@ bool rt_stages_compile(RtStage *const *stages, size_t n, MTLError **error) {
         RtTiers *t = &stages[i]->tiers;
         t->reach = stages[i]->draws ? RT_N_REACH - 1 : rt_device_reach(stages[i]->device);
         if (may_be_baseline(stages[i]))
-            t->first = make(stages[i], stages[i]->required, t->reach, IF_CACHED, NULL);
+            t->first = compile_code(stages[i], stages[i]->required, t->reach, IF_CACHED, NULL);
         if (!t->first) left[n_left++].stage = stages[i];
     }
     for (size_t i = 1; i < n_left; i++) {
@@ -240,7 +245,7 @@ static void run_job(void *context) {
     const Job *job = context;
     RtVariant *v = job->variant;
     void *pipeline = job->stage->pipeline;
-    atomic_store(&v->code, make(job->stage, v->shape, v->reach, IN_BACKGROUND, NULL));
+    atomic_store(&v->code, compile_code(job->stage, v->shape, v->reach, IN_BACKGROUND, NULL));
     rt_free(context);
     mtl_release(pipeline);
 }
@@ -323,14 +328,15 @@ static void count_dispatch(RtStage *stage, RtVariant *variant, bool large, bool 
                    wait || large || took_long(&stage->tiers)))
         return;
     if (wait)
-        atomic_store(&variant->code, make(stage, variant->shape, variant->reach, OPTIMISED, NULL));
+        atomic_store(&variant->code,
+                     compile_code(stage, variant->shape, variant->reach, OPTIMISED, NULL));
     else
         make_in_background(stage, variant);
 }
 
 // Remembers the shape for archives that add such a pipeline later.
 static void note_shape(const RtStage *stage, const uint32_t shape[3]) {
-    RtKernelRequest general = request_of(stage, stage->required, 0);
+    RtKernelQuery general = query_of(stage, stage->required, 0);
     CacheKey key;
     if (rt_kernel_key(&general, &key)) rt_shapes_note(stage->device, &key, shape);
 }
@@ -354,7 +360,7 @@ void rt_stage_prepare(RtStage *stage, const uint32_t shape[3], uint64_t n_thread
         return;
     }
     if (!stage->required[0]) note_shape(stage, shape);
-    DevCode *code = make(stage, shape, reach, wait ? OPTIMISED : IF_CACHED, NULL);
+    DevCode *code = compile_code(stage, shape, reach, wait ? OPTIMISED : IF_CACHED, NULL);
     atomic_store(&variant->code, code);
     bool ask = !code && !wait && !stage->archives.only, now = large && !is_heavy(t);
     atomic_store_explicit(&variant->counting, ask && !now, memory_order_release);
@@ -368,7 +374,7 @@ static DevCode *wider_code(RtStage *stage, unsigned reach) {
     if (code) return code;
     pthread_mutex_lock(&t->lock);
     code = atomic_load(&t->wider[reach]);
-    if (!code) code = make(stage, stage->required, reach, OPTIMISED, NULL);
+    if (!code) code = compile_code(stage, stage->required, reach, OPTIMISED, NULL);
     atomic_store(&t->wider[reach], code);
     pthread_mutex_unlock(&t->lock);
     return code;
@@ -398,7 +404,10 @@ bool rt_stage_dispatch(RtStage *stage, DevDispatch *d) {
         d->want_context = stage;
         d->want_ns = (uint64_t)t->first->n_bytes * NS_PER_BASELINE_BYTE;
     }
-    return d->code != NULL;
+    if (!d->code) return false;
+    d->n_args = d->code->n_slots;
+    d->static_bytes = d->code->threadgroup_bytes;
+    return true;
 }
 
 DevCode *rt_stage_draw(RtStage *stage) {
@@ -410,13 +419,13 @@ DevCode *rt_stage_draw(RtStage *stage) {
 }
 
 bool rt_stage_record_shapes(RtStage *stage, MTLError **error) {
-    RtKernelRequest general = request_of(stage, stage->required, 0);
+    RtKernelQuery general = query_of(stage, stage->required, 0);
     uint32_t shapes[RT_MAX_VARIANTS][3];
     CacheKey key;
     if (!rt_kernel_key(&general, &key)) return false;
     size_t n = stage->required[0] ? 0 : rt_shapes_get(stage->device, &key, shapes, RT_MAX_VARIANTS);
     for (size_t i = 0; i < n; i++) {
-        DevCode *code = make(stage, shapes[i], stage->tiers.reach, OPTIMISED, error);
+        DevCode *code = compile_code(stage, shapes[i], stage->tiers.reach, OPTIMISED, error);
         if (!code) return false;
         code_free(stage->device, code);
     }

@@ -109,7 +109,7 @@ static MTLError *take_stage_in(const Inputs *in, const RfValue *v, Attribute *to
 
 // ---- The compiler's descriptor ----
 
-static MTLError *take(const Inputs *in, const RfValue *v) {
+static MTLError *match_input(const Inputs *in, const RfValue *v) {
     RtStage *stage = in->stage;
     Attribute a = {0};
     if (!stage->inputs && !(stage->inputs = rt_alloc(sizeof *stage->inputs)))
@@ -141,7 +141,7 @@ static MTLError *take_all(const Inputs *in, const char *kind, const char *descri
         if (none)
             return invalid("%s '%s' has input attributes but no %s descriptor was set.", kind,
                            f->name, descriptor);
-        MTLError *wrong = take(in, v);
+        MTLError *wrong = match_input(in, v);
         if (wrong) return wrong;
     }
     return NULL;

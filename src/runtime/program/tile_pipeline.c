@@ -153,21 +153,6 @@ bool rt_tile_pipeline_record(MTLDevice *device, const MTLTileRenderPipelineDescr
     return state != NULL;
 }
 
-size_t mtl_render_pipeline_state_max_total_threads_per_threadgroup(
-    const MTLRenderPipelineState *state) {
-    return state && state->tile ? state->tile->max_threads : 0;
-}
-
-MTLSize mtl_render_pipeline_state_required_threads_per_tile_threadgroup(
-    const MTLRenderPipelineState *state) {
-    return state && state->tile ? state->tile->required : (MTLSize){0, 0, 0};
-}
-
-bool mtl_render_pipeline_state_threadgroup_size_matches_tile_size(
-    const MTLRenderPipelineState *state) {
-    return state && state->tile && state->tile->matches_tile;
-}
-
 size_t mtl_render_pipeline_state_imageblock_sample_length(const MTLRenderPipelineState *state) {
     if (!state) return 0;
     size_t colors =
@@ -181,3 +166,5 @@ size_t mtl_render_pipeline_state_imageblock_memory_length_for_dimensions(
     return size.width * size.height * size.depth * state->n_samples *
            mtl_render_pipeline_state_imageblock_sample_length(state);
 }
+
+#include "accessors/program/tile_pipeline.inc" // plain accessors, from the table

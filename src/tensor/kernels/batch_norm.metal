@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// batch_norm.metal: normalisation of channels and its way back, of floats (batch_kernel.c). x is (N, C,
+// batch_norm.metal: normalisation of channels and its backward pass, of floats (batch_kernel.c). x is (N, C,
 // length); a SIMD-group has a channel: it goes over its lines once for what they have in common,
 // which stays for others (`made`), and once more, while they are in a cache, for the result.
 #include <metal_stdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv_depthwise.metal: depthwise convolution (one channel a group) with stride 1, its way back and the gradient
+// conv_depthwise.metal: depthwise convolution (one channel a group) with stride 1, its backward pass and the gradient
 // of its weights (conv_direct.c). A picture with its border is held in threadgroup memory, so that no
 // tap has to ask where it is. A line is stored with what is behind it as long as other lines of this
 // threadgroup follow and write that again (conv_layout.metal).

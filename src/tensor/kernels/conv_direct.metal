@@ -7,7 +7,7 @@
 // STEP: columns of the source between neighbours; a number makes the reads contiguous.
 // KH, KW, K: the kernel and the channels that are added; numbers where they are common ones, so
 // that they are no loops.
-// BACK: the way back of stride 1, which is a convolution with the taps in reverse.
+// BACK: the backward pass of stride 1, which is a convolution with the taps in reverse.
 //
 // Macros: ELEMENT=half,float,bfloat FLAT=0,1 STEP=1 BACK=0,1 KH=p[12] KW=p[13] K=p[1]
 // Macros: ELEMENT=half,float,bfloat FLAT=0,1 STEP=1 BACK=0,1 KH=3 KW=3 K=1

@@ -130,7 +130,7 @@ kernel void filter(constant int *p [[buffer(0)]], device const Nine *w [[buffer(
     make_filter(w[row * K + k], u, p[0], K, row, k);
 }
 
-// Of the way back: M is of C, K of O, and taps are in reverse.
+// Of the backward pass: M is of C, K of O, and taps are in reverse.
 kernel void filter_back(constant int *p [[buffer(0)]], device const Nine *w [[buffer(1)]],
                          device float *u [[buffer(2)]], uint2 at [[thread_position_in_grid]]) {
     const int M = p[1], K = p[2], k = int(at.x), row = int(at.y);

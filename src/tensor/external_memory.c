@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// share.c: tensors over memory of others, and whether values are there: what bindings to other
-// languages need and programs in C rarely.
+// external_memory.c: tensors over external memory, and whether values are available: for bindings
+// to other languages; C programs rarely need it.
 #include <stdlib.h>
 #include "tensor/tensor_int.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// move.metal: elements to other places, bit by bit (move.c).
+// concat.metal: elements to other places, bit by bit (concat.c).
 // ELEMENT: an unsigned type as large as an element.
 //
 // Macros: ELEMENT=uchar,ushort,uint,ulong

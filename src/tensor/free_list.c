@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// spare.c: a list of each kind for each thread, of at most MOST pieces; the rest is malloc's. What
-// a thread has kept is freed when it ends.
-#include "tensor/spare.h"
+// free_list.c: one list per kind and thread, of at most MOST entries; the rest goes to malloc. A
+// thread's lists are freed when it ends.
+#include "tensor/free_list.h"
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 enum { MOST = 256 };
 
 typedef struct Spares {
-    void *first[IG_N_SPARES]; // each begins with the address of the next one
-    unsigned n[IG_N_SPARES];
+    void *first[IG_N_FREE_LISTS]; // each begins with the address of the next one
+    unsigned n[IG_N_FREE_LISTS];
     bool told; // the key knows the thread
 } Spares;
 static _Thread_local Spares spares;
@@ -21,7 +21,7 @@ static bool has_key;
 
 static void free_all(void *of) {
     Spares *s = of;
-    for (int k = 0; k < IG_N_SPARES; k++) {
+    for (int k = 0; k < IG_N_FREE_LISTS; k++) {
         for (void *p; (p = s->first[k]);) {
             s->first[k] = *(void **)p;
             free(p);
@@ -32,7 +32,7 @@ static void free_all(void *of) {
 
 static void make_key(void) { has_key = pthread_key_create(&key, free_all) == 0; }
 
-void *ig_spare_take(IgSpare kind, size_t n_bytes) {
+void *ig_free_list_pop(IgFreeList kind, size_t n_bytes) {
     Spares *s = &spares;
     void *p = s->first[kind];
     if (!p) return malloc(n_bytes);
@@ -46,7 +46,7 @@ static bool tell(Spares *s) {
     return s->told = has_key && pthread_setspecific(key, s) == 0;
 }
 
-void ig_spare_give(IgSpare kind, void *memory) {
+void ig_free_list_push(IgFreeList kind, void *memory) {
     Spares *s = &spares;
     if (s->n[kind] >= MOST || (!s->told && !tell(s))) {
         free(memory);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// along.h: elements of rows by position, for operations that made the positions themselves.
-#ifndef INGOT_TENSOR_ALONG_H
-#define INGOT_TENSOR_ALONG_H
+// along_axis.h: elements of rows by position, for operations that made the positions themselves.
+#ifndef INGOT_TENSOR_ALONG_AXIS_H
+#define INGOT_TENSOR_ALONG_AXIS_H
 #include "tensor/work.h"
 
 // How what was taken goes back to where it came from. {0}: each position is taken once at most.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reach.c: what the commands of a Metal 4 command buffer reach, for the debug layer: at commit,
-// when the residency sets are known, each resource must be in one of them.
+// residency_check.c: the resources that the commands of a Metal 4 command buffer use, for the debug
+// layer: at commit, when the residency sets are known, each resource must be in one of them.
 #include <string.h>
 #include "runtime/memory/heap.h"
 #include "runtime/metal4/recording_int.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// along.c: take: y[r][i] = x[r][index[r][i]], and put: x[r][index[r][i]] += y[r][i], each the
-// gradient of the other. The positions come from a kernel (a sort, a maximum), so they are not
-// checked. Where windows overlap, put asks for each element which windows took it: sums in a fixed
-// order, no atomics.
-#include "tensor/along.h"
+// along_axis.c: take_along_axis, y[r][i] = x[r][index[r][i]], and put (scatter-add),
+// x[r][index[r][i]] += y[r][i], each the gradient of the other. The indices come from a kernel (a
+// sort, a maximum), so they are not checked. Where windows overlap, put finds for each element the
+// windows that took it: sums in a fixed order, without atomics.
+#include "tensor/along_axis.h"
 #include "ig_texts.h"
 #include <stdlib.h>
 static IgTensor *record(const char *call, bool put, IgTensor *x, IgTensor *index, int64_t n,
@@ -27,7 +27,7 @@ static IgTensor *compute(const char *call, bool put, IgTensor *x, IgTensor *inde
                          const IgPoolWindow *v, MTLError **error) {
     int64_t rows = ig_dim(x, 0), k = ig_dim(index, 1);
     bool shared = put && v->pooled && overlap(v);
-    IgWork w = {.kernel = {.text = ig_text_along_metal,
+    IgWork w = {.kernel = {.text = ig_text_along_axis_metal,
                            .function = shared ? "put_windows"
                                        : put  ? "put"
                                               : "take",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pool_lend.c: pools of the user's own: the pool of a device that has no tensors, and a list of the
-// buffers that are out. A buffer that work was encoded with comes back when that work has
+// user_pool.c: buffer pools for the program: the pool of a device without tensors, and a list of
+// the buffers in use. A buffer that commands were encoded with returns when those commands have
 // completed.
 #include <stdlib.h>
 #include <string.h>

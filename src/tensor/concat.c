@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// move.c: tensors put together and taken apart. Everything is seen as (outer, axis, inner); the
-// kernels copy bits and know only how large an element is.
-#include "tensor/move.h"
+// concat.c: concatenation and splitting. Every tensor is treated as (outer, axis, inner); the
+// kernels copy bits and depend only on the element size.
+#include "tensor/concat.h"
 #include "ig_texts.h"
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@ enum { LONG_LINE = 32, LINES_OF_GROUP = 16 };
 
 static IgKernel *kernel_for(IgDevice *device, const char *function, IgType type, MTLError **error) {
     return ig_kernel_of(
-        device, &(IgKernelFile){ig_text_move_metal, function, ig_type_bits(type), NULL}, error);
+        device, &(IgKernelFile){ig_text_concat_metal, function, ig_type_bits(type), NULL}, error);
 }
 
 static void outer_inner(const IgShape *shape, int axis, int64_t *outer, int64_t *inner) {

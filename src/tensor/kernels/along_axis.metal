@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// along.metal: elements by position along rows (along.c).
+// along_axis.metal: elements by position along rows (along_axis.c).
 //
 // Macros: ELEMENT=half,float,bfloat,char,short,int,long,uchar
 #include <metal_stdlib>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// move.h: elements to other places.
-#ifndef INGOT_TENSOR_MOVE_H
-#define INGOT_TENSOR_MOVE_H
+// concat.h: elements to other places.
+#ifndef INGOT_TENSOR_CONCAT_H
+#define INGOT_TENSOR_CONCAT_H
 #include "tensor/tensor_int.h"
 
 // The elements along an axis at start, start + step, ... of an axis of length n; `value` elsewhere.
