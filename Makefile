@@ -4,22 +4,23 @@ B      ?= build
 PREFIX ?= /usr/local
 CMAKE  := cmake -G Ninja -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 
-.PHONY: all help build demo test test-long test-times bench bench-peers fuzz fuzz-sources chaos programs install uninstall dist wheel dist-test format asan tsan clean bootstrap
+.PHONY: all help build demo test test-long test-swift test-times bench bench-peers fuzz fuzz-sources chaos programs install uninstall dist wheel dist-test format asan tsan clean bootstrap
 all: build
 
 help:
 	@echo 'make              build into $(B)'
-	@echo 'make demo         train a network, run the examples, draw pictures'
-	@echo 'make test         the test suite (DEVICE=cuda:0: what any device must do, on that one)'
+	@echo 'make demo         train a network, run the examples, render images'
+	@echo 'make test         run the test suite (DEVICE=cuda:0: the device tests on that device)'
 	@echo 'make test-long    with fuzzers and exhaustive tests in full: hours'
+	@echo 'make test-swift   the tests of Swift, with a Debian that has it (made in the cache)'
 	@echo 'make test-times   processor time of each test'
 	@echo 'make asan, tsan   the tests under a sanitizer'
 	@echo 'make fuzz         libFuzzer on file parsers, then differential fuzzing of the vectoriser'
-	@echo 'make fuzz-sources generated sources that crash the compiler'
+	@echo 'make fuzz-sources search for generated sources that crash the compiler'
 	@echo 'make chaos        the tests with injected thread stalls'
-	@echo 'make bench        benchmarks; bench-peers: beside other libraries'
+	@echo 'make bench        run the benchmarks; bench-peers: compare with other libraries'
 	@echo 'make programs     third-party Metal programs, unmodified'
-	@echo 'make dist         tar file, wheel, Debian packages; dist-test: tries them'
+	@echo 'make dist         tar file, wheel, Debian packages; dist-test: test them'
 	@echo 'make install      to PREFIX ($(PREFIX)); uninstall'
 	@echo 'make format       clang-format 22 and the house style'
 
@@ -47,6 +48,12 @@ endif
 # All tests, and in full the fuzzers and exhaustive tests that `make test` takes samples of.
 test-long: build
 	@scripts/test $(B) --long
+
+# The Swift tests, in a Debian with Swift that is made in the user's cache first (2.5 GB). `make test` runs them where
+# there is a Swift, and SWIFT=1 makes them fail where there is none.
+test-swift: build
+	@scripts/swift-system >/dev/null
+	@SWIFT=1 scripts/test $(B) -R '^swift\.'
 
 # What every test costs in processor time.
 test-times: build

@@ -186,9 +186,9 @@ typedef struct GrowthCase {
 } GrowthCase;
 
 static const GrowthCase cases[] = {
-    {"dispatches of a command buffer", dispatches, NULL, 1000000},
-    {"command buffers of a dispatch", command_buffers, NULL, 1000000},
-    {"draws of a render pass", draws, NULL, 1000000},
+    {"dispatches in a command buffer", dispatches, NULL, 1000000},
+    {"command buffers of one dispatch", command_buffers, NULL, 1000000},
+    {"draws in a render pass", draws, NULL, 1000000},
     {"tensor operations", operations, NULL, 1000000},
     {"buffers of 1 KB", keep, keep_buffers, 100000},
     {"textures of 16 x 16", keep, keep_textures, 100000},
@@ -264,8 +264,8 @@ static void queues_at_once(void) {
             cost[many] = used / ((double)n * PER_QUEUE);
         }
     }
-    printf("queues at once, each with a thread that encodes: thousand command buffers a second, "
-           "processor time of one\n");
+    printf("concurrent queues, one encoding thread each: thousand command buffers per second, "
+           "processor time per command buffer\n");
     printf("  one queue   %8.0f  %6.0f ns\n", rates[0], cost[0]);
     printf("  eight       %8.0f  %6.0f ns   %.2fx\n", rates[1], cost[1], rates[1] / rates[0]);
 }
@@ -296,7 +296,7 @@ static void set_up(void) {
 int main(int argc, char **argv) {
     const char *only = argc > 1 ? argv[1] : "";
     set_up();
-    printf("  %-34s %20s %9s %9s %9s\n", "", "how many", "ns of one", "of many", "exponent");
+    printf("  %-34s %20s %9s %9s %9s\n", "", "count", "ns, few", "ns, many", "exponent");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (strstr(cases[i].name, only)) grow(&cases[i]);
     if (strstr("queues", only)) queues_at_once();

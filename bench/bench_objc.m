@@ -140,7 +140,7 @@ static void metal(void) {
             double ns = rows[i].run(round & 1, queue, state, buffer);
             if (ns < best[round & 1]) best[round & 1] = ns;
         }
-        printf("%-28s %6.0f ns in C, %6.0f ns by messages: %.2f\n", rows[i].name, best[0], best[1],
+        printf("%-28s %6.0f ns in C, %6.0f ns with messages: %.2f\n", rows[i].name, best[0], best[1],
                best[1] / best[0]);
     }
     [queue release], [buffer release], [state release], [function release], [library release];
@@ -156,7 +156,7 @@ int main(int argc, char **argv) {
     id weak;
     objc_initWeak(&weak, thing);
     MEASURE("message", 20000000, [thing nothing]);
-    MEASURE("message and one to super", 20000000, [below nothing]);
+    MEASURE("message and super message", 20000000, [below nothing]);
     MEASURE("objc_retain + objc_release", 20000000, (objc_retain(thing), objc_release(thing)));
     MEASURE("[retain] + [release]", 20000000, ([thing retain], [thing release]));
     MEASURE("weak load + release", 5000000, objc_release(objc_loadWeakRetained(&weak)));

@@ -206,7 +206,7 @@ int main(void) {
     }
     RTCDevice device = rtcNewDevice("threads=1");
     RTCScene scene = NULL;
-    printf("%-32s %8s %8s %9s\n", "processor time, ms", "Ingot", "Embree", "of it");
+    printf("%-32s %8s %8s %9s\n", "processor time, ms", "Ingot", "Embree", "speed");
     for (int i = 0; i < ROUNDS; i++) {
         double a = seconds();
         build(&o);

@@ -350,7 +350,7 @@ def table(a):
                 wrong.append(f"{case.name} {title}")
                 word += "  RESULTS DIFFER"
             print(f"{case.name:<26} {title:<20} {m[0]:>10.4f} {m[1]:>12.4f} {r[1]:>6.2f}x {case.goal:>6}{word}", flush=True)
-    print(f"{n - len(short)} of {n} rows reach their goal, code for {code}; short, the furthest first: "
+    print(f"{n - len(short)} of {n} rows reach their goal, {code} code; short, worst first: "
           + (", ".join(text for _, text in sorted(short)) or "none"))
     return 1 if wrong else 0
 

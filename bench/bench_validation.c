@@ -15,10 +15,10 @@ static const struct Sampling {
     const char *name, *kernel;
 } samplings[] = {
     {"sampling, bound by the encoder", "sample_bound"},
-    {"sampling, of an argument buffer", "sample_argument"},
-    {"sampling, the same 8 times", "sample_loop"},
-    {"sampling, one of 64 for a group", "sample_group"},
-    {"sampling, one of 64 for a thread", "sample_thread"},
+    {"sampling, argument buffer", "sample_argument"},
+    {"sampling, same texture 8 times", "sample_loop"},
+    {"sampling, one of 64 per threadgroup", "sample_group"},
+    {"sampling, one of 64 per thread", "sample_thread"},
 };
 enum { N_SAMPLINGS = sizeof samplings / sizeof *samplings };
 

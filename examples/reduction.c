@@ -22,7 +22,7 @@ static const char *source =
     "    }\n"
     "    if (t == 0) out[g] = sums[0];\n"
     "}\n"
-    "kernel void simd(device const float *in [[buffer(0)]], device atomic_float *out "
+    "kernel void simd_wide(device const float *in [[buffer(0)]], device atomic_float *out "
     "[[buffer(1)]],\n"
     "                 threadgroup float *sums [[threadgroup(0)]],\n"
     "                 uint i [[thread_position_in_grid]], uint lane "
@@ -77,7 +77,7 @@ int main(void) {
     for (int i = 0; i < n; i++) expected += values[i] = random_float(&seed);
 
     bool ok = true;
-    const char *names[] = {"tree", "simd"};
+    const char *names[] = {"tree", "simd_wide"};
     for (int k = 0; k < 2; k++) {
         MTLComputePipelineState *pipeline = compute_pipeline(device, library, names[k]);
         Timing t = time_runs(run_once, &(Work){queue, pipeline, in, out});

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Manual pages and bash completion of the commands, made of what they say of themselves (--help).
+"""Manual pages and bash completion of the commands, generated from their --help.
 
     packaging/manual.py BIN OUT VERSION
 
@@ -11,16 +11,16 @@ import re
 import subprocess
 import sys
 
-SUMMARY = {"ingot": "Metal without a Mac: compile, run and draw with Metal shaders",
-           "mslc": "compiler of the Metal Shading Language",
-           "train_siren": "train a network to be a picture"}
+SUMMARY = {"ingot": "Metal without a Mac: compile and run Metal shaders",
+           "mslc": "compiler for the Metal Shading Language",
+           "train_siren": "fit a neural network to an image"}
 END = """.SH ENVIRONMENT
 .B INGOT_CACHE_DIR
-is the folder of compiled kernels,
+is the directory of the compile cache,
 .B off
-for none. Ingot's guide has a page with all variables.
+disables it. Ingot's guide lists all variables.
 .SH EXIT STATUS
-0 fine, 1 the shader or the input is wrong, 2 the command line is wrong.
+0 success, 1 error in the shader or the input, 2 usage error.
 """
 
 
@@ -37,7 +37,7 @@ def parts(program):
 
     def add(words):
         text = found[words] = help_of(program, *words[1:])
-        if words != (name,) and " PART " not in text.split("\n")[0]:
+        if words != (name,) and " COMMAND ..." not in text.split("\n")[0]:
             return
         for sub in dict.fromkeys(re.findall(rf"^  {' '.join(words)} ([a-z+]+) ", text, re.M)):
             if sub not in ("serve", "precompile"):  # mslc's, for other programs

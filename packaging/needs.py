@@ -25,10 +25,12 @@ LIMITS = {"GLIBCXX": (3, 4, 30), "CXXABI": (1, 3, 13), "GCC": (12, 0)}
 
 
 def elf_files(folder):
+    """Programs and libraries; not objects (ET_REL), which `ingot cargo` links into programs of others."""
     for path in sorted(folder.rglob("*")):
         if path.is_file() and not path.is_symlink():
             with open(path, "rb") as f:
-                if f.read(4) == b"\x7fELF":
+                head = f.read(18)
+                if head[:4] == b"\x7fELF" and head[16] != 1:
                     yield path
 
 
@@ -47,6 +49,18 @@ def loose_run_paths(path):
     text = subprocess.run(["readelf", "-dW", path], capture_output=True, text=True, check=True).stdout
     return [entry for paths in re.findall(r"\((?:RPATH|RUNPATH)\).*?\[(.*)\]", text) for entry in paths.split(":")
             if not entry.startswith(("/", "$ORIGIN"))]
+
+
+def missing_guards(path):
+    """Guards of cmake/harden.cmake that a file of ours lacks. A stack without arrays needs none."""
+    text = subprocess.run(["readelf", "-hldnW", "--dyn-syms", path], capture_output=True, text=True, check=True).stdout
+    wanted = {"position independent": r"Type:\s+DYN", "-z now": r"\bBIND_NOW\b|Flags:.*\bNOW\b", "relro": "GNU_RELRO",
+              "no code on the stack": r"GNU_STACK.* RW\s"}
+    if "X86-64" in text:
+        wanted["shadow stack"] = r"x86 feature:.*SHSTK"
+    if path.stat().st_size > 100_000:
+        wanted["stack protector"] = "__stack_chk_fail"
+    return [guard for guard, pattern in wanted.items() if not re.search(pattern, text)]
 
 
 def check(folder, glibc=(2, 35)):

@@ -8,6 +8,8 @@ The first line of a docstring is the signature with types. The rest of the packa
 annotations and needs no stubs.
 """
 
+import ast
+import builtins
 import importlib.util
 import inspect
 import pathlib
@@ -26,6 +28,7 @@ HEAD = '''# SPDX-License-Identifier: Apache-2.0
 # Made by python/ingot_stubs.py from the module's docstrings: change those instead.
 """Tensors of libingot-tensor for Python."""
 
+import builtins
 import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, TypeAlias, overload
@@ -94,6 +97,25 @@ def python_method(item, name, indent):
     return result + "\n" + (stubs.text(doc, indent + "    ") if doc else "") + f"{indent}    ...\n"
 
 
+def unshadowed(text):
+    """A class's text where bool, int and float in annotations are Python's, also if methods have these names."""
+    (node,) = ast.parse(text).body
+    methods = {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
+    methods |= {target.id for item in node.body if isinstance(item, ast.Assign) for target in item.targets}
+    lines = text.split("\n")
+    places = []
+    for item in ast.walk(node):
+        if isinstance(item, ast.FunctionDef):
+            given = item.args
+            every = given.posonlyargs + given.args + given.kwonlyargs + [a for a in (given.vararg, given.kwarg) if a]
+            for part in [item.returns] + [argument.annotation for argument in every]:
+                places += [(n.lineno - 1, n.col_offset) for n in (ast.walk(part) if part else ())
+                           if isinstance(n, ast.Name) and n.id in methods and hasattr(builtins, n.id)]
+    for line, column in sorted(places, reverse=True):
+        lines[line] = lines[line][:column] + "builtins." + lines[line][column:]
+    return "\n".join(lines)
+
+
 def class_of(kind):
     bases = [base.__name__ for base in kind.__bases__ if base is not object]
     result = f"class {kind.__name__}{'(' + ', '.join(bases) + ')' if bases else ''}:\n"
@@ -131,7 +153,7 @@ def class_of(kind):
                 result += function(item, name, "    ", first)
     if kind is _tensor.Tensor:
         result += "".join(f"    def {name}{rest}\n" for name, rest in SPECIAL.items())
-    return result + "\n"
+    return unshadowed(result) + "\n"
 
 
 def module():

@@ -60,14 +60,20 @@ def split(arguments):
     return [part.strip() for part in re.split(r",(?![^\[(]*[\])])", arguments) if part.strip()]
 
 
+def or_none(argument):
+    """`x: int | None = None`, also where the docstring says `x: int = None`."""
+    return re.sub(r"^(\w+: (?!.*\bNone\b.* = )(?!Any ).*) = None$", r"\1 | None = None", argument)
+
+
 def function(item, name, indent, first=None):
     """A def with the signature of its docstring's first line."""
     head, _, rest = inspect.getdoc(item).partition("\n\n")
     match = re.fullmatch(r"(\w+)\((.*)\) -> (.+)", head, re.S)
     if not match or match.group(1) != name:
         raise SystemExit(f"{item!r}: the docstring begins with no signature: {head!r}")
-    arguments = ([first] if first else []) + split(match.group(2))
-    result = definition(name, arguments, match.group(3), indent) + "\n"
+    arguments = ([first] if first else []) + [or_none(argument) for argument in split(match.group(2))]
+    returns = match.group(3).replace("numpy.ndarray", "numpy.ndarray[Any, numpy.dtype[numpy.uint8]]")
+    result = definition(name, arguments, returns, indent) + "\n"
     return result + text(rest or "No more to say.", indent + "    ") + f"{indent}    ...\n"
 
 

@@ -853,8 +853,8 @@ MTL_API void mtl_device_new_compute_pipeline_state_with_descriptor_async(
 
 MTL_API MTLDevice *mtl_buffer_device(const MTLBuffer *buffer);
 MTL_API size_t mtl_buffer_length(const MTLBuffer *buffer);
-// The memory itself; NULL for private storage. The program orders its accesses against the
-// device's.
+// The memory itself. The program orders its accesses against the device's. Private storage: as on
+// a Mac, NULL from the debug layer, which minds, and from a device with memory of its own.
 MTL_API void *mtl_buffer_contents(const MTLBuffer *buffer);
 // Managed storage: says that the CPU wrote the range. Storage is one here: only checked.
 MTL_API void mtl_buffer_did_modify_range(MTLBuffer *buffer, MTLRange range);

@@ -57,7 +57,8 @@ MTL_API void ca_metal_layer_set_drawable_size(CAMetalLayer *layer, CGSize size);
 MTL_API size_t ca_metal_layer_maximum_drawable_count(const CAMetalLayer *layer);
 MTL_API void ca_metal_layer_set_maximum_drawable_count(CAMetalLayer *layer, size_t count); // 2, 3
 MTL_API bool ca_metal_layer_allows_next_drawable_timeout(const CAMetalLayer *layer);
-MTL_API void ca_metal_layer_set_allows_next_drawable_timeout(CAMetalLayer *layer, bool allows);
+MTL_API void ca_metal_layer_set_allows_next_drawable_timeout(CAMetalLayer *layer,
+                                                             bool allows_next_drawable_timeout);
 // A drawable with one reference for the caller. Waits while maximum_drawable_count of them exist: a
 // second, then NULL (or for ever, without the timeout). NULL too without a device or a size.
 MTL_API MTLDrawable *ca_metal_layer_next_drawable(CAMetalLayer *layer);

@@ -477,8 +477,8 @@ MTL_API MTLResourceID mtl_texture_view_pool_copy_resource_views(MTLTextureViewPo
 
 // ---- MTLSamplerState ----
 
-MTL_API MTLDevice *mtl_sampler_state_device(const MTLSamplerState *sampler);
-MTL_API const char *mtl_sampler_state_label(const MTLSamplerState *sampler);
+MTL_API MTLDevice *mtl_sampler_state_device(const MTLSamplerState *state);
+MTL_API const char *mtl_sampler_state_label(const MTLSamplerState *state);
 // Needs support_argument_buffers.
 MTL_API MTLResourceID mtl_sampler_state_gpu_resource_id(const MTLSamplerState *sampler);
 

@@ -20,8 +20,12 @@ from ._tensor import (  # noqa: F401
     ArgumentError, CompileError, Device, DeviceError, DType, DTypeError, Error, ExecutionError,
     FileError, GradientError, GroupError, IndexOutOfRange, NotFiniteError, OutOfMemory, Pool, ShapeError,
     Tensor, bfloat16, bool_, float16, float32, int8, int16, int32, int64, uint8)
-from . import _methods
-from ._methods import *  # noqa: F401,F403
+from . import _device, _files, _functions, _gradients, _kernel, _methods  # noqa: F401
+from ._device import *  # noqa: F401,F403
+from ._files import *  # noqa: F401,F403
+from ._functions import *  # noqa: F401,F403
+from ._gradients import *  # noqa: F401,F403
+from ._kernel import *  # noqa: F401,F403
 
 from ._complex import *  # noqa: F401,F403
 from . import (  # noqa: E402,F401
@@ -40,6 +44,6 @@ pi = 3.141592653589793
 __all__ = sorted({name for name in vars(_tensor) if not name.startswith("_")}
                  - {"Optimizer", "MetalBackend", "MetalOps", "MetalBuffer", "MetalPipeline",
                     "UserKernel"}
-                 | set(_methods.__all__) | set(_complex.__all__)
+                 | {name for part in (_complex, _device, _files, _functions, _gradients, _kernel) for name in part.__all__}
                  | {"backend", "cuda", "data", "distributed", "fft", "fused", "linalg", "nn", "optim", "utils", "e", "inf",
                     "nan", "newaxis", "pi"})

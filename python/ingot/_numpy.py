@@ -13,7 +13,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from . import _methods, _tensor, linalg
+from . import _functions, _tensor, linalg
 from ._tensor import Tensor
 
 # ---- Universal functions ----
@@ -152,7 +152,7 @@ def _where(condition: Any, x: Any, y: Any) -> Tensor:
 
 def _concatenate(arrays: Any, axis: int | None = 0, out: Any = None) -> Any:
     if axis is None:
-        arrays, axis = [_methods.ravel(a) for a in arrays], 0
+        arrays, axis = [_functions.ravel(a) for a in arrays], 0
     return _deliver(_tensor.concat(list(arrays), axis=axis), out)
 
 
@@ -169,42 +169,42 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "std": _spread("std"), "var": _spread("var"),
     "cumsum": _scan("cumsum"), "cumprod": _scan("cumprod"),
     "sort": lambda a, axis=-1: _tensor.sort(*((a, axis) if axis is not None else
-                                              (_methods.ravel(a), 0)))[0],
+                                              (_functions.ravel(a), 0)))[0],
     "argsort": lambda a, axis=-1: _tensor.argsort(*((a, axis) if axis is not None else
-                                                    (_methods.ravel(a), 0))),
-    "median": _extreme("_median"), "repeat": _methods.repeat,
+                                                    (_functions.ravel(a), 0))),
+    "median": _extreme("_median"), "repeat": _functions.repeat,
     "quantile": lambda a, q, axis=None, out=None, *, method="linear", keepdims=False: _deliver(
-        _methods.quantile(a, q, axis, keepdims, method), out),
+        _functions.quantile(a, q, axis, keepdims, method), out),
     "percentile": lambda a, q, axis=None, out=None, *, method="linear", keepdims=False: _deliver(
-        _methods.quantile(a, _percent(q), axis, keepdims, method), out),
-    "unique": lambda ar, *, return_inverse=False, return_counts=False: _methods.unique(
+        _functions.quantile(a, _percent(q), axis, keepdims, method), out),
+    "unique": lambda ar, *, return_inverse=False, return_counts=False: _functions.unique(
         ar, return_inverse, return_counts),
-    "dot": _dot, "outer": lambda a, b: _methods.outer(a, b),
-    "einsum": lambda subscripts, *operands: _methods.einsum(subscripts, *operands),
+    "dot": _dot, "outer": lambda a, b: _functions.outer(a, b),
+    "einsum": lambda subscripts, *operands: _functions.einsum(subscripts, *operands),
     "round": _round, "round_": _round, "around": _round, "where": _where,
     "clip": _clip, "concatenate": _concatenate,
     "stack": lambda arrays, axis=0, out=None: _deliver(_tensor.stack(list(arrays), axis=axis), out),
     "reshape": lambda a, newshape: _tensor.reshape(a, newshape),
-    "ravel": lambda a: _methods.ravel(a),
+    "ravel": lambda a: _functions.ravel(a),
     "transpose": lambda a, axes=None: a.T if axes is None else _tensor.permute(a, axes),
     "swapaxes": lambda a, axis1, axis2: _tensor.swapaxes(a, axis1, axis2),
     "squeeze": lambda a, axis=None: _tensor.squeeze(a, axis),
     "expand_dims": lambda a, axis: _tensor.expand_dims(a, axis),
-    "moveaxis": lambda a, source, destination: _methods.movedim(a, source, destination),
+    "moveaxis": lambda a, source, destination: _functions.movedim(a, source, destination),
     "broadcast_to": lambda array, shape: _tensor.broadcast_to(array, shape),
     "flip": lambda m, axis: _tensor.flip(m, axis),
     "roll": lambda a, shift, axis: _tensor.roll(a, shift, axis),
     "tile": lambda A, reps: _tensor.tile(A, reps),
     "tril": lambda m, k=0: _tensor.tril(m, k), "triu": lambda m, k=0: _tensor.triu(m, k),
     "diagonal": lambda a, offset=0, axis1=0, axis2=1: _tensor.diagonal(a, offset, axis1, axis2),
-    "take": lambda a, indices, axis=None: _methods.take(a, indices, axis),
-    "take_along_axis": lambda arr, indices, axis: _methods.take_along_axis(arr, indices, axis),
-    "nonzero": lambda a: _methods.nonzero(a),
-    "isclose": lambda a, b, rtol=1e-5, atol=1e-8, equal_nan=False: _methods.isclose(
+    "take": lambda a, indices, axis=None: _functions.take(a, indices, axis),
+    "take_along_axis": lambda arr, indices, axis: _functions.take_along_axis(arr, indices, axis),
+    "nonzero": lambda a: _functions.nonzero(a),
+    "isclose": lambda a, b, rtol=1e-5, atol=1e-8, equal_nan=False: _functions.isclose(
         a, b, rtol, atol, equal_nan),
-    "allclose": lambda a, b, rtol=1e-5, atol=1e-8, equal_nan=False: _methods.allclose(
+    "allclose": lambda a, b, rtol=1e-5, atol=1e-8, equal_nan=False: _functions.allclose(
         a, b, rtol, atol, equal_nan),
-    "array_equal": lambda a1, a2: _methods.array_equal(a1, a2),
+    "array_equal": lambda a1, a2: _functions.array_equal(a1, a2),
     "zeros_like": _like("zeros_like"), "ones_like": _like("ones_like"),
     "full_like": _like("full_like"), "empty_like": _like("zeros_like"),
     **{f"linalg.{name}": getattr(linalg, name) for name in

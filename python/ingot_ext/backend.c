@@ -340,7 +340,8 @@ static PyObject *buffer_length(PyObject *o, void *closure) {
 }
 static int buffer_get(PyObject *o, Py_buffer *view, int flags) {
     MTLBuffer *buffer = ((Native *)o)->native;
-    void *contents = mtl_buffer_contents(buffer);
+    bool is_private = mtl_buffer_storage_mode(buffer) == MTLStorageModePrivate;
+    void *contents = is_private ? NULL : mtl_buffer_contents(buffer);
     view->obj = NULL;
     if (contents)
         return PyBuffer_FillInfo(view, o, contents, (Py_ssize_t)mtl_buffer_length(buffer), 0,

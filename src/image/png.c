@@ -3,6 +3,7 @@
 // here stand the limits, the order of its conversions and alpha. Its errors come back by longjmp:
 // whatever must survive that lives in the Reader, outside the frame of setjmp.
 #include "image/image_int.h"
+#include "base/array.h"
 #include <png.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -137,13 +138,7 @@ typedef struct Writer {
 
 static void write_bytes(png_structp png, png_bytep from, size_t n) {
     Writer *w = png_get_io_ptr(png);
-    if (n > w->capacity - w->n) {
-        size_t more = (w->capacity + n) * 2;
-        unsigned char *data = realloc(w->data, more);
-        if (!data) png_error(png, "out of memory");
-        w->data = data;
-        w->capacity = more;
-    }
+    if (!array_reserve(&w->data, &w->capacity, w->n + n)) png_error(png, "out of memory");
     memcpy(w->data + w->n, from, n);
     w->n += n;
 }

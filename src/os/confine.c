@@ -59,6 +59,7 @@ static void allow(int rules, const Ruleset *set, const char *path, uint64_t righ
 static bool restrict_files(const OsConfine *how) {
     int version = (int)syscall(SYS_RULESET, NULL, 0, ASK_VERSION);
     if (version < 1) return false;
+    if (how->landlock && how->landlock < version) version = how->landlock;
     // Each version knows more rights; one that is not known makes the set invalid.
     Ruleset set = {.files = version >= 5   ? (1u << 16) - 1
                             : version >= 3 ? (1u << 15) - 1
@@ -92,7 +93,7 @@ static bool restrict_files(const OsConfine *how) {
 static const uint16_t allowed[] = {
     // what is open already, and memory
     SYS_read, SYS_write, SYS_readv, SYS_writev, SYS_pread64, SYS_pwrite64, SYS_close, SYS_lseek,
-    SYS_fstat, SYS_ftruncate, SYS_fallocate, SYS_fsync, SYS_fdatasync, SYS_fcntl, SYS_flock,
+    SYS_fstat, SYS_ftruncate, SYS_fallocate, SYS_fsync, SYS_fdatasync, SYS_flock,
     SYS_dup, SYS_dup3, SYS_pipe2, SYS_ppoll, SYS_pselect6, SYS_sendto, SYS_recvfrom,
     SYS_close_range, SYS_fadvise64, SYS_munmap, SYS_mremap, SYS_madvise, SYS_brk, SYS_msync,
     SYS_mincore, SYS_memfd_create, SYS_membarrier,
@@ -102,8 +103,8 @@ static const uint16_t allowed[] = {
     SYS_fchmod, SYS_umask, SYS_statfs, SYS_fstatfs,
     // threads, children, signals, time
     SYS_futex, SYS_set_robust_list, SYS_get_robust_list, SYS_rseq, SYS_set_tid_address, SYS_exit,
-    SYS_exit_group, SYS_wait4, SYS_waitid, SYS_kill, SYS_tgkill, SYS_tkill, SYS_rt_sigaction,
-    SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_rt_sigsuspend, SYS_rt_sigtimedwait, SYS_sigaltstack,
+    SYS_exit_group, SYS_wait4, SYS_waitid, SYS_rt_sigaction, SYS_rt_sigprocmask,
+    SYS_rt_sigreturn, SYS_rt_sigsuspend, SYS_rt_sigtimedwait, SYS_sigaltstack,
     SYS_restart_syscall, SYS_sched_yield, SYS_sched_getaffinity, SYS_getpid, SYS_gettid,
     SYS_getppid, SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid, SYS_getpgid, SYS_getsid,
     SYS_getrlimit, SYS_setrlimit, SYS_getrusage, SYS_times, SYS_uname, SYS_sysinfo, SYS_getcpu,
@@ -131,13 +132,15 @@ typedef struct Filter {
     unsigned short n;
 } Filter;
 
-static void add(Filter *f, uint16_t code, uint32_t k, unsigned yes, unsigned no) {
+static void add_instruction(Filter *f, uint16_t code, uint32_t k, unsigned yes, unsigned no) {
     f->code[f->n++] = (struct sock_filter){code, (uint8_t)yes, (uint8_t)no, k};
 }
 
-static void add_load(Filter *f, uint32_t at) { add(f, BPF_LD | BPF_W | BPF_ABS, at, 0, 0); }
+static void add_load(Filter *f, uint32_t at) {
+    add_instruction(f, BPF_LD | BPF_W | BPF_ABS, at, 0, 0);
+}
 
-static void add_return(Filter *f, uint32_t how) { add(f, BPF_RET | BPF_K, how, 0, 0); }
+static void add_return(Filter *f, uint32_t how) { add_instruction(f, BPF_RET | BPF_K, how, 0, 0); }
 
 static void add_refusal(Filter *f, int error) {
     add_return(f, SECCOMP_RET_ERRNO | (uint32_t)error);
@@ -145,18 +148,29 @@ static void add_refusal(Filter *f, int error) {
 
 // The call is allowed if its argument has none of the bits.
 static void add_without(Filter *f, uint32_t call, unsigned argument, uint32_t bits) {
-    add(f, BPF_JMP | BPF_JEQ | BPF_K, call, 0, 4);
+    add_instruction(f, BPF_JMP | BPF_JEQ | BPF_K, call, 0, 4);
     add_load(f, AT_ARGUMENTS + argument * 8);
-    add(f, BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1);
+    add_instruction(f, BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1);
     add_refusal(f, EPERM);
     add_return(f, SECCOMP_RET_ALLOW);
 }
 
+// The call is allowed unless its argument has one of these values.
+static void add_but(Filter *f, uint32_t call, unsigned argument, const uint32_t *values,
+                    unsigned n) {
+    add_instruction(f, BPF_JMP | BPF_JEQ | BPF_K, call, 0, n + 3);
+    add_load(f, AT_ARGUMENTS + argument * 8);
+    for (unsigned i = 0; i < n; i++)
+        add_instruction(f, BPF_JMP | BPF_JEQ | BPF_K, values[i], n - i, 0);
+    add_return(f, SECCOMP_RET_ALLOW);
+    add_refusal(f, EPERM);
+}
+
 // The call is allowed if its argument has this value.
 static void add_with(Filter *f, uint32_t call, unsigned argument, uint32_t value) {
-    add(f, BPF_JMP | BPF_JEQ | BPF_K, call, 0, 4);
+    add_instruction(f, BPF_JMP | BPF_JEQ | BPF_K, call, 0, 4);
     add_load(f, AT_ARGUMENTS + argument * 8);
-    add(f, BPF_JMP | BPF_JEQ | BPF_K, value, 1, 0);
+    add_instruction(f, BPF_JMP | BPF_JEQ | BPF_K, value, 1, 0);
     add_refusal(f, EPERM);
     add_return(f, SECCOMP_RET_ALLOW);
 }
@@ -164,20 +178,23 @@ static void add_with(Filter *f, uint32_t call, unsigned argument, uint32_t value
 static bool restrict_calls(void) {
     Filter f = {.n = 0};
     add_load(&f, AT_ARCHITECTURE);
-    add(&f, BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0);
+    add_instruction(&f, BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0);
     add_return(&f, SECCOMP_RET_KILL_PROCESS);
     add_load(&f, AT_CALL);
     for (size_t i = 0; i < COUNT(allowed); i++) {
-        add(&f, BPF_JMP | BPF_JEQ | BPF_K, allowed[i], 0, 1);
+        add_instruction(&f, BPF_JMP | BPF_JEQ | BPF_K, allowed[i], 0, 1);
         add_return(&f, SECCOMP_RET_ALLOW);
     }
     add_without(&f, SYS_clone, 0, NAMESPACES);
     add_without(&f, SYS_mmap, 2, PROT_EXEC);
     add_without(&f, SYS_mprotect, 2, PROT_EXEC);
+    // No signals to others, in any way: only the newest Landlock says so too.
+    add_with(&f, SYS_tgkill, 0, (uint32_t)getpid());
+    add_but(&f, SYS_fcntl, 1, (const uint32_t[]){F_SETOWN, F_SETOWN_EX, F_SETSIG}, 3);
     add_with(&f, SYS_prlimit64, 0, 0);
     add_with(&f, SYS_prctl, 0, PR_SET_NAME);
     add_with(&f, SYS_ioctl, 1, 0x5401); // is it a terminal?
-    add(&f, BPF_JMP | BPF_JGE | BPF_K, FIRST_NEW_CALL, 0, 1);
+    add_instruction(&f, BPF_JMP | BPF_JGE | BPF_K, FIRST_NEW_CALL, 0, 1);
     add_refusal(&f, ENOSYS);
     add_refusal(&f, EPERM);
     struct sock_fprog program = {f.n, f.code};

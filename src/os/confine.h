@@ -14,8 +14,10 @@ typedef struct OsConfine {
     size_t n_read;
     const char *const *write; // folders: files in them are also made, written and removed
     size_t n_write;
-    // seccomp: no sockets, no programs, no new code in memory, no other processes' memory; of the
-    // system's calls only those that computing, files, threads and forks need.
+    int landlock; // at most this version, as older systems have it; 0: the newest there is
+    // seccomp: no sockets, no signals to others, no programs, no new code in memory, no other
+    // processes' memory; of the system's calls only those that computing, files, threads and forks
+    // need. Forked children cannot even send themselves one.
     bool calls;
 } OsConfine;
 

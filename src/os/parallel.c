@@ -11,7 +11,7 @@ typedef struct Pieces {
     void *context;
 } Pieces;
 
-static void take(OsJob *job) {
+static void run_items(OsJob *job) {
     Pieces *p = (Pieces *)(void *)job;
     size_t i;
     while ((i = atomic_fetch_add_explicit(&p->next, 1, memory_order_relaxed)) < p->n)
@@ -24,10 +24,12 @@ void os_parallel(size_t n, void (*run)(void *context, size_t i), void *context) 
         for (size_t i = 0; i < n; i++) run(context, i);
         return;
     }
-    Pieces p = {
-        .job = {.help = take, .max_helpers = threads - 1}, .n = n, .run = run, .context = context};
+    Pieces p = {.job = {.help = run_items, .max_helpers = threads - 1},
+                .n = n,
+                .run = run,
+                .context = context};
     if (p.job.max_helpers > n - 1) p.job.max_helpers = (unsigned)(n - 1);
     os_pool_open_job(&p.job);
-    take(&p.job);
+    run_items(&p.job);
     os_pool_close_job(&p.job);
 }

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// pool.c: the worker threads. They take two kinds of work: jobs, dispatches that somebody has begun
-// and several may share (first, because somebody waits for them), and tasks, command queues with
+// pool.c: the worker threads. They take two kinds of work: jobs, dispatches that a thread has begun
+// and several may share (first, because a thread waits for them), and tasks, command queues with
 // something to run.
 //
-// Latency rules the design, with two cores and with a hundred. A worker that runs dry spins a
-// little before it sleeps, and whoever brings work makes a system call only when too few spin. All
-// that spin look out for jobs; only one of them, the watcher, looks out for tasks: a task needs one
-// worker, and often none, as the thread that waits for its result takes it back. Places of jobs and
-// tasks are claimed in a counter before the lock is taken, so that no more threads meet at the lock
-// than there is work. Whoever takes something calls for others if more is left than will be found.
+// The design minimises latency, with two cores and with a hundred. An idle worker spins briefly
+// before it sleeps, and a producer makes a system call only if too few spin. All spinning workers
+// poll for jobs; only one of them, the watcher, polls for tasks: a task needs one worker, and often
+// none, as the thread that waits for its result takes it back. Places in jobs and tasks are claimed
+// in an atomic counter before the lock is taken, so that no more threads contend for the lock than
+// there is work. A worker that takes something wakes others if more is left than spinning ones will
+// find.
 //
-// `signal` counts the calls; a worker sleeps on the value it saw before it last looked for work, so
-// that no call is missed. For a task nobody is called while one spins: who has spun looks for tasks
-// once more before it sleeps.
+// `signal` counts the wake-ups; a worker sleeps (futex) on the value it saw before it last looked
+// for work, so that no wake-up is lost. For a task nobody is woken while a worker spins: after
+// spinning it looks for tasks once more before it sleeps.
 //
-// Each worker has a number, by which those that share a job know where to begin; where a job has
-// fewer places than there are workers, those with small numbers come first. So it is mostly the
-// same core that has the same part of the data.
+// Each worker has a number, by which those that share a job know where to begin; a job with fewer
+// places than workers prefers small numbers. So the same core mostly works on the same part of the
+// data (cache affinity).
 //
-// A thread that waits for a task which a worker has begun takes a place in the task's jobs: it is
-// on a core already. The worker that would be woken instead is mostly put behind one of the two
-// that compute, and one core idles as soon as the waiting thread sleeps.
+// A thread that waits for a task which a worker has begun takes a place in the task's jobs, since
+// it is on a core already. A worker woken instead would mostly be scheduled behind one of the two
+// that compute, and a core would idle as soon as the waiting thread sleeps.
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>

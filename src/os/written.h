@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// written.h: whether memory was written, asked of the system instead of the bytes: pages are
-// protected, and the kernel notes by itself which of them lose their protection to a write
-// (userfaultfd's asynchronous write protection and PAGEMAP_SCAN, Linux 6.7).
+// written.h: dirty-page tracking: whether memory was written, by write protection instead of
+// comparing bytes: the kernel notes which pages lose their protection to a write (userfaultfd's
+// asynchronous write protection and PAGEMAP_SCAN, Linux 6.7).
 #ifndef INGOT_OS_WRITTEN_H
 #define INGOT_OS_WRITTEN_H
 #include <stdbool.h>

@@ -10,7 +10,7 @@
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char *middle;
 
-static void make(void) {
+static void map_zeros(void) {
     // Asked for where no process has its libraries: another process may want them at this address.
     char *p = mmap((void *)((uintptr_t)3 << 44), 2 * HALF, PROT_READ,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -26,7 +26,7 @@ bool os_zeros_at(void *address) {
 }
 
 void *os_zeros(void) {
-    pthread_once(&once, make);
+    pthread_once(&once, map_zeros);
     return middle;
 }
 

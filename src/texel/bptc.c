@@ -16,7 +16,7 @@ static unsigned weight(unsigned n_bits, unsigned index) {
     return n_bits == 2 ? weights_2[index] : n_bits == 3 ? weights_3[index] : weights_4[index];
 }
 
-static unsigned take(const TexelReader *b, unsigned *at, unsigned n) {
+static unsigned read_bits(const TexelReader *b, unsigned *at, unsigned n) {
     unsigned v = texel_bits_at(b, *at, n);
     *at += n;
     return v;
@@ -52,10 +52,10 @@ static void bc7_endpoints(const TexelReader *b, unsigned *at, const Bc7Mode *m, 
     unsigned n = m->n_subsets * 2u, p[6] = {0}, raw[6][4];
     for (unsigned c = 0; c < 4; c++)
         for (unsigned i = 0; i < n; i++)
-            raw[i][c] = take(b, at, c < 3 ? m->color_bits : m->alpha_bits);
+            raw[i][c] = read_bits(b, at, c < 3 ? m->color_bits : m->alpha_bits);
     bool has_p = m->endpoint_p_bits || m->shared_p_bits;
-    for (unsigned i = 0; i < n && m->endpoint_p_bits; i++) p[i] = take(b, at, 1);
-    for (unsigned i = 0; i < n && m->shared_p_bits; i += 2) p[i] = p[i + 1] = take(b, at, 1);
+    for (unsigned i = 0; i < n && m->endpoint_p_bits; i++) p[i] = read_bits(b, at, 1);
+    for (unsigned i = 0; i < n && m->shared_p_bits; i += 2) p[i] = p[i + 1] = read_bits(b, at, 1);
     for (unsigned i = 0; i < n; i++)
         for (unsigned c = 0; c < 4; c++) {
             unsigned bits = c < 3 ? m->color_bits : m->alpha_bits, v = raw[i][c];
@@ -76,7 +76,7 @@ static void bc7_indices(const TexelReader *b, unsigned *at, const Bc7Mode *m, un
                         unsigned partition, uint8_t indices[16]) {
     for (unsigned t = 0; t < 16; t++)
         indices[t] =
-            (uint8_t)take(b, at, n_bits - (n_bits && is_anchor(m->n_subsets, partition, t)));
+            (uint8_t)read_bits(b, at, n_bits - (n_bits && is_anchor(m->n_subsets, partition, t)));
 }
 
 static void bc7_texels(const uint8_t *block, uint8_t texels[16][4]) {
@@ -88,9 +88,9 @@ static void bc7_texels(const uint8_t *block, uint8_t texels[16][4]) {
         return;
     }
     const Bc7Mode *m = &bc7_modes[mode];
-    unsigned at = mode + 1, partition = take(&b, &at, m->partition_bits);
-    unsigned rotation = take(&b, &at, m->rotation_bits);
-    bool selection = take(&b, &at, m->selection_bits);
+    unsigned at = mode + 1, partition = read_bits(&b, &at, m->partition_bits);
+    unsigned rotation = read_bits(&b, &at, m->rotation_bits);
+    bool selection = read_bits(&b, &at, m->selection_bits);
     uint8_t e[6][4], first[16], second[16];
     bc7_endpoints(&b, &at, m, e);
     bc7_indices(&b, &at, m, m->index_bits, partition, first);
@@ -236,7 +236,7 @@ static void bc6h_values(const TexelReader *b, unsigned *at, const Bc6hMode *m, b
     for (const Field *f = m->fields; f->value != END; f++) {
         int step = f->from <= f->to ? 1 : -1;
         for (int bit = f->from;; bit += step) {
-            e[f->value] |= (int)take(b, at, 1) << bit;
+            e[f->value] |= (int)read_bits(b, at, 1) << bit;
             if (bit == f->to) break;
         }
     }
@@ -268,10 +268,10 @@ void texel_decode_bc6h(const uint8_t *block, bool is_signed, float *rgba) {
     unsigned at = number < 2 ? 2 : 5;
     int e[12];
     bc6h_values(&b, &at, m, is_signed, e);
-    unsigned partition = m->n_subsets == 2 ? take(&b, &at, 5) : 0;
+    unsigned partition = m->n_subsets == 2 ? read_bits(&b, &at, 5) : 0;
     unsigned n_bits = m->n_subsets == 2 ? 3 : 4;
     for (unsigned t = 0; t < 16; t++) {
-        unsigned index = take(&b, &at, n_bits - is_anchor(m->n_subsets, partition, t));
+        unsigned index = read_bits(&b, &at, n_bits - is_anchor(m->n_subsets, partition, t));
         int w = (int)weight(n_bits, index);
         const int *ends = e + subset_of(m->n_subsets, partition, t) * 6;
         for (unsigned c = 0; c < 3; c++) {

@@ -37,7 +37,7 @@ static unsigned index_of(uint64_t v, unsigned t) {
     return (unsigned)(v >> t & 1) | (unsigned)(v >> (t + 16) & 1) << 1;
 }
 
-static void put(uint8_t *texel, Rgb base, int add) {
+static void store_texel(uint8_t *texel, Rgb base, int add) {
     for (int i = 0; i < 3; i++) texel[i] = (uint8_t)clamp(base.c[i] + add);
     texel[3] = 255;
 }
@@ -53,7 +53,7 @@ static void halves(uint64_t v, Rgb a, Rgb b, bool opaque, uint8_t texels[16][4])
         const int16_t *m = modifiers[field(v, second ? 34 : 37, 3)];
         int add = m[index & 1];
         if (!opaque && !(index & 1)) add = 0;
-        put(texels[at], second ? b : a, index & 2 ? -add : add);
+        store_texel(texels[at], second ? b : a, index & 2 ? -add : add);
         if (!opaque && index == 2) transparent(texels[at]);
     }
 }
@@ -62,7 +62,7 @@ static void palette(uint64_t v, Rgb colors[4], const int add[4], bool opaque,
                     uint8_t texels[16][4]) {
     for (unsigned t = 0; t < 16; t++) {
         unsigned index = index_of(v, t);
-        put(texels[place(t)], colors[index], add[index]);
+        store_texel(texels[place(t)], colors[index], add[index]);
         if (!opaque && index == 2) transparent(texels[place(t)]);
     }
 }

@@ -220,4 +220,14 @@ static inline void assert_fails_with(MTLCommandBuffer *commands, const char *rul
     assert_string_equal(mtl_error_rule(mtl_command_buffer_error(commands)), rule);
     mtl_release(commands);
 }
+
+// How a command buffer that was committed ended: 0, or the error's code.
+static inline long outcome(MTLCommandBuffer *commands) {
+    mtl_command_buffer_wait_until_completed(commands);
+    long code = mtl_command_buffer_status(commands) == MTLCommandBufferStatusCompleted
+                    ? 0
+                    : mtl_error_code(mtl_command_buffer_error(commands));
+    mtl_release(commands);
+    return code;
+}
 #endif

@@ -174,8 +174,11 @@ static void entries_of_strangers(void **state) {
     assert_null(cache_find_kernel(&key));
     assert_int_equal(testing_count(folder, "kernels"), 0);
     cache_store_kernel(&key, code);
-    assert_int_equal(chmod(folder, 0777), 0);
-    assert_null(cache_find_kernel(&key));
+    static const mode_t open_to_others[] = {0777, 0770, 0720};
+    for (size_t i = 0; i < sizeof open_to_others / sizeof *open_to_others; i++) {
+        assert_int_equal(chmod(folder, open_to_others[i]), 0);
+        assert_null(cache_find_kernel(&key));
+    }
     assert_int_equal(chmod(folder, 0700), 0);
     found = cache_find_kernel(&key);
     assert_non_null(found);

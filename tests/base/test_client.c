@@ -180,8 +180,8 @@ static void kernels(void **state) {
     Metallib *m = library("ok, kernels", NULL);
     assert_non_null(m);
     RtCompileError e = {0};
-    RtKernelRequest q = {
-        .library = m, .function = "first", .shape = {16, 2, 1}, .cached_only = true};
+    RtKernelQuery q = {
+        .libraries = &m, .code = {.function = "first", .shape = {16, 2, 1}}, .cached_only = true};
     assert_null(rt_compile_kernel(&q, &e));
     assert_int_equal(e.status, RT_COMPILE_NOT_FOUND);
     rt_compile_error_clear(&e);
@@ -199,23 +199,27 @@ static void kernels(void **state) {
     }
     assert_int_equal(n_compilations(), 3);
     assert_int_equal(testing_count(folder, "kernels"), 1);
-    q.function = "second";
+    q.code.function = "second";
     assert_null(rt_compile_kernel(&q, &e));
     assert_int_equal(e.status, RT_COMPILE_FAILED);
     assert_string_equal(e.log, "this kernel is beyond the fake compiler");
     rt_compile_error_clear(&e);
-    q.function = "third";
+    q.code.function = "third";
     assert_null(rt_compile_kernel(&q, &e));
     assert_int_equal(e.status, RT_COMPILE_NOT_FOUND);
     rt_compile_error_clear(&e);
     metallib_release(m);
     m = library("ok, bad code", NULL);
-    q.library = m;
-    q.function = "first";
+    q.code.function = "first";
     assert_null(rt_compile_kernel(&q, &e));
     assert_int_equal(e.status, RT_COMPILE_CRASHED);
     rt_compile_error_clear(&e);
     metallib_release(m);
+}
+
+static Blob *first_of(Metallib *const *library) {
+    return rt_compile_kernel(&(RtKernelQuery){.libraries = library, .code = {.function = "first"}},
+                             NULL);
 }
 
 static void *ask_in_background(void *request) {
@@ -228,17 +232,18 @@ static void *ask_in_background(void *request) {
 static void background_gives_way(void **state) {
     (void)state;
     Metallib *slow = library("ok, gated", NULL), *m = library("ok, at once", NULL);
-    RtKernelRequest asked[3];
+    RtKernelQuery asked[3];
     pthread_t threads[3];
     for (unsigned i = 0; i < 3; i++) {
-        asked[i] = (RtKernelRequest){
-            .library = slow, .function = "first", .shape = {i + 1, 1, 1}, .background = true};
+        asked[i] = (RtKernelQuery){.libraries = &slow,
+                                   .code = {.function = "first", .shape = {i + 1, 1, 1}},
+                                   .background = true};
         assert_int_equal(pthread_create(&threads[i], NULL, ask_in_background, &asked[i]), 0);
     }
     while (n_compilations() < 3) usleep(1000); // the libraries, and one of them
     usleep(50000);                             // had others a way to begin, they would
     assert_int_equal(n_compilations(), 3);
-    Blob *b = rt_compile_kernel(&(RtKernelRequest){.library = m, .function = "first"}, NULL);
+    Blob *b = first_of(&m);
     assert_non_null(b);
     blob_release(b);
     assert_int_equal(n_compilations(), 4);
@@ -264,7 +269,7 @@ static void dropped_library_is_sent_again(void **state) {
         snprintf(text, sizeof text, "ok, number %d", i);
         metallib_release(library(text, NULL));
     }
-    Blob *b = rt_compile_kernel(&(RtKernelRequest){.library = first, .function = "first"}, NULL);
+    Blob *b = first_of(&first);
     assert_non_null(b);
     assert_memory_equal(b->data, "ok, number 0|", 13);
     blob_release(b);
@@ -300,7 +305,7 @@ static void *compile_own(void *p) {
         snprintf(text, sizeof text, "ok, thread %d text %d", (int)(intptr_t)p, i % 10);
         Metallib *m = library(text, NULL);
         if (!m || memcmp(m->bitcode, text, strlen(text))) return "wrong";
-        Blob *b = rt_compile_kernel(&(RtKernelRequest){.library = m, .function = "first"}, NULL);
+        Blob *b = first_of(&m);
         if (!b || memcmp(b->data, text, strlen(text))) return "wrong kernel";
         blob_release(b);
         metallib_release(m);

@@ -99,9 +99,9 @@ static void mistakes(void **state) {
     static const struct {
         const char *arguments[4], *message;
     } cases[] = {
-        {{"--what"}, "tool: what is '--what'? (`tool --help` lists the options)\n"},
-        {{"a", "b"}, "tool: what is 'b'? (`tool --help` lists the options)\n"},
-        {{"-qx"}, "tool: what is '-qx'? (`tool --help` lists the options)\n"},
+        {{"--what"}, "tool: unknown option '--what' (`tool --help` lists the options)\n"},
+        {{"a", "b"}, "tool: unexpected argument 'b' (`tool --help` lists the options)\n"},
+        {{"-qx"}, "tool: unknown option '-qx' (`tool --help` lists the options)\n"},
         {{"-s"}, "tool: a value is missing after --steps\n"},
         {{"-s", "0"}, "tool: --steps must be 1 to 100, not 0\n"},
         {{"-s", "101"}, "tool: --steps must be 1 to 100, not 101\n"},

@@ -3,7 +3,7 @@
 // (nvptx/device/notes.c, here on the host), read as the device does.
 #define INGOT_WARP "compiler/warp.h"
 #include "compiler/codegen/nvptx/library/notes.c"
-#include "devices/cuda/surroundings.c"
+#include "devices/cuda/instrumentation.c"
 #include "unit.h"
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 // test_order.c: which commands wait for which: against every pair of a sequence, and in graphs, of
 // which the driver that is none runs what may be run in the most unexpected order.
 #include "rig.h"
-#include "devices/cuda/order.h"
+#include "devices/cuda/dependencies.h"
 
 // ---- The order alone ----
 
@@ -26,7 +26,7 @@ static bool conflict(const Step *a, const Step *b) {
 }
 
 // reach[a][b]: b waits for a, over any number of others; without the edge `left_out`.
-static void close(const CudaOrder *o, size_t left_out, bool reach[MAX][MAX]) {
+static void close(const CudaDependencies *o, size_t left_out, bool reach[MAX][MAX]) {
     memset(reach, 0, MAX * sizeof *reach);
     for (size_t e = 0; e < o->n_edges; e++)
         if (e != left_out) reach[o->edges[e].from][o->edges[e].to] = true;
@@ -41,15 +41,15 @@ static void as_every_pair_says(void **state) {
     for (int round = 0; round < ROUNDS; round++) {
         Step steps[MAX];
         size_t n = 1 + next_random(&seed) % MAX;
-        CudaOrder o;
-        assert_true(cuda_order_begin(&o, n));
+        CudaDependencies o;
+        assert_true(cuda_dependencies_begin(&o, n));
         for (size_t i = 0; i < n; i++) {
             Step *s = &steps[i];
             s->n = next_random(&seed) % 16 ? (int)(next_random(&seed) % 5) : -1;
             for (int k = 0; k < s->n; k++)
                 s->touches[k] = (CudaTouch){1 + next_random(&seed) % PLACES * 4096,
                                             next_random(&seed) % 3 == 0};
-            cuda_order_add(&o, s->touches, s->n);
+            cuda_dependencies_add(&o, s->touches, s->n);
         }
         assert_false(o.failed);
         bool waits[MAX][MAX], must[MAX][MAX] = {{0}};
@@ -70,7 +70,7 @@ static void as_every_pair_says(void **state) {
                 fail_msg("round %d: %u -> %u is known anyway", round, o.edges[e].from,
                          o.edges[e].to);
         }
-        cuda_order_end(&o);
+        cuda_dependencies_end(&o);
     }
 }
 

@@ -36,6 +36,15 @@ def test_run_paths_of_an_installation(installed):
     assert not loose(installed)
 
 
+@pytest.mark.skipif("san" in BUILD.name, reason="sanitizers have guards of their own")
+def test_guards(installed):
+    """Commands, libraries and Python's modules as they are installed; what other projects made is theirs to guard."""
+    ours = [p for p in needs.elf_files(installed) if p.parent.name not in ("bundled", "fallback")]
+    assert len(ours) > 10
+    found = {str(p.relative_to(installed)): guards for p in ours if (guards := needs.missing_guards(p))}
+    assert not found, found
+
+
 @pytest.mark.parametrize("tree", ["build", "installed"])
 def test_library_of_a_strangers_folder(tree, tmp_path, installed):
     """A repository with libraries in it, in which somebody asks for `ingot info`: the loader opens none of them."""

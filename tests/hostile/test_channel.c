@@ -168,15 +168,6 @@ static MTLCommandBuffer *launch(const Rig *r, MTLComputePipelineState *p, MTLBuf
     return commands;
 }
 
-static long outcome(MTLCommandBuffer *commands) {
-    mtl_command_buffer_wait_until_completed(commands);
-    long code = mtl_command_buffer_status(commands) == MTLCommandBufferStatusCompleted
-                    ? 0
-                    : mtl_error_code(mtl_command_buffer_error(commands));
-    mtl_release(commands);
-    return code;
-}
-
 // The forgeries so far, by a kernel that runs; a checked one runs behind it, in the same run.
 static long forge(const Rig *r) { return outcome(launch(r, r->forge, r->words, r->add)); }
 
@@ -217,7 +208,7 @@ static void reports(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Rig r = rig_new();
-        IsoNote note = {.is_report = 0x01010101,
+        IsoNote note = {.is_report = 1,
                         .command = number(&r) + (uint32_t)cases[i].command,
                         .context = cases[i].context,
                         .report = cases[i].report};
@@ -232,10 +223,10 @@ static void reports(void **state) {
     }
 }
 
-static void texts(void **state) {
-    (void)state;
+// A text is believed with as many arguments as there can be, and not with more.
+static void text_of(uint32_t n_args, int n_said) {
     Rig r = rig_new();
-    IsoNote note = {.command = number(&r), .type = UINT32_MAX, .n_args = UINT32_MAX};
+    IsoNote note = {.command = number(&r), .type = UINT32_MAX, .n_args = n_args};
     for (size_t i = 0; i < ISO_NOTE_ARGS; i++) {
         note.args[2 * i] = ISO_TAG_STRING | UINT64_MAX << 16;
         note.args[2 * i + 1] = i % 2 ? UINT64_MAX >> i : i;
@@ -243,9 +234,16 @@ static void texts(void **state) {
     for (size_t i = 0; i < sizeof note.text; i++) note.text[i] = "%s%v4s%9999s%n"[i % 14];
     put_note(&r, &note);
     assert_int_equal(forge(&r), 0);
-    assert_int_equal(n_logged, 1);
-    assert_true(strlen(logged) > 0);
+    assert_int_equal(n_logged, n_said);
+    assert_true(!n_said || strlen(logged) > 0);
     rig_free(&r);
+}
+
+static void texts(void **state) {
+    (void)state;
+    text_of(ISO_NOTE_ARGS, 1);
+    text_of(ISO_NOTE_ARGS + 1, 0);
+    text_of(UINT32_MAX, 0);
 }
 
 static void more_notes_than_fit(void **state) {

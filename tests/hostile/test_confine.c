@@ -130,6 +130,28 @@ static int limits_of_others(void) {
 }
 static int descriptor_of_others(void) { return done(syscall(438 /* pidfd_getfd */, 0, 0, 0)); }
 
+static int kill_parent(void) { return done(kill(getppid(), 0)); }
+static int kill_all(void) { return done(kill(-1, 0)); }
+static int kill_thread(void) { return done(syscall(SYS_tkill, getppid(), 0)); }
+static int kill_of_group(void) { return done(syscall(SYS_tgkill, getppid(), getppid(), 0)); }
+static int queue_signal(void) { return done(sigqueue(getppid(), 0, (union sigval){0})); }
+static int signal_by_pipe(void) {
+    int pair[2];
+    return done(pipe(pair)) || done(fcntl(pair[0], F_SETOWN, getppid()));
+}
+static int signal_by_pipe_as(void) {
+    int pair[2];
+    return done(pipe(pair)) || done(fcntl(pair[0], F_SETSIG, SIGKILL));
+}
+static int raise_own(void) {
+    signal(SIGUSR1, SIG_IGN);
+    return done(raise(SIGUSR1));
+}
+static int flags_of_descriptor(void) {
+    int pair[2];
+    return done(pipe(pair)) || done(fcntl(pair[0], F_SETFD, FD_CLOEXEC));
+}
+
 static int forks(void) {
     pid_t pid = fork();
     int status = 0;
@@ -164,6 +186,8 @@ static const Attempt attempts[] = {
     {"start a thread", threads, 0},
     {"make a file in memory", memory_file, 0},
     {"make a pipe", pipes, 0},
+    {"send itself a signal", raise_own, 0},
+    {"close a descriptor in programs", flags_of_descriptor, 0},
     {"write to what is to be read", write_given, OS_CONFINED_FILES},
     {"make a file where there is only reading", make_in_given, OS_CONFINED_FILES},
     {"remove a file where there is only reading", remove_given, OS_CONFINED_FILES},
@@ -200,17 +224,32 @@ static const Attempt attempts[] = {
     {"turn data to code", turned_code, OS_CONFINED_CALLS},
     {"limit another process", limits_of_others, OS_CONFINED_CALLS},
     {"take another's descriptor", descriptor_of_others, OS_CONFINED_CALLS},
+    {"signal the parent", kill_parent, OS_CONFINED_CALLS},
+    {"signal everyone", kill_all, OS_CONFINED_CALLS},
+    {"signal a thread", kill_thread, OS_CONFINED_CALLS},
+    {"signal a thread of the parent", kill_of_group, OS_CONFINED_CALLS},
+    {"queue a signal", queue_signal, OS_CONFINED_CALLS},
+    {"have a pipe signal the parent", signal_by_pipe, OS_CONFINED_CALLS},
+    {"choose the signal of a pipe", signal_by_pipe_as, OS_CONFINED_CALLS},
 };
 
-// In a child: confined, then the attempt. errno of the attempt, 200 if the part does not hold here,
-// 201 if it died.
-static int outcome(const Attempt *a) {
+enum { NO_LANDLOCK = -1, NEWEST = 0, OLDEST = 1, LAST_KNOWN = 7 };
+
+// In a child: confined, with Landlock as a system of that version has it, then the attempt. errno
+// of the attempt, 200 if the part does not hold here, 201 if it died.
+static int outcome(const Attempt *a, int landlock) {
     pid_t pid = fork();
     int status = 0;
     if (!pid) {
         signal(SIGSEGV, SIG_DFL); // cmocka's own would go on with the tests
         const char *const read[] = {readable, NULL}, *const write[] = {writable};
-        const OsConfine how = {true, read, 2, write, 1, true};
+        const OsConfine how = {.files = landlock != NO_LANDLOCK,
+                               .read = read,
+                               .n_read = 2,
+                               .write = write,
+                               .n_write = 1,
+                               .landlock = landlock,
+                               .calls = true};
         unsigned held = os_confine(&how);
         _exit(a->part & ~held ? 200 : a->run());
     }
@@ -218,26 +257,38 @@ static int outcome(const Attempt *a) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 201;
 }
 
-TEST(attempts_of_a_confined_process) {
+static int wrong_outcomes(int landlock) {
     int n_wrong = 0;
     for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++) {
         const Attempt *a = &attempts[i];
-        int e = outcome(a);
+        int e = outcome(a, landlock);
         bool refused = e == EPERM || e == EACCES || e == ENOSYS;
         if (e == 200 ? false : a->part ? !refused : e != 0) {
-            print_error("%s: %s\n", a->what, strerror(e));
+            print_error("Landlock %d: %s: %s\n", landlock, a->what, strerror(e));
             n_wrong++;
         }
     }
+    return n_wrong;
+}
+
+TEST(attempts_of_a_confined_process) { assert_int_equal(wrong_outcomes(NEWEST), 0); }
+
+// What Landlock of newer kernels forbids too (signals, devices, sockets) is forbidden without it.
+TEST(attempts_on_older_systems) {
+    int n_wrong = wrong_outcomes(NO_LANDLOCK);
+    for (int version = OLDEST; version <= LAST_KNOWN; version++) n_wrong += wrong_outcomes(version);
     assert_int_equal(n_wrong, 0);
 }
 
 // What the refused attempts do without: else they would prove nothing.
 TEST(the_same_unconfined) {
-    int (*const free_ones[])(void) = {
-        read_given,     read_password, list_root,  read_outside, through_link,    up,
-        network,        local_socket,  new_code,   turned_code,  pair_of_sockets, change_mode,
-        change_mode_at, change_owner,  change_time};
+    int (*const free_ones[])(void) = {read_given,     read_password,   list_root,
+                                      read_outside,   through_link,    up,
+                                      network,        local_socket,    new_code,
+                                      turned_code,    pair_of_sockets, change_mode,
+                                      change_mode_at, change_owner,    change_time,
+                                      kill_parent,    kill_thread,     kill_of_group,
+                                      queue_signal,   signal_by_pipe,  signal_by_pipe_as};
     for (size_t i = 0; i < sizeof free_ones / sizeof *free_ones; i++)
         assert_int_equal(free_ones[i](), 0);
 }

@@ -4,7 +4,7 @@
     python3 tests/house/check_generated.py
 
 Such a file says so in its first lines: "made by SCRIPT.py" or "written by SCRIPT.py"; the script prints it. Apple's
-enumerators in include/ingot are those of the table (api/gen/c.py).
+enumerators and the declarations of plain accessors in include/ingot are those of the table (api/gen/c.py).
 """
 import os
 import pathlib

@@ -68,11 +68,12 @@ ALLOWED = {
     "mac/mps": "",
     "mac/metalkit": "image",
     "mac/launch": "abi base os",  # a compiler service that writes our container; locks of one word
+    "mac/cargo": "base",
     "tensor": "base",
     "apps/neural": "image base",
     "apps/web": "os base",
-    # replay.h of runtime/inspect is what libingot shows the tools beside the public headers
-    "apps/tools": "apps/web mac/launch apps/neural devices/capture runtime/inspect image texel abi base",  # what a Mac answers
+    # abi/replay.h is what libingot shows the tools beside the public headers
+    "apps/tools": "apps/web mac/launch mac/cargo apps/neural devices/capture image texel abi base",  # what a Mac answers
 }
 
 

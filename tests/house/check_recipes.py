@@ -92,7 +92,10 @@ def run(command, what, **more):
 
 
 def compile_all(touched, commands, root, scratch):
-    """Looks at the touched C files with the compiler, a new one by the command of a neighbour."""
+    """Looks at the touched C files with the compiler, a new one by the command of a neighbour. What the build writes from the
+    table is written again, from the scratch copy."""
+    run([sys.executable, scratch / "api/gen/generate.py", "c"], "api/gen/generate.py c")
+    run([sys.executable, scratch / "api/gen/generate.py", "accessors", scratch / "written/accessors"], "api/gen/generate.py")
     for name in sorted({f for f in touched if f.endswith(".c")}):
         known = commands.get(name)
         neighbours = sorted(f for f in commands if os.path.dirname(f) == os.path.dirname(name))
@@ -103,6 +106,7 @@ def compile_all(touched, commands, root, scratch):
         words = words[:words.index("-o")] + words[words.index("-o") + 2:]
         words = [w.replace(f"{root}/{source}", f"{root}/{name}").replace(f"{root}/", f"{scratch}/")
                  if f"{root}/build" not in w else w for w in words]
+        words.insert(1, f"-I{scratch}/written")
         run([*words, "-fsyntax-only"], name, cwd=entry["directory"])
 
 
@@ -140,16 +144,25 @@ def check_public_call(build, scratch):
     generator = [sys.executable, scratch / "api/gen/generate.py", "objc", scratch / "include", out]
     out.mkdir()
     run(generator, "api/gen/generate.py")
-    if not any("mtl_device_is_example(" in f.read_text(encoding="utf-8", errors="replace") for f in out.rglob("*.c")):
-        raise Stale("no generated method calls mtl_device_is_example")
+    for name in ("mtl_device_is_example(", "mtl_device_example_at_index("):
+        if not any(name in f.read_text(encoding="utf-8", errors="replace") for f in out.rglob("*.c")):
+            raise Stale(f"no generated method calls {name}")
+    if "bool mtl_device_is_example(const MTLDevice *device) {" not in (scratch / "written/accessors/object/device.inc").read_text():
+        raise Stale("no generated accessor")
+    run([sys.executable, scratch / "api/gen/generate.py", "python", out], "api/gen/generate.py python")
+    if "Device_get_is_example" not in (out / "table.c").read_text(encoding="utf-8"):
+        raise Stale("Device of Python has no is_example")
     header = scratch / "include/ingot/metal.h"
+    if "MTL_API bool mtl_device_is_example(const MTLDevice *device);" not in header.read_text():
+        raise Stale("generate.py c did not complete the declaration")
     header.write_text(header.read_text().replace("mtl_device_is_example", "mtl_device_is_no_example"))
-    if subprocess.run(generator, capture_output=True, check=False).returncode == 0:
-        raise Stale("a row without its C function was taken")
+    for command in (generator, [sys.executable, scratch / "api/gen/generate.py", "c", "--check"]):
+        if subprocess.run(command, capture_output=True, check=False).returncode == 0:
+            raise Stale("a row without its C function was taken")
 
 
 CHECKS = {"builtin": check_builtin, "pass": check_pass, "public-call": check_public_call,
-          "tensor-op": lambda *_: None, "device": lambda *_: None}
+          "tensor-op": lambda *_: None, "device": lambda *_: None, "record": lambda *_: None}
 
 
 def main():

@@ -2,6 +2,7 @@
 // test_network.c: a package becomes sizes, places and dispatches, without a device: which kernels
 // run on what, that intermediates do not lie on each other, and every allocation failing once.
 #include "../base/testing.h"
+#include "base/files.h"
 #include "runtime/network/network.h"
 #include <stdint.h>
 #include <stdio.h>
@@ -124,6 +125,36 @@ static const NetValue *value(const Network *net, const char *name, size_t *i) {
     return NULL;
 }
 
+// A stranger's package whose weights are a link to a file of the reader.
+static void links_are_not_followed(void **state) {
+    (void)state;
+    static const char linked[] = "{\"name\": \"main\", \"type\": \"float32\","
+                                 " \"inputs\": [{\"name\": \"x\", \"dimensions\": [4]}],"
+                                 " \"constants\": [{\"name\": \"w\", \"dimensions\": [4],"
+                                 "  \"file\": \"w.bin\"}],"
+                                 " \"operations\": [{\"op\": \"add\", \"inputs\": [\"x\", \"w\"],"
+                                 "  \"output\": \"y\"}], \"outputs\": [{\"name\": \"y\"}]}";
+    char package[] = "/tmp/ingot-links-XXXXXX", json[64], weights[64], real[64];
+    char message[JSON_MESSAGE_BYTES];
+    assert_non_null(mkdtemp(package));
+    snprintf(json, sizeof json, "%s/network.json", package);
+    snprintf(weights, sizeof weights, "%s/w.bin", package);
+    snprintf(real, sizeof real, "%s/real.bin", package);
+    assert_true(file_write_atomic(json, linked, strlen(linked), false));
+    assert_true(file_write_atomic(real, (float[4]){1, 2, 3, 4}, 16, false));
+    assert_int_equal(symlink("real.bin", weights), 0);
+    assert_null(network_read(&memory, package, message));
+    assert_non_null(strstr(message, "'w.bin' is a symbolic link"));
+    assert_int_equal(rename(real, weights), 0);
+    Network *net = network_read(&memory, package, message);
+    if (!net) fail_msg("%s", message);
+    network_free(net);
+    assert_int_equal(rename(json, real), 0);
+    assert_int_equal(symlink("real.bin", json), 0);
+    assert_null(network_read(&memory, package, message));
+    assert_int_equal(unlink(json) | unlink(weights) | unlink(real) | rmdir(package), 0);
+}
+
 static void from_package_to_dispatches(void **state) {
     (void)state;
     char message[JSON_MESSAGE_BYTES];
@@ -214,6 +245,7 @@ static void every_allocation_fails_once(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(links_are_not_followed),
         cmocka_unit_test(from_package_to_dispatches),
         cmocka_unit_test(sizes_that_do_not_fit),
         cmocka_unit_test(every_allocation_fails_once),

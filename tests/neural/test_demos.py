@@ -153,7 +153,7 @@ def test_results_do_not_overwrite_inputs_or_each_other(ingot, picture):
                  ["implicit", "sdf", "--shape", "star", "-o", "n", "-w", "n"], ["compress", "p.png", "-o", "p.png"],
                  ["compress", "p.png", "--decoded", "p.png"], ["denoise", "p.png", "-o", "p.png"], ["denoise", "p.png", "--noisy", "p.png"]):
         p = ingot(*args, status=1)
-        assert "would" in p.stderr and len(p.stderr.splitlines()) == 1, (args, p.stderr)
+        assert ("would" in p.stderr or "same path" in p.stderr) and len(p.stderr.splitlines()) == 1, (args, p.stderr)
         assert (ingot.folder / "p.png").read_bytes() == before and (ingot.folder / "w.json").read_bytes() == weights
         assert not (ingot.folder / "n").exists()
 
@@ -288,4 +288,4 @@ def test_bad_input(ingot, picture):
     for model in ("siren", "fourier", "instant-ngp"):  # one pixel is a picture too
         ingot("implicit", "train", "--model", model, "-i", "one.png", "--steps", "3", "--hidden", "8",
               "--log2-hashmap-size", "4")
-    assert "is needed" in ingot("denoise", "one.png", status=1).stderr
+    assert "must be larger" in ingot("denoise", "one.png", status=1).stderr

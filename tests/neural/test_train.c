@@ -525,7 +525,7 @@ static void refusals(void **state) {
     assert_null(neural_trainer_new(device, &net, &other, &o, message));
     assert_string_equal(message, "the data have 3 inputs and 3 outputs, the network 2 and 3");
     assert_null(neural_trainer_new(device, &net, &none, &o, message));
-    assert_string_equal(message, "there are no samples to learn");
+    assert_string_equal(message, "no training samples");
     o.batch = 1u << 24;
     big = siren(600, 0, 1);
     assert_null(neural_trainer_new(device, &big, &data, &o, message));
@@ -533,7 +533,7 @@ static void refusals(void **state) {
     o.batch = 10;
     o.path = NEURAL_PATH_FUSED;
     assert_null(neural_trainer_new(device, &big, &data, &o, message));
-    assert_string_equal(message, "the network does not fit into the fused kernels");
+    assert_string_equal(message, "the network is too large for the fused kernels");
     o.path = NEURAL_PATH_AUTO;
     NeuralTrainer *t = trainer(&big, &data, o);
     assert_string_equal(neural_trainer_path(t), "plain");

@@ -134,7 +134,7 @@ static void damage_is_named(void **state) {
         {"{\"mlp\":[{\"weights\":[[1 2]],\"biases\":[1]}]}", "mlp[0].weights[0][0]",
          "expected ','"},
         {"{\"mlp\":[{\"weights\":[[1,2]],\"weights\":[[1,2]],\"biases\":[1]}]}", "mlp[0].weights",
-         "twice"},
+         "duplicate"},
         {"{\"mlp\":[{\"weights\":[[1,2]],\"biases\":[1]}]}", "mlp.layers[0].weights",
          "1 outputs, not 3"},
         {"{\"mlp\":[{\"weights\":[[1],[2],[3]],\"biases\":[1,2,3]}]}", "mlp.layers[0].weights",

@@ -178,6 +178,7 @@ static void once_and_apply(void) {
 }
 
 static void data(void) {
+    CHECK((__bridge void *)dispatch_get_main_queue() == (void *)&_dispatch_main_q);
     dispatch_data_t copy = dispatch_data_create("hello", 5, nil, DISPATCH_DATA_DESTRUCTOR_DEFAULT);
     char *owned = malloc(6);
     memcpy(owned, " world", 6);

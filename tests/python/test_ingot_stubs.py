@@ -44,6 +44,17 @@ def test_every_name(content):
     assert all(hasattr(ig.Tensor, name) for name in members - {"__buffer__"})
 
 
+def test_types_are_not_methods(content):
+    """Tensor.bool is a method: an annotation means Python's bool, and says so."""
+    (tensor,) = (n for n in ast.parse(content).body if isinstance(n, ast.ClassDef) and n.name == "Tensor")
+    methods = {n.name for n in tensor.body if isinstance(n, ast.FunctionDef)}
+    assert {"bool", "float"} <= methods
+    for item in (n for n in tensor.body if isinstance(n, ast.FunctionDef)):
+        for part in [item.returns] + [argument.annotation for argument in item.args.args]:
+            names = {n.id for n in ast.walk(part) if isinstance(n, ast.Name)} if part else set()
+            assert not names & methods, (item.name, names & methods)
+
+
 def test_docstrings():
     for name in ig.__all__:
         item = getattr(ig, name)

@@ -369,8 +369,7 @@ class TestCompiler:
     def test_errors(self, work):
         with pytest.raises(pm.CompileError, match="nonsense"):
             work.compiler.new_library(pm.MTL4LibraryDescriptor("nonsense"))
-        with pytest.raises(pm.CompileError):
-            work.compiler.new_library(pm.MTL4LibraryDescriptor())
+        assert work.compiler.new_library(pm.MTL4LibraryDescriptor()).function_names == []  # as on a Mac
         with pytest.raises(pm.PipelineError):
             work.compiler.new_compute_pipeline_state(pm.MTL4ComputePipelineDescriptor())
         library = work.compiler.new_library(pm.MTL4LibraryDescriptor(TWICE))

@@ -445,6 +445,64 @@ class TestResources:
         assert isinstance(device.new_sampler_state(descriptor).gpu_resource_id, int)
 
 
+class TestTableOfResources:
+    """What MTLResource has, all resources have."""
+
+    @pytest.fixture
+    def resources(self, device):
+        library = device.new_library_with_source(
+            "#include <metal_stdlib>\nusing namespace metal;\n[[visible]] float f(float x) { return x; }\n"
+            "kernel void k(device float *a [[buffer(0)]], visible_function_table<float(float)> t [[buffer(1)]],\n"
+            "              uint i [[thread_position_in_grid]]) { a[i] = t[0](i); }")
+        state = device.new_compute_pipeline_state_with_descriptor(pm.ComputePipelineDescriptor(
+            compute_function=library.new_function("k"), linked_functions=[library.new_function("f")]))
+        commands = pm.IndirectCommandBufferDescriptor.indirect_command_buffer_descriptor()
+        commands.command_types = pm.IndirectCommandTypeConcurrentDispatch
+        return [texture_2d(device), device.new_tensor(pm.TensorDescriptor(dimensions=(4,))),
+                state.new_visible_function_table(1), state.new_intersection_function_table(1),
+                device.new_acceleration_structure(1024), device.new_indirect_command_buffer(commands, 4, 0)]
+
+    def test_properties(self, device, resources):
+        for resource in resources:
+            assert isinstance(resource.storage_mode, pm.StorageMode), resource
+            assert resource.cpu_cache_mode is pm.CPUCacheMode.DefaultCache
+            assert resource.hazard_tracking_mode is pm.HazardTrackingMode.Tracked
+            assert resource.heap is None and resource.heap_offset == 0
+            assert resource.allocated_size > 0
+            assert resource.resource_options >> 4 & 15 == resource.storage_mode.value
+            assert resource.device is device
+            resource.label = "one"
+            assert resource.label == "one" and "'one'" in repr(resource)
+            with pytest.raises(TypeError, match="label must be str"):
+                resource.label = 1
+            with pytest.raises(AttributeError):
+                resource.heap_offset = 1
+
+    def test_methods(self, resources):
+        for resource in resources:
+            assert resource.set_purgeable_state(pm.PurgeableState.KeepCurrent) is pm.PurgeableState.NonVolatile
+            with pytest.raises(pm.ValidationError, match=r"\.make_aliasable: .*heap"):
+                resource.make_aliasable()
+            with pytest.raises(TypeError, match="'state' must be PurgeableState"):
+                resource.set_purgeable_state("Empty")
+
+    def test_encoders(self, device, queue):
+        descriptor = pm.RenderPassDescriptor.render_pass_descriptor()
+        descriptor.color_attachment(0).texture = texture_2d(device, usage=5)
+        commands = queue.command_buffer()
+        for encoder in (lambda: commands.render_command_encoder(descriptor),
+                        commands.acceleration_structure_command_encoder):
+            encoder = encoder()
+            assert encoder.device is device
+            encoder.push_debug_group("group")
+            encoder.insert_debug_signpost("here")
+            encoder.pop_debug_group()
+            with pytest.raises(TypeError, match="'name' must be str"):
+                encoder.push_debug_group(None)
+            encoder.end_encoding()
+        finish(commands)
+
+
 class TestBlit:
     def test_whole_texture_and_hints(self, device, queue):
         a, b = texture_2d(device), texture_2d(device)

@@ -265,14 +265,15 @@ static void npy_lies_are_found(void **state) {
     static const struct {
         const char *dictionary, *says;
     } wrong[] = {
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (7,)}", "needs 28 bytes, 24 are there"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (7,)}",
+         "needs 28 bytes, the file has 24"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296,4294967296)}", "too large"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}", "too large"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (0, 4611686018427387904)}",
          "too large"},
         {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1)}", "9 axes"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}", "no sense"},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': 4}", "no sense"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}", "invalid shape"},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': 4}", "invalid shape"},
         {"{'descr': '<f4', 'fortran_order': None, 'shape': (4,)}", "neither True nor False"},
         {"{'descr': '<c8', 'fortran_order': False, 'shape': (1,)}", "'<c8'"},
         {"{'descr': '|O8', 'fortran_order': False, 'shape': (1,)}", "'|O8'"},

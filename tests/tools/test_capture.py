@@ -54,6 +54,29 @@ def test_on_a_device_whose_memory_lies_elsewhere(ingot, name):
     assert SAME in ingot("replay", "--device", "isolated", "--check", "x.ingottrace").stdout
 
 
+# ---- Captures of earlier versions ----
+
+CAPTURES = pathlib.Path(__file__).parent / "captures"
+
+
+def test_a_capture_of_version_1_replays(ingot):
+    """What frame.c did before the records had schemas: dispatches, indirect ones, draws, copies, bit for bit."""
+    old = CAPTURES / "version1.ingottrace"
+    assert SAME in ingot("replay", "--check", old).stdout
+    assert SAME in ingot("replay", "--device", "isolated", "--check", old).stdout
+
+
+def test_the_same_program_is_captured_as_then(ingot):
+    subprocess.run(["cc", "-O1", CAPTURES / "frame.c", "-o", "frame", f"-I{SOURCE / 'include'}", f"-L{BUILD / 'lib'}", "-lingot",
+                    "-lz", "-lm", f"-Wl,-rpath,{BUILD / 'lib'}"], cwd=ingot.folder, check=True)
+    ingot("capture", "-q", "-o", "now.ingottrace", "./frame")
+    lists = [ingot("replay", "--list", path).stdout for path in (CAPTURES / "version1.ingottrace", "now.ingottrace")]
+    assert lists[0] == lists[1] and "draw corner, lit 6 vertices, indexed" in lists[0]
+    for path in (CAPTURES / "version1.ingottrace", "now.ingottrace"):
+        ingot("replay", "-q", path, "--until", 10, "--save", f"result={pathlib.Path(path).stem}")
+    assert (ingot.folder / "version1").read_bytes() == (ingot.folder / "now").read_bytes()
+
+
 def test_objective_c(ingot):
     program = BUILD / "examples" / "objc" / "triangle"
     if not program.exists():
@@ -450,9 +473,9 @@ def test_pictures(ingot):
 
 def test_wrong_command_lines(ingot):
     capture_add(ingot)
-    assert "which program" in ingot("capture", status=2).stderr
-    assert "which capture" in ingot("replay", status=2).stderr
-    assert "which two" in ingot("diff", "t.ingottrace", status=2).stderr
+    assert "a program is required" in ingot("capture", status=2).stderr
+    assert "a capture is required" in ingot("replay", status=2).stderr
+    assert "two captures are required" in ingot("diff", "t.ingottrace", status=2).stderr
     assert "no command 99" in ingot("replay", "--until", 99, "t.ingottrace", status=1).stderr
     assert "no resource 'nobody'" in ingot("replay", "--save", "nobody=x", "t.ingottrace", status=1).stderr
     assert "No such file" in ingot("replay", "none.ingottrace", status=1).stderr
@@ -525,6 +548,15 @@ def flip(data, rng):
     data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
 
 
+def reseal(data, at, stored, commands, body):
+    """Other events for a run, with a checksum that fits."""
+    head = struct.pack("<IIQQQ", 0x4B484349, COMMANDS_OF_RUN, len(body), len(body), commands)
+    # Without the index: it would say other lengths.
+    index = [c[0] for c in chunks(data) if c[1] == 3]
+    end = index[0] if index else len(data)
+    data[:] = data[:at] + head + hashlib.sha256(body).digest() + body + data[at + CHUNK + stored:end]
+
+
 def mutate_event(data, rng):
     """A byte of the events of a run is another, and the checksum fits: what is in them must be looked at."""
     runs = [c for c in chunks(data) if c[1] == COMMANDS_OF_RUN]
@@ -536,11 +568,35 @@ def mutate_event(data, rng):
     for _ in range(rng.randrange(1, 4)):
         i = rng.randrange(len(body))
         body[i] = rng.choice([0, 1, 0x7F, 0xFF, body[i] ^ 1, rng.randrange(256)])
-    head = struct.pack("<IIQQQ", 0x4B484349, COMMANDS_OF_RUN, len(body), len(body), commands)
-    # Without the index: it would say other lengths.
-    index = [c[0] for c in chunks(data) if c[1] == 3]
-    end = index[0] if index else len(data)
-    data[:] = data[:at] + head + hashlib.sha256(body).digest() + body + data[at + CHUNK + stored:end]
+    reseal(data, at, stored, commands, body)
+
+
+def rename(data, old, new):
+    """The same capture with other bytes, as many, in the events of its last run that has them."""
+    for at, kind, stored, raw, commands in chunks(data):
+        if kind != COMMANDS_OF_RUN:
+            continue
+        body = bytes(data[at + CHUNK:at + CHUNK + stored])
+        if stored != raw:
+            body = subprocess.run(["zstd", "-dc"], input=body, capture_output=True, check=True).stdout
+        if old in body:
+            reseal(data, at, stored, commands, body.replace(old, new))
+            return
+    raise AssertionError(old)
+
+
+def test_names_of_a_file_do_not_reach_the_terminal(ingot):
+    """Escape sequences and line ends in labels and names of functions are shown, not obeyed."""
+    data = bytearray((CAPTURES / "version1.ingottrace").read_bytes())
+    rename(data, b"picture", b"p\x1b[2J\nx")
+    rename(data, b"texels", b"t\x1b[1m\r")
+    ingot.write("names.ingottrace", bytes(data))
+    listed = ingot("replay", "--list", "names.ingottrace").stdout
+    assert "p\\x1b[2J\\x0ax" in listed
+    objects = ingot("replay", "--until", 2, "names.ingottrace").stdout
+    assert "t\\x1b[1m\\x0d" in objects
+    assert not set(listed + objects) & set("\x1b\r\x07\x00")
+    assert len(listed.splitlines()) == len(ingot("replay", "--list", CAPTURES / "version1.ingottrace").stdout.splitlines())
 
 
 @pytest.mark.parametrize("how", [flip, mutate_event])

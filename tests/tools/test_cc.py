@@ -130,3 +130,23 @@ def test_options_of_a_macs_linker(folder):
     assert sh("/", folder / "user") == "42\n"
     dynamic = sh(folder, "readelf", "-d", "user")
     assert "[libmap.so]" in dynamic and "$ORIGIN/a folder" in dynamic
+
+
+SYSTEM = r"""
+#include <dispatch/dispatch.h>
+#include <stdio.h>
+int main(void) {
+    dispatch_sync(dispatch_get_global_queue(0, 0), ^{ puts("a block"); });
+    return (void *)&_dispatch_main_q != (void *)dispatch_get_main_queue();
+}
+"""
+
+
+def test_libsystem_gives_blocks_and_dispatch(tmp_path):
+    """As on a Mac, without naming libdispatch; beside it frameworks of which there is nothing."""
+    (tmp_path / "main.c").write_text(SYSTEM)
+    lib = BUILD / "lib/mac"
+    for linker in ("bfd", "lld"):
+        sh(tmp_path, "clang-22", f"-fuse-ld={linker}", "-fblocks", "-I", BUILD / "face/include", "main.c", "-o", "program", f"-L{lib}",
+           f"-Wl,-rpath,{lib}", "-lSystem", "-Wl,--no-as-needed", "-lCoreML", "-lSecurity", "-lCoreData")
+        assert sh(tmp_path, "./program") == "a block\n"

@@ -416,11 +416,11 @@ def test_what_is_wrong_is_one_line(ingot):
     for words, status, said in ((["--thread", "5,x"], 2, "--thread needs a position in the grid, X, X,Y or X,Y,Z, not '5,x'"),
                                 (["--thread", "8"], 2, "thread 8,0,0 lies outside the grid of 8 x 1 x 1"),
                                 (["--thread", "1,2,3,4"], 2, "--thread needs a position"),
-                                (["--gdb", "no-such-gdb"], 1, "there is no 'no-such-gdb' here: install gdb")):
+                                (["--gdb", "no-such-gdb"], 1, "'no-such-gdb' not found: install gdb")):
         r = ingot("debug", *RUN, *words, status=status)
         assert r.stderr.count("\n") == 1 and r.stderr.startswith("ingot debug: ") and said in r.stderr, r.stderr
-    assert "which shader, capture or program?" in ingot("debug", status=2).stderr
-    assert "which kernel of 'k.metal'?" in ingot("debug", "k.metal", status=2).stderr
+    assert "a shader, capture or program is required" in ingot("debug", status=2).stderr
+    assert "a kernel of 'k.metal' is required" in ingot("debug", "k.metal", status=2).stderr
     assert os.path.isfile(ingot("debug", "--script").stdout.strip())
 
 
@@ -482,10 +482,10 @@ def test_a_pixel_and_a_vertex_of_a_draw(ingot, captured_drawing):
 
 
 @pytest.mark.parametrize("args, status, said", [
-    (["--command", "99"], 1, "there is no command 99"), (["--command", "0", "--thread", "16,0"], 1, "lies outside the grid of 16 x 4 x 1"),
-    (["--command", "0", "--pixel", "1,1"], 1, "is a dispatch: --thread"), (["--thread", "1,2,3,4"], 2, "--thread needs a position"),
+    (["--command", "99"], 1, "no command 99"), (["--command", "0", "--thread", "16,0"], 1, "lies outside the grid of 16 x 4 x 1"),
+    (["--command", "0", "--pixel", "1,1"], 1, "is a dispatch: use --thread"), (["--thread", "1,2,3,4"], 2, "--thread needs a position"),
     (["--pixel", "4"], 2, "--pixel needs a pixel, X,Y, not '4'"), (["--vertex", "x"], 2, "--vertex needs a number"),
-    (["--thread", "1", "--vertex", "1"], 2, "one of --thread, --pixel and --vertex"), (["more"], 2, "one too many")])
+    (["--thread", "1", "--vertex", "1"], 2, "one of --thread, --pixel and --vertex"), (["more"], 2, "unexpected argument")])
 def test_places_of_a_capture_that_are_not_there(counted, args, status, said):
     r = counted("debug", "--batch", "c.ingottrace", *args, status=status)
     assert said in r.stderr and r.stderr.count("\n") == 1, r.stderr

@@ -258,7 +258,7 @@ def test_apples_options(ingot):
               "a.metal", "-o", "a.air")
     assert r.stderr == ""
     r = ingot("build", "-fwhatever", "-zzz", "-include", "first.h", "a.metal")
-    assert "'-fwhatever' is not known" in r.stderr and "'-zzz' is not known" in r.stderr
+    assert "unknown option '-fwhatever'" in r.stderr and "unknown option '-zzz'" in r.stderr
     ingot.write("w.metal", OTHER + "#warning mind\nkernel void w(device int *x) { int unused; x[0] = 1; }\n")
     assert "unused" in ingot("build", "w.metal").stderr
     assert "unused" not in ingot("build", "w.metal", "-Wno-unused-variable").stderr

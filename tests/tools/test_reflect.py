@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """ingot reflect: every argument with index, type and access; struct layouts; function constants."""
+import hashlib
 import json
 
 SHADER = """#include <metal_stdlib>
@@ -53,3 +54,16 @@ def test_metallib(ingot):
         ingot.write("bad.metallib", bad)
         r = ingot("reflect", "bad.metallib", status=1)
         assert "bad.metallib" in r.stderr and "damaged" in r.stderr
+
+
+def test_names_of_a_file_do_not_reach_the_terminal(ingot):
+    """A metallib whose names have escape sequences and line ends, and whose checksum is right."""
+    ingot.write("s.metal", SHADER.replace("first", "a_function").replace("Params", "Some_struct"))
+    ingot("build", "s.metal", "-o", "s.metallib")
+    data = bytearray((ingot.folder / "s.metallib").read_bytes())
+    head = next(n for n in range(8, 64) if hashlib.sha256(data[n + 32:]).digest() == data[n:n + 32]) + 32
+    body = bytes(data[head:]).replace(b"a_function", b"f\x1b[2J\nkern").replace(b"Some_struct", b"S\r\x1b[1mxxxxx")
+    ingot.write("names.metallib", bytes(data[:head - 32]) + hashlib.sha256(body).digest() + body)
+    out = ingot("reflect", "names.metallib").stdout
+    assert "kernel f\\x1b[2J\\x0akern" in out and "struct S\\x0d\\x1b[1mxxxxx" in out
+    assert "\x1b" not in out and "\r" not in out

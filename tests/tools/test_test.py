@@ -100,6 +100,6 @@ def test_wrong_expectations(shaders, text, said):
 
 
 def test_no_files(ingot):
-    assert "there is no .metal file" in ingot("test", status=1).stderr
-    assert "'nowhere' is no folder" in ingot("test", "nowhere", status=1).stderr
+    assert "no .metal files found" in ingot("test", status=1).stderr
+    assert "'nowhere' is neither a folder" in ingot("test", "nowhere", status=1).stderr
     assert ingot("test", "--timeout", "0", status=2).stderr

@@ -149,7 +149,7 @@ def test_settings_that_are_wrong(play, settings, says):
 
 @pytest.mark.parametrize("settings, says", [
     ({"buffers": {"x": "/etc/passwd.npy"}}, "does not begin with a type"), ({"buffers": {"x": "f32[99999999999]"}}, "less than 64 MiB"),
-    ({"buffers": {"x": "f32[30000000]"}}, "less than 64 MiB"), ({"function": "nobody"}, "there is no function 'nobody'"),
+    ({"buffers": {"x": "f32[30000000]"}}, "less than 64 MiB"), ({"function": "nobody"}, "no function 'nobody'"),
     ({"grid": [16777216, 16]}, "too large"), ({"group": [1024, 1024]}, "1024")])
 def test_runs_that_cannot_be(play, settings, says):
     reply, _ = play.run(play.compile(kernel("x[i] = 1;")), **settings)
@@ -189,7 +189,7 @@ def command(cache, *args):
 
 
 def test_command_lines_that_are_wrong(cache, tmp_path):
-    for args, status, says in (([tmp_path], 1, "is no file"), (["a", "b"], 2, "one file at a time"), (["--check"], 2, "which files?"),
+    for args, status, says in (([tmp_path], 1, "is no file"), (["a", "b"], 2, "one file at a time"), (["--check"], 2, "files are required"),
                                (["--port", "70000"], 2, "--port"), (["--check", tmp_path / "none"], 1, "cannot read")):
         done = command(cache, *args)
         assert done.returncode == status and says in done.stderr and done.stderr.count("\n") == 1, done

@@ -89,7 +89,7 @@ def test_port_taken(play, cache):
 def test_without_a_desktop_it_says_so(cache):
     server = Server(cache, "play")
     try:
-        assert server.process.stderr.readline() == "ingot play: there is no browser to open: open the address above\n"
+        assert server.process.stderr.readline() == "ingot play: no browser found: open the address above\n"
     finally:
         server.close()
 

@@ -15,10 +15,10 @@
 #elif defined(__OBJC__)
 #define CF_ENUM_NAMED(type, name)                                                                  \
     enum name : type name;                                                                         \
-    enum name : type
+    enum __attribute__((enum_extensibility(open))) name : type
 #define CF_OPTIONS(type, name)                                                                     \
     enum name : type name;                                                                         \
-    enum __attribute__((flag_enum)) name : type
+    enum __attribute__((flag_enum, enum_extensibility(open))) name : type
 #else
 #define CF_ENUM_NAMED(type, name)                                                                  \
     type name;                                                                                     \

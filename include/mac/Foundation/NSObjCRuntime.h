@@ -54,7 +54,12 @@
 #define NS_ENUM_AVAILABLE(mac, ios)
 #define NS_ENUM_AVAILABLE_MAC(mac)
 #define NS_AUTOMATED_REFCOUNT_UNAVAILABLE OBJC_ARC_UNAVAILABLE
+#if defined(__has_attribute) && __has_attribute(swift_name)
+#define NS_SWIFT_TEXT(...) #__VA_ARGS__
+#define NS_SWIFT_NAME(...) __attribute__((swift_name(NS_SWIFT_TEXT(__VA_ARGS__))))
+#else
 #define NS_SWIFT_NAME(...)
+#endif
 #define NS_SWIFT_NOTHROW
 #define NS_SWIFT_UNAVAILABLE(text)
 #define NS_SWIFT_SENDABLE

@@ -9,6 +9,9 @@
 #ifdef __OBJC__
 #import <Foundation/Foundation.h>
 typedef NSString *CALayerContentsGravity;
+extern CALayerContentsGravity const kCAGravityCenter, kCAGravityTop, kCAGravityBottom,
+    kCAGravityLeft, kCAGravityRight, kCAGravityTopLeft, kCAGravityTopRight, kCAGravityBottomLeft,
+    kCAGravityBottomRight, kCAGravityResize, kCAGravityResizeAspect, kCAGravityResizeAspectFill;
 typedef NS_OPTIONS(unsigned int, CAAutoresizingMask) {
     kCALayerNotSizable = 0,
     kCALayerMinXMargin = 1,

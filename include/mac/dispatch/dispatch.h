@@ -68,6 +68,7 @@ enum {
 struct dispatch_global_s;
 DISPATCH_EXPORT struct dispatch_global_s _dispatch_queue_attr_concurrent;
 DISPATCH_EXPORT struct dispatch_global_s _dispatch_data_empty;
+DISPATCH_EXPORT struct dispatch_queue_s _dispatch_main_q; // what dispatch_get_main_queue() gives
 #define DISPATCH_QUEUE_SERIAL NULL
 #define DISPATCH_QUEUE_SERIAL_WITH_AUTORELEASE_POOL NULL
 #define DISPATCH_QUEUE_CONCURRENT                                                                  \

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 
 from .. import _tensor
-from .._methods import no_grad
+from .._gradients import no_grad
 from .._tensor import Tensor
 
 __all__ = ["uniform_", "normal_", "constant_", "zeros_", "ones_", "kaiming_uniform_",

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from .. import _tensor
-from .._methods import load, no_grad, save
+from .._files import load, save
+from .._gradients import no_grad
 from .._tensor import Tensor
 
 

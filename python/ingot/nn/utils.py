@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterable
 
 from .. import _tensor
-from .._methods import _list
+from .._gradients import _list
 from .._tensor import Tensor
 
 __all__ = ["clip_grad_norm_", "clip_grad_value_", "parameters_to_vector", "vector_to_parameters"]

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from .. import _tensor
-from .._methods import load, save
+from .._files import load, save
 from .._tensor import Tensor
 from ..nn import clip_grad_norm_, clip_grad_value_
 from . import lr_scheduler

@@ -10,7 +10,7 @@ MTLLibrary *neural_kernel_library(MTLDevice *device, const char *name, char *mes
     enum { MAX_SOURCES = 32 };
     const char *source = neural_kernel_source(name);
     if (!source) {
-        message_fail(message, "there is no kernel source '%s'", name);
+        message_fail(message, "no kernel source '%s'", name);
         return NULL;
     }
     MTLHeader headers[MAX_SOURCES];

@@ -48,7 +48,7 @@ unsigned char *neural_pack(const NeuralNetwork *net, uint32_t width, uint32_t he
     *n_bytes = 0;
     if (net->model != NEURAL_SIREN || net->n_coordinates != 2 || bits < NEURAL_PACKED_MIN_BITS ||
         bits > NEURAL_PACKED_MAX_BITS || net->n_layers > 255) {
-        message_fail(message, "only a SIREN of a picture is packed, with %d to %d bits",
+        message_fail(message, "only image SIRENs can be packed, with %d to %d bits",
                      NEURAL_PACKED_MIN_BITS, NEURAL_PACKED_MAX_BITS);
         return NULL;
     }
@@ -111,21 +111,21 @@ bool neural_unpack(NeuralNetwork *net, uint32_t *width, uint32_t *height, const 
                    size_t n, const char *name, char *message) {
     *net = (NeuralNetwork){0};
     if (!neural_packed_recognised(data, n))
-        return message_fail(message, "%s: not a compressed picture", name);
-    if (n < HEADER + CHECKSUM) return message_fail(message, "%s: the file is cut off", name);
+        return message_fail(message, "%s: not a compressed image", name);
+    if (n < HEADER + CHECKSUM) return message_fail(message, "%s: the file is truncated", name);
     if (get32(data + n - CHECKSUM) != checksum(data, n - CHECKSUM))
-        return message_fail(message, "%s: the file is damaged (its checksum is another)", name);
+        return message_fail(message, "%s: the file is damaged (checksum mismatch)", name);
     const unsigned bits = data[5], n_layers = data[6];
     const size_t front = HEADER + (size_t)n_layers * 6;
     *width = get32(data + 8), *height = get32(data + 12);
-    if (data[4] != 1) return message_fail(message, "%s: version %u is not known", name, data[4]);
+    if (data[4] != 1) return message_fail(message, "%s: unknown version %u", name, data[4]);
     if (bits < NEURAL_PACKED_MIN_BITS || bits > NEURAL_PACKED_MAX_BITS || !n_layers ||
         n_layers > NEURAL_MAX_LAYERS || n < front + CHECKSUM || !*width || !*height)
-        return message_fail(message, "%s: its numbers make no sense", name);
+        return message_fail(message, "%s: invalid header", name);
     uint32_t sizes[NEURAL_MAX_LAYERS + 1] = {2};
     for (unsigned i = 0; i < n_layers; i++) sizes[i + 1] = get16(data + HEADER + 2 * i);
     char why[MESSAGE_BYTES];
-    if (sizes[n_layers] != 3) return message_fail(message, "%s: it has no colours", name);
+    if (sizes[n_layers] != 3) return message_fail(message, "%s: it has no colour", name);
     if (!neural_network_init(net, n_layers, sizes, NEURAL_SINE, NEURAL_SIGMOID, why))
         return message_fail(message, "%s: %s", name, why);
     const unsigned char *scales = data + HEADER + 2 * n_layers;
@@ -146,5 +146,5 @@ bool neural_unpack(NeuralNetwork *net, uint32_t *width, uint32_t *height, const 
     free(model);
     if (ok) return true;
     neural_network_free(net);
-    return message_fail(message, "%s: the file is cut off", name);
+    return message_fail(message, "%s: the file is truncated", name);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // range_coder.c: see range_coder.h. Probabilities have 12 bits and move by 1/16 of what is missing.
 #include "apps/neural/range_coder.h"
+#include "base/array.h"
 #include <stdlib.h>
 
 enum { ONE_BITS = 12, ONE = 1 << ONE_BITS, RATE = 4 };
@@ -18,16 +19,10 @@ static void adapt(uint16_t *zero, bool bit) {
         *zero = (uint16_t)(*zero + ((ONE - *zero) >> RATE));
 }
 
-static void put(RangeEncoder *e, unsigned char byte) {
-    if (e->n == e->capacity) {
-        size_t more = e->capacity ? e->capacity * 2 : 1024;
-        unsigned char *data = realloc(e->data, more);
-        if (!data) {
-            e->failed = true;
-            return;
-        }
-        e->data = data;
-        e->capacity = more;
+static void put_byte(RangeEncoder *e, unsigned char byte) {
+    if (!array_reserve(&e->data, &e->capacity, e->n + 1)) {
+        e->failed = true;
+        return;
     }
     e->data[e->n++] = byte;
 }
@@ -38,7 +33,7 @@ static void shift_low(RangeEncoder *e) {
         const unsigned char carry = (unsigned char)(e->low >> 32);
         unsigned char byte = e->cache;
         do {
-            put(e, (unsigned char)(byte + carry));
+            put_byte(e, (unsigned char)(byte + carry));
             byte = 0xff;
         } while (--e->n_pending && !e->failed);
         e->cache = (unsigned char)(e->low >> 24);

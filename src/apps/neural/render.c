@@ -230,9 +230,9 @@ static bool choose_kernel(NeuralRenderer *r, const NeuralNetwork *net, NeuralKer
     const bool coop = kernel == NEURAL_KERNEL_COOP;
     try_resident(r, net, kernel, precision);
     if (kernel == NEURAL_KERNEL_RESIDENT && !r->resident_bytes)
-        return message_fail(message, "the network does not fit into the resident kernel");
+        return message_fail(message, "the network is too large for the resident kernel");
     if (kernel == NEURAL_KERNEL_THREAD && precision != NEURAL_FLOAT)
-        return message_fail(message, "the thread kernel computes in float");
+        return message_fail(message, "the thread kernel supports only float");
     if (r->resident_bytes)
         snprintf(name, sizeof name, "render_resident_%s", types[precision]);
     else if (coop)
@@ -349,7 +349,7 @@ bool neural_renderer_image(NeuralRenderer *r, Image *image, uint32_t width, uint
                            double aspect, char *message) {
     *image = (Image){0};
     if (r->n_outputs != 3 || r->n_coordinates != 2)
-        return message_fail(message, "the network is not one of a picture");
+        return message_fail(message, "the network is not an image network");
     size_t n_pixels = (size_t)width * height, n_band = n_pixels < BAND ? n_pixels : BAND;
     if (!image_create(image, width, height, message)) return false;
     if (!make_room(r, n_band, false, message)) goto fail;

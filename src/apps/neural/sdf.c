@@ -120,7 +120,7 @@ float *neural_silhouette(const Image *image, double threshold, bool dark, char *
         n_inside += inside;
     }
     if (!n_inside || n_inside == n) {
-        message_fail(message, "the picture has no silhouette: %s is inside",
+        message_fail(message, "the image has no silhouette: %s is inside",
                      n_inside ? "everything" : "nothing");
         goto done;
     }

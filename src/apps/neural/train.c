@@ -43,7 +43,7 @@ static bool check(const NeuralNetwork *net, const NeuralDataset *data, const Neu
                   char *message) {
     if (!net->n_layers) return message_fail(message, "a network without layers cannot be trained");
     const NeuralLayer *last = &net->layers[net->n_layers - 1];
-    if (!data->n) return message_fail(message, "there are no samples to learn");
+    if (!data->n) return message_fail(message, "no training samples");
     const uint32_t n_in = net->grid.table ? net->n_coordinates : net->layers[0].n_in;
     if (data->n_in != n_in || data->n_out != last->n_out)
         return message_fail(message,
@@ -51,7 +51,7 @@ static bool check(const NeuralNetwork *net, const NeuralDataset *data, const Neu
                             data->n_in, data->n_out, n_in, last->n_out);
     if (net->grid.table && (n_in != 2 || o->precision != NEURAL_FLOAT ||
                             net->layers[0].n_in != net->grid.n_levels * net->grid.n_features))
-        return message_fail(message, "a hash grid is of two coordinates, and float only");
+        return message_fail(message, "a hash grid supports only 2D coordinates and float");
     if (o->batch > 1u << 24) return message_fail(message, "batch %u is too large", o->batch);
     uint32_t widest = data->n_in; // kernels count in 32 bits
     for (uint32_t i = 0; i < net->n_layers; i++)
@@ -62,10 +62,10 @@ static bool check(const NeuralNetwork *net, const NeuralDataset *data, const Neu
         return message_fail(message, "batch %u is too large for layers of %u neurons", o->batch,
                             widest);
     if (o->precision != NEURAL_FLOAT && o->path == NEURAL_PATH_PLAIN)
-        return message_fail(message, "the plain path is float only");
+        return message_fail(message, "the per-layer kernels support only float");
     if (o->path != NEURAL_PATH_PLAIN && !train_fused_fits(net) &&
         (o->path == NEURAL_PATH_FUSED || o->precision != NEURAL_FLOAT))
-        return message_fail(message, "the network does not fit into the fused kernels");
+        return message_fail(message, "the network is too large for the fused kernels");
     return true;
 }
 
@@ -151,7 +151,7 @@ NeuralTrainer *neural_trainer_new(MTLDevice *device, const NeuralNetwork *net,
     const bool fits = (o->path == NEURAL_PATH_AUTO || o->path == NEURAL_PATH_RESIDENT) &&
                       train_resident_fits(device, net, o);
     if (o->path == NEURAL_PATH_RESIDENT && (grid || !fits)) {
-        message_fail(message, "the network does not fit into the resident kernel");
+        message_fail(message, "the network is too large for the resident kernel");
         goto fail;
     }
     t->path = grid                                                     ? &train_grid

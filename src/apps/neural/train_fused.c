@@ -28,8 +28,9 @@ static uint32_t widest(const NeuralNetwork *net) {
     return width;
 }
 
-// Samples of a tile: as many as fit. On the way back more than 32 do not pay: with 32 the tiles and
-// the weights of a layer of 64 neurons fill the first-level cache and no more (4 % faster than 64).
+// Samples of a tile: as many as fit. In the backward pass more than 32 do not pay: with 32 the
+// tiles and the weights of a layer of 64 neurons fill the first-level cache and no more (4 % faster
+// than 64).
 static uint32_t rows_for(int kind, uint32_t width) {
     uint32_t rows = kind == INFER ? MAX_ROWS : GRADIENT_ROWS;
     while (rows > MIN_ROWS && rows * width > TILE_NUMBERS) rows /= 2;

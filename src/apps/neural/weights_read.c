@@ -2,6 +2,7 @@
 // weights_read.c: networks from JSON (see weights.h). Keys come in any order: what they hold is
 // collected first and put together (weights_build.c) when the file has been read.
 #include "apps/neural/weights_int.h"
+#include "base/array.h"
 #include "base/message.h"
 #include "base/files.h"
 #include <errno.h>
@@ -9,13 +10,7 @@
 #include <string.h>
 
 static bool push(JsonReader *r, Floats *f, float v) {
-    if (f->n == f->capacity) {
-        size_t more = f->capacity ? f->capacity * 2 : 256;
-        float *data = realloc(f->data, more * sizeof *data);
-        if (!data) return json_fail(r, "out of memory");
-        f->data = data;
-        f->capacity = more;
-    }
+    if (!array_reserve(&f->data, &f->capacity, f->n + 1)) return json_fail(r, "out of memory");
     f->data[f->n++] = v;
     return true;
 }
@@ -43,13 +38,13 @@ static bool read_matrix(JsonReader *r, Floats *f, size_t *n_rows, size_t *n_colu
         if (++*n_rows > NEURAL_MAX_WIDTH || n > NEURAL_MAX_WIDTH)
             return json_fail(r, "more than %d rows or columns", NEURAL_MAX_WIDTH);
     }
-    if (json_ok(r) && !*n_rows) return json_fail(r, "there is no row");
+    if (json_ok(r) && !*n_rows) return json_fail(r, "no rows");
     return json_ok(r);
 }
 
 // True the first time; a second one is an error, since it would be read into the same place.
 static bool once(JsonReader *r, bool *seen) {
-    if (*seen) return json_fail(r, "the key is there twice");
+    if (*seen) return json_fail(r, "duplicate key");
     return *seen = true;
 }
 
@@ -92,7 +87,7 @@ static bool read_layers(WeightsFile *f) {
         if (!read_layer(f, l) || !check_layer(f, l)) return false;
         f->n_layers++;
     }
-    if (json_ok(r) && !f->n_layers) return json_fail(r, "there is no layer");
+    if (json_ok(r) && !f->n_layers) return json_fail(r, "no layers");
     return json_ok(r);
 }
 
@@ -147,7 +142,7 @@ static bool read_metadata(WeightsFile *f) {
             if (!json_string_value(r, mode, sizeof mode)) return false;
             has_mode = true;
             if (strcmp(mode, "image") && strcmp(mode, "sdf"))
-                return json_fail(r, "the mode is image or sdf, not '%s'", mode);
+                return json_fail(r, "the mode must be image or sdf, not '%s'", mode);
             f->w->mode = mode[0] == 's' ? NEURAL_MODE_SDF : NEURAL_MODE_IMAGE;
         } else if (!strcmp(key, "image")) {
             read_image_size(f);
@@ -183,7 +178,8 @@ static bool read_model(WeightsFile *f) {
             else if (!strcmp(word, "fourier"))
                 f->model = NEURAL_FOURIER;
             else
-                return json_fail(r, "the type is siren, instant-ngp or fourier, not '%s'", word);
+                return json_fail(r, "the type must be siren, instant-ngp or fourier, not '%s'",
+                                 word);
             f->has_model = true;
         } else if (!strcmp(key, "omega")) {
             json_float(r, &f->omega);
@@ -192,7 +188,7 @@ static bool read_model(WeightsFile *f) {
         } else if (!strcmp(key, "coordinates")) {
             if (!json_string_value(r, word, sizeof word)) return false;
             if (strcmp(word, "centres") && strcmp(word, "ends"))
-                return json_fail(r, "the coordinates are centres or ends, not '%s'", word);
+                return json_fail(r, "coordinates must be centres or ends, not '%s'", word);
             f->ends = word[0] == 'e';
             f->has_coordinates = true;
         } else {
@@ -300,13 +296,8 @@ static bool read_samples(WeightsFile *f) {
     if (json_null(r)) return true;
     if (!json_enter_array(r)) return false;
     while (json_next_item(r)) {
-        if (f->n_samples == f->sample_capacity) {
-            size_t more = f->sample_capacity ? f->sample_capacity * 2 : 64;
-            SampleText *samples = realloc(f->samples, more * sizeof *samples);
-            if (!samples) return json_fail(r, "out of memory");
-            f->samples = samples;
-            f->sample_capacity = more;
-        }
+        if (!array_reserve(&f->samples, &f->sample_capacity, f->n_samples + 1))
+            return json_fail(r, "out of memory");
         SampleText *s = f->samples + f->n_samples;
         *s = (SampleText){0};
         if (!json_enter_object(r)) return false;

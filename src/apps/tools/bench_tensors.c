@@ -22,32 +22,32 @@ typedef struct Job {
 static const Option rows[] = {
     {"--runs", "N", "runs of each row", OPT_WHOLE, AT(options.runs), 1, 100000, "100",
      OPT_GIVEN(Job, has_runs)},
-    {"--warmups", "N", "runs before these that do not count", OPT_WHOLE, AT(options.warmups), 0,
-     100000, "10", OPT_GIVEN(Job, has_warmups)},
-    {"--seconds", "S", "a row ends after this and at least three runs", OPT_REAL,
+    {"--warmups", "N", "warm-up runs before these", OPT_WHOLE, AT(options.warmups), 0, 100000, "10",
+     OPT_GIVEN(Job, has_warmups)},
+    {"--seconds", "S", "time limit of a row, after at least three runs", OPT_REAL,
      AT(options.seconds), 0, 3600, "1"},
     {"--quick", NULL, "small sizes, three runs", OPT_FLAG, AT(options.quick)},
     {"--only", "TEXT", "rows whose operation contains TEXT", OPT_TEXT, AT(options.only)},
-    {"--json", "FILE", "writes the figures, for --compare", OPT_TEXT, AT(json)},
+    {"--json", "FILE", "write the results, for --compare", OPT_TEXT, AT(json)},
     {"--compare", "FILE",
-     "ratio of each row's shortest time to that of an earlier\n"
-     "--json; exit status 3 if a row became slower by more than",
+     "compare each row's best time with an earlier --json; exit\n"
+     "status 3 if a row is slower by more than the threshold",
      OPT_TEXT, AT(compare)},
-    {"--threshold", "P", "this many per cent", OPT_REAL, AT(percent), 0, 10000, "20"},
-    {"--svg", "FILE", "draws a chart", OPT_TEXT, AT(svg)},
+    {"--threshold", "P", "in per cent", OPT_REAL, AT(percent), 0, 10000, "20"},
+    {"--svg", "FILE", "draw a chart", OPT_TEXT, AT(svg)},
 };
 static const CommandLine line = {
     .program = "ingot bench tensors",
     .usage = "[options]",
-    .about = "Measures the tensor library: products of matrices, element-wise operations,\n"
-             "sums, transfers, fused against separate operations, pooled against fresh\n"
-             "memory, the cost of small operations and a training loop.",
+    .about =
+        "Measures the tensor library: matrix multiplication, element-wise operations, sums,\n"
+        "transfers, fusion, memory pooling, the overhead of small operations and a training loop.",
     OPT_ROWS(rows),
     .column = 20,
-    .tail = "Columns: mean, shortest and longest time of a run in ms, from the first call\n"
-            "until the result is there; GFLOPS and GB/s (bytes read and written once) of\n"
-            "the mean. Exit status: 0 fine, 1 a file or the machine is at fault, 2 the\n"
-            "command line is, 3 slower than the baseline.",
+    .tail = "Columns: mean, best and worst time of a run in ms, from the first call until the "
+            "result is\n"
+            "available; GFLOPS and GB/s (bytes read and written once) of the mean. Exit status:\n"
+            "0 success, 1 file or device error, 2 usage error, 3 slower than the baseline.",
 };
 
 static int write_file(const char *path, char *text) {

@@ -156,7 +156,7 @@ static int add_all(const Options *o, MTLLibrary *library, MTLBinaryArchive *arch
     }
     for (size_t i = 0; i < o->constants.n; i++)
         if (!used[i])
-            status = complain(EXIT_INPUT, "build", "no kernel has a function constant as in '%s'",
+            status = complain(EXIT_INPUT, "build", "no kernel has the function constant of '%s'",
                               o->constants.items[i]);
     free(used);
     if (!n && !status) status = complain(EXIT_INPUT, "build", "'%s' has no kernels", o->path);
@@ -182,7 +182,7 @@ int build_archive(int argc, char **argv) {
     Options o = {0};
     int status = options_read(&line, &o, argc, argv);
     if (status == OPTIONS_GO_ON && !o.path)
-        status = options_wrong(&line, "which file? (`ingot build --archive --help`)");
+        status = options_wrong(&line, "a file is required (see `ingot build --archive --help`)");
     if (status == OPTIONS_GO_ON) {
         status = EXIT_INPUT;
         MTLDevice *device = open_device("build");

@@ -36,9 +36,9 @@ static const Option rows[] = {
 static const CommandLine line = {
     .program = "ingot bench",
     .usage = "[options]\n       ingot bench tensors [options]",
-    .about = "Measures this machine: how long it takes to start work, to compile, and\n"
-             "how fast kernels, copies and textures are. Takes some seconds.\n"
-             "`ingot bench tensors --help` tells of the tensor library's own.",
+    .about = "Measures this machine: latencies, compile times, and the throughput of kernels, "
+             "copies and\n"
+             "textures. Takes a few seconds. `ingot bench tensors` measures the tensor library.",
     OPT_ROWS(rows),
 };
 

@@ -19,16 +19,16 @@ typedef struct Job {
 static const CommandLine line = {
     .program = "ingot cache",
     .usage = "[size | clear | dir]",
-    .about = "Compiled libraries and kernels are kept on disk, so that a program starts fast the "
-             "second\n"
-             "time. Nothing in the cache is precious: what is missing is compiled again.\n"
+    .about = "Compiled libraries and kernels are cached on disk, so that programs start faster the "
+             "next\n"
+             "time. The cache can be deleted at any time: missing entries are compiled again.\n"
              "\n"
-             "  size    how much is kept (this is also what plain `ingot cache` does)\n"
-             "  clear   remove everything\n"
-             "  dir     print the folder\n"
+             "  size    print the size of the cache (default)\n"
+             "  clear   delete all entries\n"
+             "  dir     print the directory\n"
              "\n"
-             "The folder is $INGOT_CACHE_DIR, $XDG_CACHE_HOME/ingot or ~/.cache/ingot.\n"
-             "INGOT_CACHE_DIR=off keeps nothing; INGOT_CACHE_LIMIT_MB (1024) bounds its size.",
+             "The directory is $INGOT_CACHE_DIR, $XDG_CACHE_HOME/ingot or ~/.cache/ingot.\n"
+             "INGOT_CACHE_DIR=off disables the cache; INGOT_CACHE_LIMIT_MB (1024) limits its size.",
     OPT_WORD(Job, what),
 };
 
@@ -95,10 +95,10 @@ int cmd_cache(int argc, char **argv) {
     if (status != OPTIONS_GO_ON) return status;
     const char *what = job.what;
     if (strcmp(what, "size") && strcmp(what, "clear") && strcmp(what, "dir"))
-        return options_wrong(&line, "size, clear or dir? (`ingot cache --help` says more)");
+        return options_wrong(&line, "expected size, clear or dir (see `ingot cache --help`)");
     char *dir = cache_dir();
     if (!dir) {
-        puts("there is no cache folder (INGOT_CACHE_DIR is off, there is no HOME, or others may "
+        puts("no cache folder (INGOT_CACHE_DIR is off, HOME is not set, or others may "
              "write to it)");
         return EXIT_FINE;
     }

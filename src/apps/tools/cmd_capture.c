@@ -13,18 +13,16 @@ static const CommandLine line = {
     .program = "ingot capture",
     .usage = "[-o FILE.ingottrace] [-q] PROGRAM ARGS...",
     RUN_ROWS,
-    .about = "Runs a program and records every command of its Metal device with all that it reads: "
-             "buffers,\n"
-             "textures, pipelines, sources, arguments. `ingot replay` runs the file again, `ingot "
-             "diff`\n"
-             "compares two. The exit status is the program's (128 + N if signal N ended it); what "
-             "was\n"
-             "recorded until then is in the file.",
-    .tail = "Options come before the program; -o FILE.ingottrace may also be the last arguments. "
-            "Without -o it\n"
-            "is capture.ingottrace. Processes that the program starts get files of their own, with "
-            "their number in\n"
-            "the name.",
+    .about =
+        "Runs a program and records every command of its Metal device with all resources it\n"
+        "reads: buffers, textures, pipelines, sources, arguments. `ingot replay` replays the "
+        "file,\n"
+        "`ingot diff` compares two. The exit status is the program's (128 + N if signal N ended\n"
+        "it); the file then has everything up to that point.",
+    .tail =
+        "Options come before the program; -o FILE.ingottrace may also be the last arguments.\n"
+        "Without -o the file is capture.ingottrace. Child processes write separate files, with\n"
+        "their process id in the name.",
 };
 
 // `ingot capture PROGRAM ARGS... -o FILE.ingottrace`, too: no other program has such a file.
@@ -42,8 +40,7 @@ static void take_output_at_end(RunJob *job) {
 static void report(const RunJob *job, const char *path) {
     char why[CAP_WHY];
     if (access(path, F_OK)) {
-        complain(0, "capture", "%s opened no Metal device: there is nothing to show",
-                 job->program[0]);
+        complain(0, "capture", "%s opened no Metal device: nothing was recorded", job->program[0]);
         return;
     }
     Capture *c = cap_open(path, why);

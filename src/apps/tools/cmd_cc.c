@@ -13,13 +13,13 @@
 static const char usage[] =
     "usage: ingot cc  [clang's options] FILES...\n"
     "       ingot c++ [clang's options] FILES...\n"
-    "       ingot cc --show          the flags alone, for other build systems\n"
+    "       ingot cc --show          print the flags, for other build systems\n"
     "\n"
-    "Compiles and links C, C++ and Objective-C written for macOS: clang with the Objective-C "
-    "runtime,\n"
-    "Foundation and Metal of Ingot. -framework NAME links NAME if it is here; -arch, -isysroot "
-    "and\n"
-    "-mmacosx-version-min are accepted and do nothing. INGOT_CLANG names another clang (22 or "
+    "Compiles and links C, C++ and Objective-C programs written for macOS, using clang with "
+    "Ingot's\n"
+    "Objective-C runtime, Foundation and Metal. -framework NAME links NAME if Ingot has it; "
+    "-arch,\n"
+    "-isysroot and -mmacosx-version-min are ignored. INGOT_CLANG selects another clang (22 or "
     "newer).\n"
     "\n"
     "  ingot cc -fobjc-arc triangle.m -o triangle -framework Metal -framework Foundation\n"
@@ -185,7 +185,7 @@ static int compile(int argc, char **argv, const char *compiler, const char *comm
     }
     if (!mac_places(&places))
         return complain(EXIT_INPUT, command,
-                        "the headers and libraries for macOS programs are not here");
+                        "the headers and libraries for macOS programs are not installed");
     const char *other = getenv("INGOT_CLANG");
     if (other && *other) compiler = other;
     add_argument(&all, compiler);

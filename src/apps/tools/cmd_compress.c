@@ -29,28 +29,26 @@ typedef struct Job {
 
 #define AT(FIELD) OPT_AT(Job, FIELD)
 static const Option rows[] = {
-    {"-o, --output", "FILE", "what to write (default: compressed.ingot, or decompressed.png)",
+    {"-o, --output", "FILE", "output file (default: compressed.ingot, or decompressed.png)",
      OPT_TEXT, AT(output)},
-    {"--bytes", "N", "at most so many bytes", OPT_WHOLE, AT(bytes), 100, 1 << 24, "3000"},
-    {"--psnr", "DB", "instead: the smallest of a few sizes that is this close", OPT_REAL, AT(psnr),
+    {"--bytes", "N", "maximum size of the file", OPT_WHOLE, AT(bytes), 100, 1 << 24, "3000"},
+    {"--psnr", "DB", "instead: the smallest of several sizes with this quality", OPT_REAL, AT(psnr),
      1, 100},
-    {"--bits", "N", "bits of a weight, 4 to 12 (default: the best of 6 to 10)", OPT_WHOLE, AT(bits),
+    {"--bits", "N", "bits per weight, 4 to 12 (default: the best of 6 to 10)", OPT_WHOLE, AT(bits),
      NEURAL_PACKED_MIN_BITS, NEURAL_PACKED_MAX_BITS},
     {"--steps", "N", "training steps", OPT_WHOLE, AT(steps), 1, 1 << 24, "3000"},
-    {"--seed", "N", "of everything random", OPT_WHOLE, AT(seed), 0, 0x1p53, "0"},
-    {"--decoded", "FILE", "also write the picture the file stands for, as PNG", OPT_TEXT,
-     AT(decoded)},
-    {"--sweep", "FILE.svg", "train a range of sizes and draw them against JPEG", OPT_TEXT,
+    {"--seed", "N", "random seed", OPT_WHOLE, AT(seed), 0, 0x1p53, "0"},
+    {"--decoded", "FILE", "also write the decompressed image, as PNG", OPT_TEXT, AT(decoded)},
+    {"--sweep", "FILE.svg", "train a range of sizes and plot them against JPEG", OPT_TEXT,
      AT(sweep)},
-    {"--size", "WxH", "when making a picture: its size (default: the original's)", OPT_SIZE,
+    {"--size", "WxH", "for decompression: image size (default: the original's)", OPT_SIZE,
      OPT_SPAN(Job, width, height), 1, UINT32_MAX},
 };
 static const CommandLine line = {
     .program = "ingot compress",
-    .usage = "IMAGE [-o FILE.ingot] [options]      picture to network\n"
-             "       ingot compress FILE.ingot [-o OUT.png] [--size WxH]  network to picture",
-    .about = "Trains a small network to be the picture and stores its weights with a few bits "
-             "each.",
+    .usage = "IMAGE [-o FILE.ingot] [options]             compress\n"
+             "       ingot compress FILE.ingot [-o OUT.png] [--size WxH]  decompress",
+    .about = "Fits a small network to an image and stores its quantised weights.",
     OPT_ROWS(rows),
     OPT_WORD(Job, input),
     .column = 23,
@@ -315,7 +313,7 @@ int cmd_compress(int argc, char **argv) {
     bool ok = false;
     int status = options_read(&line, &job, argc, argv);
     if (status != OPTIONS_GO_ON) return status;
-    if (!job.input) return options_wrong(&line, "which picture? (see --help)");
+    if (!job.input) return options_wrong(&line, "an image is required (see --help)");
     unsigned char *data = file_read(job.input, &job.input_bytes);
     if (!data) {
         message_fail(message, "Failed to open image at %s: %s", job.input, strerror(errno));

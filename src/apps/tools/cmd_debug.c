@@ -25,21 +25,21 @@ typedef struct Job {
 static const Option rows[] = {
     {"--thread", "X[,Y[,Z]]", "stop in this thread of the grid only", OPT_TEXT,
      OPT_AT(Job, thread)},
-    {"--pixel", "X,Y", "of a draw: stop in the fragment function for this pixel only", OPT_TEXT,
+    {"--pixel", "X,Y", "in a draw: stop in the fragment function for this pixel only", OPT_TEXT,
      OPT_AT(Job, pixel)},
-    {"--vertex", "N", "of a draw: stop in the vertex function for this vertex_id only", OPT_TEXT,
+    {"--vertex", "N", "in a draw: stop in the vertex function for this vertex_id only", OPT_TEXT,
      OPT_AT(Job, vertex)},
-    {"--command", "N", "of a capture: the command to stop in; without, the first with a function",
+    {"--command", "N", "in a capture: the command to stop in (default: the first dispatch or draw)",
      OPT_WHOLE, OPT_AT(Job, command), 0, 9e15, OPT_GIVEN(Job, has_command)},
     {"-b, --break", "PLACE",
-     "stop at this line of the file, FILE:LINE or function (may be\nrepeated)", OPT_LIST,
+     "set a breakpoint: a line of the file, FILE:LINE or a function\n(repeatable)", OPT_LIST,
      OPT_AT(Job, breaks)},
-    {"--ex", "COMMAND", "give gdb this command when the program has stopped (may be\nrepeated)",
-     OPT_LIST, OPT_AT(Job, commands)},
-    {"--batch", NULL, "end after these commands", OPT_FLAG, OPT_AT(Job, batch)},
+    {"--ex", "COMMAND", "gdb command to execute at the first stop (repeatable)", OPT_LIST,
+     OPT_AT(Job, commands)},
+    {"--batch", NULL, "exit after these commands", OPT_FLAG, OPT_AT(Job, batch)},
     {"--gdb", "PROGRAM", "the gdb to start", OPT_TEXT, OPT_AT(Job, gdb), .initial = "gdb"},
-    {"--script", NULL, "print the path of the commands for gdb, for a ~/.gdbinit of yours",
-     OPT_FLAG, OPT_AT(Job, script)},
+    {"--script", NULL, "print the path of the gdb extension, for use in ~/.gdbinit", OPT_FLAG,
+     OPT_AT(Job, script)},
 };
 static const CommandLine line = {
     .program = "ingot debug",
@@ -47,17 +47,19 @@ static const CommandLine line = {
              "       ingot debug FILE.ingottrace [--command N] [--thread X[,Y[,Z]] | --pixel X,Y]\n"
              "       ingot debug [options] PROGRAM ARGS...",
     .about =
-        "Runs a kernel, a command of a capture, or a program with its Metal functions, in gdb. "
-        "Functions run\nthread by thread and "
-        "without optimisation: break, step, print and backtrace work as for C.\nIn gdb:\n"
+        "Runs a kernel, a command of a capture, or a program with its Metal functions in gdb.\n"
+        "Functions run one thread at a time and unoptimised: break, step, print and backtrace "
+        "work\n"
+        "as for C. In gdb:\n"
         "  break FILE.metal:LINE if thread_position_in_grid.x == 5\n"
-        "  info metal-threads           the threads of the threadgroup, and where they are\n"
-        "  metal-thread X,Y,Z           look at another one that waits at a barrier\n"
+        "  info metal-threads           list the threads of the threadgroup and their positions\n"
+        "  metal-thread X,Y,Z           switch to another thread that waits at a barrier\n"
         "  print $texel(texture, X, Y)  a texel",
     OPT_ROWS(rows),
     .rest = offsetof(Job, program) + 1,
-    .tail = "A kernel without --break stops where it begins. In a gdb of your own: `source` what "
-            "--script prints,\nand MTL_SHADER_DEBUG=1 in the environment of the program.",
+    .tail = "A kernel without --break stops at its first line. In your own gdb session: `source` "
+            "the file\n"
+            "that --script prints, and run the program with MTL_SHADER_DEBUG=1.",
 };
 
 static bool ends_in(const char *text, const char *end) {
@@ -109,7 +111,7 @@ static int read_position(Job *job, const char *text, const char *option, int n, 
     const char *at = text;
     if (!text) return EXIT_FINE;
     if (job->stop.at)
-        return options_wrong(&line, "one of --thread, --pixel and --vertex says where to stop");
+        return options_wrong(&line, "give only one of --thread, --pixel and --vertex");
     job->stop.at = kind;
     int d = 0;
     for (; d < n && at; d++) {
@@ -260,9 +262,10 @@ static int add_target(Strings *args, Job *job) {
     DebugStop *stop = &job->stop;
     if (is_shader(name)) {
         if (!job->program[1])
-            return options_wrong(&line, "which kernel of '%s'? (`ingot debug --help`)", name);
+            return options_wrong(&line, "a kernel of '%s' is required (see `ingot debug --help`)",
+                                 name);
         if (!debug_is_plain(name))
-            return complain(EXIT_INPUT, "debug", "gdb cannot be told of a file with such a name");
+            return complain(EXIT_INPUT, "debug", "gdb cannot handle this file name");
         if (!debug_is_identifier(job->program[1]) && !job->breaks.n)
             return complain(EXIT_INPUT, "debug",
                             "gdb cannot stop in a kernel of that name: say where with --break");
@@ -276,7 +279,7 @@ static int add_target(Strings *args, Job *job) {
     }
     stop->file = name, stop->has_command = job->has_command, stop->command = job->command;
     if (job->program[1])
-        return options_wrong(&line, "'%s' behind a capture is one too many", job->program[1]);
+        return options_wrong(&line, "unexpected argument '%s' after the capture", job->program[1]);
     if (!debug_find_stop(stop)) return EXIT_INPUT;
     // The text of the capture is found first, whatever the program's own file says now.
     const char *slash = strrchr(stop->source, '/'), *last = slash ? slash + 1 : stop->source;
@@ -315,7 +318,7 @@ static int start(Job *job, char *script) {
     strings_free(&args);
     if (e == ENOENT)
         return complain(EXIT_INPUT, "debug",
-                        "there is no '%s' here: install gdb (apt install gdb), "
+                        "'%s' not found: install gdb (apt install gdb), "
                         "or name it with --gdb",
                         job->gdb);
     return complain(EXIT_INPUT, "debug", "cannot start '%s': %s", job->gdb, strerror(e));
@@ -335,7 +338,8 @@ int cmd_debug(int argc, char **argv) {
     if (job.script)
         puts(script);
     else if (!job.program)
-        status = options_wrong(&line, "which shader, capture or program? (`ingot debug --help`)");
+        status = options_wrong(
+            &line, "a shader, capture or program is required (see `ingot debug --help`)");
     else
         status = start(&job, script);
 done:

@@ -27,26 +27,25 @@ typedef struct Job {
 
 #define AT(FIELD) OPT_AT(Job, FIELD)
 static const Option rows[] = {
-    {"-o, --output", "FILE", "the denoised picture, PNG", OPT_TEXT, AT(output),
+    {"-o, --output", "FILE", "the denoised image, PNG", OPT_TEXT, AT(output),
      .initial = "denoised.png"},
-    {"--noisy", "FILE", "the noisy one", OPT_TEXT, AT(noisy_path), .initial = "noisy.png"},
+    {"--noisy", "FILE", "the noisy image, PNG", OPT_TEXT, AT(noisy_path), .initial = "noisy.png"},
     {"--noise", "SIGMA", "standard deviation of the noise, of 255", OPT_REAL, AT(sigma), 0.1, 255,
      "25"},
     {"--radius", "N", "the network sees (2N+1) x (2N+1) pixels, 1 to 5", OPT_WHOLE, AT(radius), 1,
      5, "3"},
-    {"--hidden", "N", "neurons of its two hidden layers", OPT_WHOLE, AT(hidden), 1,
+    {"--hidden", "N", "neurons in each of the two hidden layers", OPT_WHOLE, AT(hidden), 1,
      NEURAL_MAX_WIDTH, "64"},
     {"--steps", "N", "training steps", OPT_WHOLE, AT(steps), 1, 1 << 24, "2000"},
-    {"--curve", "FILE.svg", "the loss over the steps", OPT_TEXT, AT(curve)},
-    {"--seed", "N", "of everything random", OPT_WHOLE, AT(seed), 0, 0x1p53, "0"},
+    {"--curve", "FILE.svg", "plot of the loss", OPT_TEXT, AT(curve)},
+    {"--seed", "N", "random seed", OPT_WHOLE, AT(seed), 0, 0x1p53, "0"},
 };
 static const CommandLine line = {
     .program = "ingot denoise",
     .usage = "IMAGE [options]",
-    .about = "Adds noise to a picture, trains a small network on half of it to take the noise out "
-             "again,\n"
-             "and says how well that works on the other half. A demonstration of training with "
-             "tensors.",
+    .about =
+        "Adds noise to an image, trains a small network on half of it to remove the noise, and\n"
+        "reports the quality on the other half. A demonstration of training with tensors.",
     OPT_ROWS(rows),
     OPT_WORD(Job, input),
     .column = 24,
@@ -262,11 +261,11 @@ int cmd_denoise(int argc, char **argv) {
     char message[MESSAGE_BYTES] = "";
     int status = options_read(&line, &job, argc, argv);
     if (status != OPTIONS_GO_ON) return status;
-    if (!job.input) return options_wrong(&line, "which picture? (see --help)");
+    if (!job.input) return options_wrong(&line, "an image is required (see --help)");
     bool ok = image_load(&job.clean, job.input, message);
     job.width = job.clean.width, job.height = job.clean.height;
     if (ok && (job.width <= BLOCK || job.height <= BLOCK))
-        ok = message_fail(message, "%s: a picture of more than %d x %d pixels is needed", job.input,
+        ok = message_fail(message, "%s: the image must be larger than %d x %d pixels", job.input,
                           BLOCK, BLOCK);
     const char *const outputs[] = {job.output, job.noisy_path, job.curve};
     ok = ok && outputs_check(outputs, 3, &job.input, 1, message);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "apps/tools/replay_int.h"
+#include "base/array.h"
 
 typedef struct Job {
     const char *files[2], *device;
@@ -17,10 +18,11 @@ static const Option rows[] = {
 static const CommandLine line = {
     .program = "ingot diff",
     .usage = "[--device NAME] A.ingottrace B.ingottrace",
-    .about = "The first command of two captures whose results differ: the resource, the first "
-             "element that\n"
-             "does, and both values. Exit status 0: there is none; 1: there is, or it cannot be "
-             "found out.",
+    .about =
+        "Finds the first command whose results differ in two captures, and prints the resource, "
+        "the\n"
+        "first differing element and both values. Exit status: 0 no difference, 1 a difference or\n"
+        "an error.",
     OPT_ROWS(rows),
     .words = {offsetof(Job, files), offsetof(Job, files) + sizeof(char *)},
     .n_words = 2,
@@ -49,13 +51,8 @@ static bool follow(void *context, const CapEvent *event, uint64_t ns) {
     for (size_t i = 0; cap_replay_written(t->replay, i, &m); i++) {
         if (m.storage == DEV_ARGUMENTS) continue;
         char *bytes = malloc(m.n_bytes);
-        if (t->n == t->capacity) {
-            t->capacity = t->capacity ? 2 * t->capacity : 1024;
-            Left *more = realloc(t->left, t->capacity * sizeof *more);
-            if (!more) free(t->left);
-            t->left = more;
-        }
-        t->failed = !bytes || !t->left || !cap_replay_read(t->replay, m.address, bytes, m.n_bytes);
+        t->failed = !bytes || !array_reserve(&t->left, &t->capacity, t->n + 1) ||
+                    !cap_replay_read(t->replay, m.address, bytes, m.n_bytes);
         if (!t->failed) t->left[t->n++] = (Left){event->command, i, cap_hash(bytes, m.n_bytes)};
         free(bytes);
         if (t->failed) return false;
@@ -179,7 +176,7 @@ static void print_value(const char *file, const unsigned char *bytes, size_t at,
     float number;
     memcpy(&word, bytes + at, n - at < 4 ? n - at : 4);
     memcpy(&number, &word, sizeof number);
-    printf("  %s: 0x%08x, as float %.9g\n", file, word, (double)number);
+    show_line("  %s: 0x%08x, as float %.9g", file, word, (double)number);
 }
 
 static int explain(const Job *job, Capture *const captures[2], const Left *left,
@@ -196,9 +193,9 @@ static int explain(const Job *job, Capture *const captures[2], const Left *left,
     if (bytes[0] && bytes[1]) {
         free(bytes[0]);
         bytes[0] = bytes_after(job, captures[0], 0, left, &n[0], object, sizeof object, at);
-        printf("command %llu (%s): results differ\n", (unsigned long long)left->command,
-               command_name(names, left->command));
-        printf("  %s, element %zu (byte %zu):\n", object, at / 4, at);
+        show_line("command %llu (%s): results differ", (unsigned long long)left->command,
+                  command_name(names, left->command));
+        show_line("  %s, element %zu (byte %zu):", object, at / 4, at);
         for (int i = 0; i < 2 && at < both; i++) print_value(job->files[i], bytes[i], at, n[i]);
         if (at >= both) printf("  they have %zu and %zu bytes\n", n[0], n[1]);
     }
@@ -249,11 +246,11 @@ static int compare_from(const Job *job, Capture *const captures[2], size_t run) 
             status = explain(job, captures, &trails[0].left[i], &names[0]);
             goto end;
         }
-    if (other != UINT64_MAX)
-        printf("command %llu is not the same:\n  %s: %s\n  %s: %s\n", (unsigned long long)other,
-               job->files[0], other < names[0].n ? command_name(&names[0], other) : "(no more)",
-               job->files[1], other < names[1].n ? command_name(&names[1], other) : "(no more)");
-    else
+    if (other != UINT64_MAX) printf("command %llu is not the same:\n", (unsigned long long)other);
+    for (int i = 0; other != UINT64_MAX && i < 2; i++)
+        show_line("  %s: %s", job->files[i],
+                  other < names[i].n ? command_name(&names[i], other) : "(no more)");
+    if (other == UINT64_MAX)
         printf("what the host wrote before command %llu differs, results of commands do not\n",
                (unsigned long long)from);
 end:
@@ -268,7 +265,8 @@ int cmd_diff(int argc, char **argv) {
     Job job = {0};
     int status = options_read(&line, &job, argc, argv);
     if (status != OPTIONS_GO_ON) return status;
-    if (!job.files[1]) return options_wrong(&line, "which two captures? (`ingot diff --help`)");
+    if (!job.files[1])
+        return options_wrong(&line, "two captures are required (see `ingot diff --help`)");
     Capture *captures[2] = {NULL, NULL};
     char why[CAP_WHY];
     status = EXIT_FINE;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cmd_implicit.c: `ingot implicit`: finds the part that was asked for (see implicit.h).
+// cmd_implicit.c: `ingot implicit`: dispatches to its commands (see implicit.h).
 #include "apps/tools/implicit.h"
 #include "apps/tools/train.h"
 #include <stdio.h>
@@ -10,22 +10,26 @@ static const struct {
     int (*run)(int argc, char **argv);
     const char *what;
 } parts[] = {
-    {"render", implicit_render, "a weights file to a picture of any size"},
-    {"eval", implicit_eval, "how close a weights file is to its samples and to a picture"},
-    {"train", implicit_train, "a picture to a weights file: siren, fourier or instant-ngp"},
-    {"sdf", implicit_sdf, "the distance to a shape as a network, and pictures of it"},
-    {"picture", implicit_picture, "a landscape of our own to try things on"},
+    {"render", implicit_render, "render a weights file at any size"},
+    {"eval", implicit_eval, "compare a weights file with its samples and with an image"},
+    {"train", implicit_train, "fit a network to an image: siren, fourier or instant-ngp"},
+    {"sdf", implicit_sdf, "fit a network to the signed distance to a shape, and render it"},
+    {"picture", implicit_picture, "draw a landscape as test image"},
 };
 enum { N_PARTS = sizeof parts / sizeof *parts };
 
 static void usage(FILE *f) {
-    fputs("usage: ingot implicit PART ...\n\n"
-          "Pictures and shapes as small neural networks that compute a colour or a distance from\n"
-          "a position. Weights are JSON files in the format other trainers for Metal use.\n\n",
-          f);
+    fputs(
+        "usage: ingot implicit COMMAND ...\n\n"
+        "Implicit neural representations: images and shapes as small networks that map a position\n"
+        "to a colour or a distance. Weights are JSON files, in the format of other trainers for "
+        "Metal.\n\n",
+        f);
     for (int i = 0; i < N_PARTS; i++)
         fprintf(f, "  ingot implicit %-8s %s\n", parts[i].name, parts[i].what);
-    fputs("\n`ingot implicit PART --help` says more. `train_siren` is `train` for a SIREN.\n", f);
+    fputs("\n`ingot implicit COMMAND --help` shows its options. `train_siren` is `train` for a "
+          "SIREN.\n",
+          f);
 }
 
 int cmd_implicit(int argc, char **argv) {
@@ -40,7 +44,7 @@ int cmd_implicit(int argc, char **argv) {
     }
     for (int i = 0; i < N_PARTS; i++)
         if (!strcmp(name, parts[i].name)) return parts[i].run(argc - 1, argv + 1);
-    return complain(EXIT_USAGE, "implicit", "there is no part '%s' (try `ingot implicit --help`)",
+    return complain(EXIT_USAGE, "implicit", "unknown command '%s' (try `ingot implicit --help`)",
                     name);
 }
 

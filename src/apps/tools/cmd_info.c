@@ -9,8 +9,8 @@
 static const CommandLine line = {
     .program = "ingot info",
     .usage = "",
-    .about = "Lists the devices Metal programs see on this machine, with their limits, and what "
-             "confines the compiler.",
+    .about = "Lists the Metal devices of this machine with their limits, and how the compiler is "
+             "sandboxed.",
 };
 
 static void print_bytes(const char *what, uint64_t n) {
@@ -69,7 +69,7 @@ static void print_compiler(void) {
     printf("compiler\n  %-34s ", "confinement");
     fflush(stdout);
     if (path && !posix_spawnp(&pid, path, NULL, NULL, argv, environ)) waitpid(pid, &status, 0);
-    if (status) puts("there is no compiler");
+    if (status) puts("no compiler");
     free(path);
 }
 
@@ -79,7 +79,7 @@ int cmd_info(int argc, char **argv) {
     MTLDevice *devices[16];
     size_t n = mtl_copy_all_devices(devices, 16);
     if (n > 16) n = 16;
-    if (!n) return complain(EXIT_INPUT, "info", "there is no device");
+    if (!n) return complain(EXIT_INPUT, "info", "no device");
     for (size_t i = 0; i < n; i++) {
         print_device(devices[i]);
         mtl_release(devices[i]);

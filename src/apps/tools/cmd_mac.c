@@ -13,13 +13,10 @@
 static const char usage[] =
     "usage: ingot mac PROGRAM [ARGS...]\n"
     "\n"
-    "Runs a program that looks for Metal, Foundation, libobjc, libSystem, ... under the names they "
-    "have\n"
-    "on a Mac: dlopen of those opens Ingot's, ctypes.util.find_library and linkers find them, and "
-    "xcrun,\n"
-    "metal, sw_vers, sysctl are Ingot's stand-ins. What asks for the version of macOS is told 26. "
-    "Nothing\n"
-    "else of the program's world changes.\n"
+    "Runs a program that loads Metal, Foundation, libobjc, libSystem, ... by their macOS names:\n"
+    "dlopen, ctypes.util.find_library and linkers find Ingot's libraries, and xcrun, metal,\n"
+    "sw_vers and sysctl are stand-ins. The reported version of macOS is 26. Nothing else in the\n"
+    "environment changes.\n"
     "\n"
     "  DEV=METAL ingot mac python3 train.py\n";
 
@@ -39,12 +36,12 @@ int cmd_mac(int argc, char **argv) {
         return argc < 2 ? EXIT_USAGE : EXIT_FINE;
     }
     if (*argv[1] == '-')
-        return complain(EXIT_USAGE, "mac", "what is '%s'? (`ingot mac --help`)", argv[1]);
+        return complain(EXIT_USAGE, "mac", "unknown option '%s' (see `ingot mac --help`)", argv[1]);
     char *tools = stand_in_folder();
     char *preload = mac_places(&places) ? text_format("%s/libingot-mac.so", places.lib) : NULL;
     if (!tools || !preload || access(preload, R_OK)) {
         free(tools), free(preload);
-        return complain(EXIT_INPUT, "mac", "the libraries for macOS programs are not here");
+        return complain(EXIT_INPUT, "mac", "the libraries for macOS programs are not installed");
     }
     bool ok = put_first("PATH", tools) && put_first("LD_PRELOAD", preload) &&
               put_first("LD_LIBRARY_PATH", places.lib) && put_first("LIBRARY_PATH", places.lib);

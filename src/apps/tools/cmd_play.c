@@ -14,24 +14,25 @@ typedef struct Job {
 } Job;
 
 static const Option rows[] = {
-    {"--port", "N", "on this port of 127.0.0.1; 0: any", OPT_WHOLE, OPT_AT(Job, port), 0, 65535,
+    {"--port", "N", "port on 127.0.0.1; 0: any free port", OPT_WHOLE, OPT_AT(Job, port), 0, 65535,
      .initial = "0"},
     {"--no-browser", NULL, "only print the address", OPT_FLAG, OPT_AT(Job, no_browser)},
     {"--timeout", "MS", "time limit of a run", OPT_WHOLE, OPT_AT(Job, timeout_ms), 1, 600000,
      .initial = "2000"},
     {"--check", NULL,
-     "no page: run the checks that the files (lessons) hold, as the page does;\n"
-     "fails if one is not as expected",
+     "no server: run the checks in the files (lessons) as the page does, and\n"
+     "fail if one does not pass",
      OPT_FLAG, OPT_AT(Job, check)},
 };
 static const CommandLine line = {
     .program = "ingot play",
     .usage = "[FILE.metal] [--port N] [--no-browser]\n"
              "       ingot play --check FILE.metal...",
-    .about = "A page in your browser, served by this machine for itself: an editor that shows\n"
-             "errors as you type, a picture of a fragment function or the buffers of a kernel,\n"
-             "sliders for its uniforms, examples, and a course of ten lessons. The address that\n"
-             "it prints is for you alone. Ctrl-C ends it. FILE is opened, and saved to.",
+    .about =
+        "Opens a playground in the browser, served on 127.0.0.1: an editor that shows errors as\n"
+        "you type, the image of a fragment function or the buffers of a kernel, sliders for\n"
+        "uniforms, examples, and a course of ten lessons. The printed URL contains a secret: keep\n"
+        "it private. FILE is opened, and changes are saved to it. Stop with Ctrl-C.",
     OPT_ROWS(rows),
     .list = offsetof(Job, files) + 1,
 };
@@ -61,7 +62,7 @@ int cmd_play(int argc, char **argv) {
     if (status != OPTIONS_GO_ON) goto done;
     status = EXIT_FINE;
     if (job.check && !job.files.n)
-        status = options_wrong(&line, "which files? (`ingot play --help`)");
+        status = options_wrong(&line, "files are required (see `ingot play --help`)");
     else if (!job.check && job.files.n > 1)
         status = options_wrong(&line, "one file at a time; '%s' is the second", job.files.items[1]);
     else if (!job.check && job.files.n)

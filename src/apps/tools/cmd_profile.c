@@ -19,29 +19,28 @@ typedef struct Job {
 
 static const Option rows[] = {
     {"--svg", "FILE", "write a flame graph", OPT_TEXT, OPT_AT(Job, svg)},
-    {"--json", "FILE", "write all numbers", OPT_TEXT, OPT_AT(Job, json)},
-    {"--top", "N", "rows of each table", OPT_WHOLE, OPT_AT(Job, top), 1, 1e6, .initial = "15"},
+    {"--json", "FILE", "write all data", OPT_TEXT, OPT_AT(Job, json)},
+    {"--top", "N", "rows per table", OPT_WHOLE, OPT_AT(Job, top), 1, 1e6, .initial = "15"},
     {"--keep", "FOLDER", "keep the code objects and samples here", OPT_TEXT, OPT_AT(Job, folder)},
     {"--lanes", NULL,
-     "count instead of sampling: how many of a SIMD-group's threads were\nactive in each line, and "
-     "what it moved; the program runs slower",
+     "count instead of sampling: active threads of a SIMD-group and bytes\nmoved "
+     "for each line; the program runs slower",
      OPT_FLAG, OPT_AT(Job, lanes)},
     {"-q", NULL, "no tables", OPT_FLAG, OPT_AT(Job, quiet)},
 };
 static const CommandLine line = {
     .program = "ingot profile",
     .usage = "[options] PROGRAM ARGS...",
-    .about = "Runs a program and samples what its Metal functions do, on the CPU device, every "
-             "millisecond: time\n"
-             "by function of the pipeline, by draw, by function and by line of the source. The "
-             "program need not be\n"
-             "recompiled; libraries in .metallib files know their lines if they were built with "
-             "-g. The exit\n"
-             "status is the program's (128 + N if signal N ended it).",
+    .about =
+        "Runs a program and samples its Metal functions on the CPU device every millisecond: time\n"
+        "by pipeline function, draw, source function and source line. The program need not be\n"
+        "recompiled; .metallib files have line information if built with -g. The exit status is\n"
+        "the program's (128 + N if signal N ended it).",
     OPT_ROWS(rows),
     .rest = offsetof(Job, program) + 1,
-    .tail =
-        "Why a line is slow stands below it; `ingot build --remarks FILE.metal` says it of all.",
+    .tail = "Hot lines are shown with the reason why they are slow; `ingot build --remarks "
+            "FILE.metal`\n"
+            "lists the reasons for all lines.",
 };
 
 static int write_file(const Profile *p, const char *path, void (*make)(const Profile *, Text *)) {
@@ -67,7 +66,7 @@ static int report(const Job *job, const char *folder) {
     else if (job->lanes && !job->quiet)
         profile_print_counts(&p, job->top);
     else if (!job->lanes && !p.total)
-        complain(0, "profile", "no samples: the Metal functions took less than some milliseconds");
+        complain(0, "profile", "no samples: the Metal functions ran for only a few milliseconds");
     else if (!job->quiet)
         profile_print(&p, job->top);
     status = write_file(&p, job->svg, profile_svg);
@@ -80,12 +79,14 @@ int cmd_profile(int argc, char **argv) {
     Job job = {0};
     int status = options_read(&line, &job, argc, argv);
     if (status != OPTIONS_GO_ON) return status;
-    if (!job.program) return options_wrong(&line, "which program? (`ingot profile --help`)");
+    if (!job.program)
+        return options_wrong(&line, "a program is required (see `ingot profile --help`)");
     char own[] = "/tmp/ingot-profile-XXXXXX";
     char *folder = job.folder ? (make_dirs(job.folder, 0700) ? realpath(job.folder, NULL) : NULL)
                               : mkdtemp(own);
     if (!folder)
-        return complain(EXIT_INPUT, "profile", "no folder for the samples: %s", strerror(errno));
+        return complain(EXIT_INPUT, "profile", "cannot create a folder for the samples: %s",
+                        strerror(errno));
     setenv("INGOT_PROFILE", folder, 1);
     setenv("INGOT_SYNC_SPECIALISE", "1", 0); // the code that stays, not what runs until it is there
     if (job.lanes) setenv("INGOT_PROFILE_LANES", "1", 1);

@@ -16,16 +16,14 @@ typedef struct Job {
 } Job;
 
 static const Option rows[] = {
-    {"--json", NULL, "the same for programs", OPT_FLAG, OPT_AT(Job, json)},
+    {"--json", NULL, "machine-readable output", OPT_FLAG, OPT_AT(Job, json)},
 };
 static const CommandLine line = {
     .program = "ingot reflect",
     .usage = "FILE.metal [--json] [-I DIR] [-D NAME[=VALUE]] [--math=MODE]",
     .about =
-        "Lists the kernels of a shader (or .metallib): every argument with its index, type and "
-        "access,\n"
-        "the layout of structs, and the function constants. Of a binary archive: the code it "
-        "holds.",
+        "Lists the kernels of a shader (or .metallib): every argument with its index, type and\n"
+        "access, struct layouts, and function constants. For a binary archive: the code it holds.",
     OPT_ROWS(rows),
     SOURCE_ROWS(Job, source),
     OPT_WORD(Job, path),
@@ -49,41 +47,43 @@ static void mark(const RfLibrary *rf, uint32_t ix, bool *used) {
     for (uint32_t i = 0; i < t->n_members; i++) mark(rf, t->members[i].type, used);
 }
 
+static void print_arg(const RfLibrary *rf, const RfArg *a) {
+    const RfType *t = &rf->types[a->type];
+    char index[32];
+    if (a->kind == RF_ARG_BUILTIN) {
+        show_line("  %-14s %-16s %s %s", "built-in", a->name, t->name, rf_builtin_name(a->builtin));
+        return;
+    }
+    if (a->count > 1)
+        snprintf(index, sizeof index, "%s %u-%u", kinds[a->kind], a->index,
+                 a->index + a->count - 1);
+    else
+        snprintf(index, sizeof index, "%s %u", kinds[a->kind], a->index);
+    Text text = {0};
+    text_printf(&text, "  %-14s %-16s ", index, a->name);
+    if (a->kind == RF_ARG_TENSOR || a->kind == RF_ARG_ACCELERATION) // its type says the rest
+        text_add(&text, t->name);
+    else
+        text_printf(&text, "%s %s, %u bytes each", spaces[a->space], t->name, t->size);
+    if (a->kind == RF_ARG_BUFFER || a->kind == RF_ARG_TENSOR)
+        text_printf(&text, ", %s", accesses[a->access]);
+    if (*a->condition) text_add(&text, ", only if a function constant says so");
+    show_line("%s", text.data ? text.data : "");
+    text_free(&text);
+}
+
 static void print_function(const RfLibrary *rf, const RfFunction *f) {
-    printf("%s %s\n", stages[f->stage], f->name);
+    show_line("%s %s", stages[f->stage], f->name);
     if (f->max_total_threads)
         printf("  threads per threadgroup, at most %u\n", f->max_total_threads);
     if (f->required_threads[0])
         printf("  threads per threadgroup, exactly %u x %u x %u\n", f->required_threads[0],
                f->required_threads[1] ? f->required_threads[1] : 1,
                f->required_threads[2] ? f->required_threads[2] : 1);
-    for (uint32_t i = 0; i < f->n_args; i++) {
-        const RfArg *a = &f->args[i];
-        const RfType *t = &rf->types[a->type];
-        if (a->kind == RF_ARG_BUILTIN) {
-            printf("  %-14s %-16s %s %s\n", "built-in", a->name, t->name,
-                   rf_builtin_name(a->builtin));
-            continue;
-        }
-        char index[32];
-        if (a->count > 1)
-            snprintf(index, sizeof index, "%s %u-%u", kinds[a->kind], a->index,
-                     a->index + a->count - 1);
-        else
-            snprintf(index, sizeof index, "%s %u", kinds[a->kind], a->index);
-        if (a->kind == RF_ARG_TENSOR || a->kind == RF_ARG_ACCELERATION) // its type says the rest
-            printf("  %-14s %-16s %s", index, a->name, t->name);
-        else
-            printf("  %-14s %-16s %s %s, %u bytes each", index, a->name, spaces[a->space], t->name,
-                   t->size);
-        if (a->kind == RF_ARG_BUFFER || a->kind == RF_ARG_TENSOR)
-            printf(", %s", accesses[a->access]);
-        if (*a->condition) printf(", only if a function constant says so");
-        putchar('\n');
-    }
+    for (uint32_t i = 0; i < f->n_args; i++) print_arg(rf, &f->args[i]);
     for (uint32_t i = 0; i < f->n_constants; i++) {
         const RfConstant *c = &rf->constants[f->constants[i]];
-        printf("  %-8s %-5u %-16s %s\n", "constant", c->index, c->name, rf->types[c->type].name);
+        show_line("  %-8s %-5u %-16s %s", "constant", c->index, c->name, rf->types[c->type].name);
     }
 }
 
@@ -97,10 +97,10 @@ static void print_text(const RfLibrary *rf) {
     for (uint32_t i = 0; i < rf->n_types; i++) {
         const RfType *t = &rf->types[i];
         if (!used[i] || !t->n_members) continue;
-        printf("struct %s, %u bytes, aligned to %u\n", t->name, t->size, t->align);
+        show_line("struct %s, %u bytes, aligned to %u", t->name, t->size, t->align);
         for (uint32_t k = 0; k < t->n_members; k++)
-            printf("  %6u  %-16s %s\n", t->members[k].offset, t->members[k].name,
-                   rf->types[t->members[k].type].name);
+            show_line("  %6u  %-16s %s", t->members[k].offset, t->members[k].name,
+                      rf->types[t->members[k].type].name);
     }
     if (!rf->n_functions) puts("no entry points");
     free(used);
@@ -203,7 +203,7 @@ int cmd_reflect(int argc, char **argv) {
     if (status != OPTIONS_GO_ON) goto done;
     const char *path = job.path;
     if (!path) {
-        status = options_wrong(&line, "which file? (`ingot reflect --help`)");
+        status = options_wrong(&line, "a file is required (see `ingot reflect --help`)");
         goto done;
     }
     if (is_archive_file(path)) {

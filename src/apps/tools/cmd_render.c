@@ -3,6 +3,7 @@
 // library, functions, arguments, targets, pipeline, encoder, commit, wait, files. --watch does it
 // all again when a file has changed.
 #include "image/image.h"
+#include "base/array.h"
 #include "apps/tools/render_int.h"
 #include "base/outputs.h"
 #include <errno.h>
@@ -206,11 +207,9 @@ static bool same(Stamp a, Stamp b) {
 static void watch_file(Watched *w, const char *path) {
     for (size_t i = 0; i < w->n; i++)
         if (!strcmp(w->paths[i], path)) return;
-    char **paths = realloc(w->paths, (w->n + 1) * sizeof *paths);
-    if (paths) w->paths = paths;
-    Stamp *stamps = realloc(w->stamps, (w->n + 1) * sizeof *stamps);
-    if (stamps) w->stamps = stamps;
-    if (!paths || !stamps || !(w->paths[w->n] = strdup(path))) return; // then it is not watched
+    if (!array_more(&w->paths, w->n) || !array_more(&w->stamps, w->n) ||
+        !(w->paths[w->n] = strdup(path)))
+        return; // then it is not watched
     w->stamps[w->n++] = stamp(path);
 }
 

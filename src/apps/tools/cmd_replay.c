@@ -19,30 +19,31 @@ static const Option rows[] = {
      OPT_AT(Job, device)},
     {"--check", NULL, "compare results with those of the capture, bit for bit", OPT_FLAG,
      OPT_AT(Job, check)},
-    {"--repeat", "N", "run it N times and say the median time of every command", OPT_WHOLE,
+    {"--repeat", "N", "replay N times and report the median time of every command", OPT_WHOLE,
      OPT_AT(Job, repeat), 1, 1e6},
-    {"--until", "N", "stop after command N (they count from 0)", OPT_WHOLE, OPT_AT(Job, until), 0,
+    {"--until", "N", "stop after command N (counted from 0)", OPT_WHOLE, OPT_AT(Job, until), 0,
      9e15, OPT_GIVEN(Job, has_until)},
-    {"--debug", NULL, "with --until: functions of command N for a debugger (`ingot debug`)",
-     OPT_FLAG, OPT_AT(Job, debug)},
-    {"--save", "RES=FILE", "write what a resource holds then; may be given again", OPT_LIST,
+    {"--debug", NULL, "with --until: compile command N for debugging (`ingot debug`)", OPT_FLAG,
+     OPT_AT(Job, debug)},
+    {"--save", "RES=FILE", "write the contents of a resource at that point (repeatable)", OPT_LIST,
      OPT_AT(Job, save)},
-    {"--list", NULL, "the commands, without running them", OPT_FLAG, OPT_AT(Job, list)},
+    {"--list", NULL, "list the commands without running them", OPT_FLAG, OPT_AT(Job, list)},
     {"--json", NULL, "the same with arguments and resources, as JSON", OPT_FLAG, OPT_AT(Job, json)},
-    {"-q", NULL, "say nothing but what is wrong", OPT_FLAG, OPT_AT(Job, quiet)},
+    {"-q", NULL, "print errors only", OPT_FLAG, OPT_AT(Job, quiet)},
 };
 static const CommandLine line = {
     .program = "ingot replay",
     .usage = "FILE.ingottrace [OPTIONS]",
-    .about = "Runs a capture (`ingot capture`) again, on any device, bit for bit.",
+    .about = "Replays a capture (`ingot capture`) on any device, bit for bit.",
     OPT_ROWS(rows),
     OPT_WORD(Job, file),
     .column = 20,
-    .tail = "RES is a label, or \"buffer 3\": a number of the list that --until N alone prints. A "
-            "part of it\n"
-            "is RES@TYPE for the elements of a buffer (f32, u16, ...) and RES@LEVEL,SLICE of a "
-            "texture. FILE.npy\n"
-            "is NumPy's, FILE.png a picture, everything else gets the bytes as they are.",
+    .tail =
+        "RES is a label, or \"buffer 3\" with a number from the list that --until N alone prints.\n"
+        "RES@TYPE selects the element type of a buffer (f32, u16, ...), RES@LEVEL,SLICE a part of "
+        "a\n"
+        "texture. FILE.npy is written as NumPy array, FILE.png as image, anything else as raw "
+        "bytes.",
 };
 
 // ---- Times ----
@@ -81,7 +82,7 @@ static int time_commands(const Job *job, const Capture *capture, CapReplay *repl
         for (unsigned k = 0; k < job->repeat; k++) values[k] = t.ns[k * n + i];
         double m = median(values, job->repeat) / 1e3;
         sum += m;
-        printf("%8llu  %12.1f  %s\n", (unsigned long long)i, m, command_name(&names, i));
+        show_line("%8llu  %12.1f  %s", (unsigned long long)i, m, command_name(&names, i));
     }
     if (!status) printf("%8s  %12.1f  all, in %u turns\n", "", sum, job->repeat);
     command_names_free(&names);
@@ -98,7 +99,7 @@ static void list_objects(const CapReplay *replay) {
     for (size_t i = 0; i < n; i++) {
         char text[256];
         object_describe(&objects[i], i, text, sizeof text);
-        puts(text);
+        show_line("%s", text);
     }
 }
 
@@ -115,8 +116,8 @@ static int run_once(const Job *job, const Capture *capture, CapReplay *replay) {
     char why[CAP_WHY];
     uint64_t until = job->has_until ? job->until : UINT64_MAX, n = cap_n_commands(capture);
     if (job->has_until && job->until >= n)
-        return complain(EXIT_INPUT, "replay", "%s has %llu commands: there is no command %llu",
-                        job->file, (unsigned long long)n, (unsigned long long)job->until);
+        return complain(EXIT_INPUT, "replay", "%s has %llu commands: no command %llu", job->file,
+                        (unsigned long long)n, (unsigned long long)job->until);
     if (job->debug && job->has_until) cap_replay_debug(replay, until);
     bool ok = cap_replay_run(replay, until, &(CapWatch){.check = job->check}, why);
     const char *unknown = cap_replay_unknown(replay);
@@ -128,10 +129,10 @@ static int run_once(const Job *job, const Capture *capture, CapReplay *replay) {
     if (status || job->quiet) return status;
     if (job->has_until && !job->save.n) list_objects(replay);
     unsigned long long done = job->has_until ? job->until + 1 : n;
-    printf("%s: %llu command%s in %zu run%s replayed%s%s\n", job->file, done, done == 1 ? "" : "s",
-           cap_n_runs(capture), cap_n_runs(capture) == 1 ? "" : "s",
-           job->check ? ", results are those of the capture" : "",
-           cap_is_cut(capture) ? " (the capture ends early)" : "");
+    show_line("%s: %llu command%s in %zu run%s replayed%s%s", job->file, done, done == 1 ? "" : "s",
+              cap_n_runs(capture), cap_n_runs(capture) == 1 ? "" : "s",
+              job->check ? ", results are those of the capture" : "",
+              cap_is_cut(capture) ? " (the capture ends early)" : "");
     return EXIT_FINE;
 }
 
@@ -153,7 +154,7 @@ int cmd_replay(int argc, char **argv) {
     Job job = {0};
     int status = options_read(&line, &job, argc, argv);
     if (status != OPTIONS_GO_ON) return status;
-    if (!job.file) return options_wrong(&line, "which capture? (`ingot replay --help`)");
+    if (!job.file) return options_wrong(&line, "a capture is required (see `ingot replay --help`)");
     char why[CAP_WHY];
     Capture *capture = cap_open(job.file, why);
     if (!capture) return complain(EXIT_INPUT, "replay", "%s: %s", job.file, why);

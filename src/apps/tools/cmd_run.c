@@ -62,8 +62,8 @@ static void print_time(const char *what, double seconds) {
         printf("%s%.3f s", what, seconds);
 }
 
-static int run(RunOptions *o, MTLDevice *device, MTLCommandQueue *queue,
-               MTLComputePipelineState *pipeline) {
+static int run_kernel(RunOptions *o, MTLDevice *device, MTLCommandQueue *queue,
+                      MTLComputePipelineState *pipeline) {
     if (!o->group.width) o->group = default_group(pipeline, o->grid);
     int status = run_bind(o, device, pipeline);
     if (status) return status;
@@ -128,7 +128,7 @@ int cmd_run(int argc, char **argv) {
                  error ? mtl_error_localized_description(error) : "out of memory");
         goto done;
     }
-    status = run(&o, device, queue, pipeline);
+    status = run_kernel(&o, device, queue, pipeline);
 done:
     mtl_release(error);
     mtl_release(queue);

@@ -13,37 +13,35 @@
 #include <unistd.h>
 
 static const Option rows[] = {
-    {"-I", "DIR", "look for #include files here too (may be repeated)", OPT_LIST,
+    {"-I", "DIR", "add a directory to search for #include files (repeatable)", OPT_LIST,
      OPT_AT(TestJob, include_dirs)},
-    {"-D", "NAME[=VALUE]", "define a macro (may be repeated)", OPT_LIST, OPT_AT(TestJob, defines)},
-    {"--junit", "FILE.xml", "write the results as JUnit does, too", OPT_TEXT,
-     OPT_AT(TestJob, junit)},
-    {"--timeout", "MS", "of a kernel that has none of its own", OPT_WHOLE,
-     OPT_AT(TestJob, timeout_ms), 1, 1e9, "10000"},
+    {"-D", "NAME[=VALUE]", "define a macro (repeatable)", OPT_LIST, OPT_AT(TestJob, defines)},
+    {"--junit", "FILE.xml", "also write a JUnit report", OPT_TEXT, OPT_AT(TestJob, junit)},
+    {"--timeout", "MS", "default time limit of a kernel", OPT_WHOLE, OPT_AT(TestJob, timeout_ms), 1,
+     1e9, "10000"},
     {"--trusted", NULL,
-     "run kernels without shader validation and in the process of `ingot\nrun`, which has this "
-     "environment",
-     OPT_FLAG, OPT_AT(TestJob, trusted)},
+     "run kernels without shader validation and isolation, in the current\nenvironment", OPT_FLAG,
+     OPT_AT(TestJob, trusted)},
 };
 static const CommandLine line = {
     .program = "ingot test",
     .usage = "[FOLDER | FILE.metal]... [options]",
     .about =
-        "Compiles every .metal file, to machine code, and runs the kernels that have an\n"
-        "expectation beside them: for blur.metal in blur.test.toml, a table for each test:\n"
+        "Compiles every .metal file to machine code, and runs the kernels that have a test file:\n"
+        "for blur.metal it is blur.test.toml, with one table per test:\n"
         "\n"
         "  [saxpy]                       # the kernel, unless kernel = \"...\" names another\n"
         "  grid = [8]                    # group = [4], constants = [\"0=1\"], timeout = 500 (ms)\n"
         "  args = [\"0=f32[8]=iota\", \"1=f32[8]=fill:1\", \"2=f32:10\"]   # as --arg of ingot "
         "run\n"
-        "  expect = [\"1=1,11,21,31,41,51,61,71\"]                     # or [\"1=wanted.npy\"]\n"
-        "  tolerance = 1e-6              # times the number where that is larger than 1\n"
+        "  expect = [\"1=1,11,21,31,41,51,61,71\"]                     # or [\"1=expected.npy\"]\n"
+        "  tolerance = 1e-6              # relative for values above 1\n"
         "\n"
-        "Kernels run with shader validation, in a confined process: what it reports is a\n"
-        "failure. Prints results as TAP; in GitHub's runners errors appear at their lines.",
+        "Kernels run with shader validation in a sandboxed process; a validation report is a\n"
+        "failure. Prints TAP; on GitHub runners errors become annotations of source lines.",
     OPT_ROWS(rows),
     .list = offsetof(TestJob, words) + 1,
-    .tail = "Exit status: 0 fine, 1 a test failed, 2 the command line is wrong.",
+    .tail = "Exit status: 0 success, 1 a test failed, 2 usage error.",
 };
 
 static bool ends_with(const char *s, const char *end) {
@@ -130,14 +128,15 @@ int cmd_test(int argc, char **argv) {
         if (folder ? !find_files(word, &files)
                    : access(word, R_OK) || !ends_with(word, ".metal") ||
                          !strings_add(&files, strdup(word))) {
-            status = complain(EXIT_INPUT, "test", "'%s' is no folder and no .metal file", word);
+            status =
+                complain(EXIT_INPUT, "test", "'%s' is neither a folder nor a .metal file", word);
             goto done;
         }
     }
     if (files.n) qsort(files.items, files.n, sizeof *files.items, by_name);
     for (size_t i = 0; i < files.n; i++) test_file(&job, files.items[i], &report);
     if (!files.n)
-        status = complain(EXIT_INPUT, "test", "there is no .metal file");
+        status = complain(EXIT_INPUT, "test", "no .metal files found");
     else
         status = report_end(&report, job.junit);
 done:

@@ -17,15 +17,12 @@ static const CommandLine line = {
     .usage = "[-o TRACE.json] [-q] PROGRAM ARGS...",
     RUN_ROWS,
     .about =
-        "Runs a program and records what its Metal device does: command buffers, encoders, "
-        "dispatches\n"
-        "with their grids and times, copies, compiles, memory. The file opens in ui.perfetto.dev "
-        "and in\n"
-        "chrome://tracing. The exit status is the program's (128 + N if signal N ended it); what "
-        "was\n"
-        "recorded until then is in the file.",
-    .tail = "Without -o it is trace.json. Processes that the program starts get files of their "
-            "own, with their\nnumber in the name.",
+        "Runs a program and records its GPU timeline: command buffers, encoders, dispatches with\n"
+        "grids and times, copies, compiles, memory. Open the file in ui.perfetto.dev or\n"
+        "chrome://tracing. The exit status is the program's (128 + N if signal N ended it); the\n"
+        "file then has everything up to that point.",
+    .tail = "Without -o the file is trace.json. Child processes write separate files, with their\n"
+            "process id in the name.",
 };
 
 // Cuts the file after its last whole line and closes the array, unless it is closed. False: there
@@ -62,7 +59,7 @@ int cmd_trace(int argc, char **argv) {
         bool closed;
         bool there = finish_file(path, &closed);
         if (!job.quiet && !there)
-            complain(0, "trace", "%s opened no Metal device: there is nothing to show", name);
+            complain(0, "trace", "%s opened no Metal device: nothing was recorded", name);
         else if (!job.quiet)
             fprintf(stderr, "ingot trace: %s%s: open it in https://ui.perfetto.dev\n", output,
                     closed ? "" : " (until the program ended early)");

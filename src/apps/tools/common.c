@@ -13,18 +13,40 @@
 #include <time.h>
 #include <unistd.h>
 
-int complain(int status, const char *command, const char *format, ...) {
+// What is said, as it can be shown: names of files and texts of files are in it.
+static Text visible(bool lines, const char *format, va_list list) {
     Text t = {0};
-    va_list list;
-    va_start(list, format);
     char *said = NULL;
     int n = vasprintf(&said, format, list);
-    va_end(list);
-    text_add_visible(&t, said, n < 0 ? 0 : (size_t)n, true); // names of files, texts of files
-    fprintf(stderr, "ingot %s: %s\n", command, n < 0 || !t.data ? "out of memory" : t.data);
-    text_free(&t);
+    text_add_visible(&t, said, n < 0 ? 0 : (size_t)n, lines);
+    if (n < 0) text_add(&t, "out of memory");
     if (n >= 0) free(said);
+    return t;
+}
+
+int complain(int status, const char *command, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    Text t = visible(true, format, list);
+    va_end(list);
+    fprintf(stderr, "ingot %s: %s\n", command, t.failed ? "out of memory" : t.data ? t.data : "");
+    text_free(&t);
     return status;
+}
+
+void show_line(const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    Text t = visible(false, format, list);
+    va_end(list);
+    puts(t.data ? t.data : "");
+    text_free(&t);
+}
+
+void must_have(bool memory) {
+    if (memory) return;
+    fputs("ingot: out of memory\n", stderr);
+    exit(EXIT_INPUT);
 }
 
 void *must_alloc(size_t n, size_t size) {
@@ -121,8 +143,7 @@ MTLDevice *open_device_named(const char *name, const char *command) {
         name ? mtl_create_device_named(name, NULL) : mtl_create_system_default_device();
     if (!device)
         complain(EXIT_INPUT, command,
-                 name ? "there is no device '%s' (ingot info lists them)" : "there is no device",
-                 name);
+                 name ? "no device '%s' (`ingot info` lists them)" : "no device", name);
     return device;
 }
 

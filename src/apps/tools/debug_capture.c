@@ -2,6 +2,7 @@
 // debug_capture.c: a command of a capture for `ingot debug`: which function of it is wanted, and
 // its source as a file that gdb finds, whatever has become of the program's own.
 #include "base/files.h"
+#include "base/array.h"
 #include "apps/tools/debug_int.h"
 #include "apps/tools/replay_int.h"
 #include <ctype.h>
@@ -56,10 +57,8 @@ bool debug_is_identifier(const char *text) {
 
 // The names of the capture are a stranger's.
 static bool names_are_plain(const char *function, const char *source) {
-    if (!debug_is_identifier(function))
-        return wrong("the function's name is not one that gdb can be told");
-    return debug_is_plain(source) ||
-           wrong("the name of the source is not one that gdb can be told");
+    if (!debug_is_identifier(function)) return wrong("gdb cannot handle this function name");
+    return debug_is_plain(source) || wrong("gdb cannot handle this source name");
 }
 
 // ---- The function ----
@@ -85,15 +84,17 @@ static uint64_t choose(DebugStop *s, const CapEvent *e, const CapEvent *pass) {
     unsigned long long n = e->command;
     const DevCode *code = NULL;
     if (e->kind == CAP_DISPATCH) {
-        code = e->dispatch.dev.code;
+        code = e->dispatch.code;
         if (s->at > AT_THREAD)
-            return wrong("command %llu is a dispatch: --thread says which thread of it", n), 0;
-        if (!check_thread(s, e->dispatch.dev.threads_per_grid)) return 0;
+            return wrong("command %llu is a dispatch: use --thread to select a thread", n), 0;
+        if (!check_thread(s, e->dispatch.threads_per_grid)) return 0;
     } else if (e->kind == CAP_DRAW) {
         const uint32_t *p = s->position;
-        code = code_of_draw(s, &e->draw.dev);
-        if (s->at == AT_THREAD && !e->draw.dev.mesh && !e->draw.dev.tile)
-            return wrong("command %llu is a draw: --pixel X,Y or --vertex N say where to stop", n),
+        code = code_of_draw(s, &e->draw);
+        if (s->at == AT_THREAD && !e->draw.mesh && !e->draw.tile)
+            return wrong("command %llu is a draw: use --pixel X,Y or --vertex N to select where to "
+                         "stop",
+                         n),
                    0;
         if (s->at == AT_PIXEL && pass &&
             (p[0] >= pass->render.dev.width || p[1] >= pass->render.dev.height))
@@ -117,9 +118,7 @@ static const struct Named *named(const Seen *seen, uint64_t id) {
 }
 
 static void note_code(Seen *seen, const CapCode *code) {
-    void *more = realloc(seen->codes, (seen->n_codes + 1) * sizeof *seen->codes);
-    if (!more) return;
-    seen->codes = more;
+    if (!array_more(&seen->codes, seen->n_codes)) return;
     struct Named *n = &seen->codes[seen->n_codes];
     n->id = code->id;
     n->name = strdup(code->name);
@@ -163,8 +162,8 @@ static bool find_stop(DebugStop *s, const Capture *c, Seen *seen) {
     bool ok = true, more = true;
     size_t runs = 0;
     if (s->has_command && s->command >= n)
-        return wrong("%s has %llu commands: there is no command %llu", s->file,
-                     (unsigned long long)n, (unsigned long long)s->command);
+        return wrong("%s has %llu commands: no command %llu", s->file, (unsigned long long)n,
+                     (unsigned long long)s->command);
     for (; ok && more && runs < cap_n_runs(c); runs++) {
         CapRun run;
         if (!cap_read_run(c, runs, &run, why)) return wrong("%s: %s", s->file, why);

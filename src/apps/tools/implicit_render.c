@@ -34,35 +34,33 @@ enum { N_SHARED = 4 };
 static const Option shared[N_SHARED] = {
     // of render and eval
     {"--kernel", "KIND",
-     "coop: batches of pixels, layers as matmul2d (default);\nthread: one pixel a thread",
+     "coop: batches of pixels, layers as matmul2d (default);\nthread: one thread per pixel",
      OPT_CHOICE, AT(kernel), .words = kernels},
     {"--precision", "TYPE",
-     "of the products of the coop kernel: float (default), half, bfloat;\nsums are float",
+     "precision of matrix products (coop): float (default), half, bfloat;\naccumulation is in "
+     "float",
      OPT_CHOICE, AT(precision), .words = precisions},
     {"--coordinates", "KIND",
-     "centres: the network saw the centres of pixels; ends: the first and\n"
-     "the last pixel were the ends; as-file: what the file tells (default)",
+     "centres: trained on pixel centres; ends: the first and last pixel are\n"
+     "the ends of the range; as-file: inferred from the file (default)",
      OPT_CHOICE, AT(coordinates), .words = coordinates},
     DEVICE_ROW(AT(device)),
 };
 
 static const Option render_rows[] = {
-    {"-o, --output", "FILE", "the picture", OPT_TEXT, AT(output), .initial = "rendered.png"},
+    {"-o, --output", "FILE", "the image, PNG", OPT_TEXT, AT(output), .initial = "rendered.png"},
     {"--size", "WxH",
-     "its size (default: what it was trained on, or 512x512); a picture of\n"
-     "another shape stands in the middle, with black around it",
+     "image size (default: as trained, or 512x512); with another aspect\n"
+     "ratio the image is centred with black borders",
      OPT_SIZE, OPT_SPAN(Job, width, height), 1, UINT32_MAX},
-    {"--fill", NULL, "stretch it over the whole size instead", OPT_FLAG, AT(fill)},
+    {"--fill", NULL, "stretch it instead", OPT_FLAG, AT(fill)},
     {"--repeat", "N", "render N times and report the fastest", OPT_WHOLE, AT(repeat), 1, 1000, "1"},
 };
 static const CommandLine render_line = {
     .program = "ingot implicit render",
     .usage = "WEIGHTS.json [options]",
-    .about =
-        "Computes the picture a network stands for, at any size, and writes it as PNG. Reads "
-        "files of\n"
-        "train_siren and of other trainers: SIREN, instant-ngp, fourier; up to 16 layers of any "
-        "width.",
+    .about = "Renders a network to a PNG of any size. Reads weights of train_siren and of other\n"
+             "trainers: SIREN, instant-ngp, fourier; up to 16 layers of any width.",
     OPT_ROWS(render_rows),
     .shared = shared,
     .n_shared = N_SHARED,
@@ -78,7 +76,7 @@ static const Option eval_rows[] = {
 static const CommandLine eval_line = {
     .program = "ingot implicit eval",
     .usage = "WEIGHTS.json [options]",
-    .about = "Compares a network with the samples in its file and with a picture.",
+    .about = "Compares a network with the samples in its file and with an image.",
     OPT_ROWS(eval_rows),
     .shared = shared,
     .n_shared = N_SHARED,
@@ -87,14 +85,14 @@ static const CommandLine eval_line = {
 };
 
 static const Option picture_rows[] = {
-    {"-o, --output", "FILE", "the picture, PNG", OPT_TEXT, AT(output), .initial = "picture.png"},
+    {"-o, --output", "FILE", "the image, PNG", OPT_TEXT, AT(output), .initial = "picture.png"},
     {"--size", "WxH", "its size", OPT_SIZE, OPT_SPAN(Job, width, height), 1, UINT32_MAX, "512x512"},
     {"--detail", "X", "0 (smooth) to 2", OPT_REAL, AT(detail), 0, 2, "0.5"},
 };
 static const CommandLine picture_line = {
     .program = "ingot implicit picture",
     .usage = "[-o FILE.png] [--size WxH] [--detail X]",
-    .about = "Paints a landscape (the one of the demos) to try networks on.",
+    .about = "Draws the landscape of the demos as test image.",
     OPT_ROWS(picture_rows),
 };
 
@@ -114,8 +112,7 @@ static int render(Job *job) {
         goto done;
     choose_coordinates(job, &w.net);
     if (w.mode != NEURAL_MODE_IMAGE) {
-        message_fail(message, "%s: metadata.mode: is sdf (`ingot implicit sdf` draws those)",
-                     job->weights);
+        message_fail(message, "%s: metadata.mode is sdf (use `ingot implicit sdf`)", job->weights);
         goto done;
     }
     if (!job->width) {
@@ -136,7 +133,7 @@ static int render(Job *job) {
     if (!image_save(&image, job->output, true, message)) goto done;
     printf("Rendered %u x %u in %.3f s (%.2f Mpixel/s, %s kernel)\n", job->width, job->height, best,
            (double)job->width * job->height / best * 1e-6, kernel_name(job->kernel));
-    printf("Picture saved to %s\n", job->output);
+    printf("Image saved to %s\n", job->output);
     status = EXIT_FINE;
 done:
     if (status && *message) complain(status, job->command, "%s", message);
@@ -151,7 +148,7 @@ int implicit_render(int argc, char **argv) {
     Job job = {.command = "implicit render"};
     int status = options_read(&render_line, &job, argc, argv);
     if (status != OPTIONS_GO_ON) return status;
-    if (!job.weights) return options_wrong(&render_line, "which weights file? (see --help)");
+    if (!job.weights) return options_wrong(&render_line, "a weights file is required (see --help)");
     return render(&job);
 }
 
@@ -211,8 +208,7 @@ static int eval(const Job *job) {
     choose_coordinates(job, &w.net);
     if (job->image && !image_load(&target, job->image, message)) goto done;
     if (!w.n_samples && !job->image) {
-        message_fail(message, "%s: samples: there are none, and no --image was given",
-                     job->weights);
+        message_fail(message, "%s: no samples, and no --image was given", job->weights);
         goto done;
     }
     static const char *const models[] = {"siren", "instant-ngp", "fourier"};
@@ -241,7 +237,7 @@ int implicit_eval(int argc, char **argv) {
     Job job = {.command = "implicit eval", .min_psnr = -INFINITY};
     int status = options_read(&eval_line, &job, argc, argv);
     if (status != OPTIONS_GO_ON) return status;
-    if (!job.weights) return options_wrong(&eval_line, "which weights file? (see --help)");
+    if (!job.weights) return options_wrong(&eval_line, "a weights file is required (see --help)");
     return eval(&job);
 }
 
@@ -257,6 +253,6 @@ int implicit_picture(int argc, char **argv) {
     ok = image_save(&image, job.output, false, message);
     image_free(&image);
     if (!ok) return complain(EXIT_INPUT, job.command, "%s", message);
-    printf("Picture of %u x %u saved to %s\n", job.width, job.height, job.output);
+    printf("Image of %u x %u saved to %s\n", job.width, job.height, job.output);
     return EXIT_FINE;
 }

@@ -32,26 +32,27 @@ static int take_shape(const CommandLine *line, const Option *row, void *options,
 
 #define AT(FIELD) OPT_AT(Job, FIELD)
 static const Option rows[] = {
-    {"--shape", "NAME", "star, ring; in space: torus, box", OPT_CALL, .take = take_shape},
-    {"--image", "FILE", "the dark silhouette of a picture", OPT_TEXT, AT(image)},
+    {"--shape", "NAME", "star, ring; in 3D: torus, box", OPT_CALL, .take = take_shape},
+    {"--image", "FILE", "the dark silhouette of an image", OPT_TEXT, AT(image)},
     {"--light", NULL, "the light silhouette instead", OPT_FLAG, AT(light)},
-    {"--threshold", "F", "what is dark, 0 to 1", OPT_REAL, AT(threshold), 0, 1, "0.5"},
-    {"-w, --weights", "FILE", "where to write the network", OPT_TEXT, AT(weights),
+    {"--threshold", "F", "threshold between dark and light, 0 to 1", OPT_REAL, AT(threshold), 0, 1,
+     "0.5"},
+    {"-w, --weights", "FILE", "weights file to write, JSON", OPT_TEXT, AT(weights),
      .initial = "sdf.json"},
-    {"-o, --output", "FILE", "the picture", OPT_TEXT, AT(output), .initial = "sdf.png"},
-    {"--size", "WxH", "its size", OPT_SIZE, OPT_SPAN(Job, width, height), 1, UINT32_MAX, "512x512"},
+    {"-o, --output", "FILE", "the image, PNG", OPT_TEXT, AT(output), .initial = "sdf.png"},
+    {"--size", "WxH", "image size", OPT_SIZE, OPT_SPAN(Job, width, height), 1, UINT32_MAX,
+     "512x512"},
     {"--steps", "N", "training steps", OPT_WHOLE, AT(steps), 1, 1 << 24, "1500"},
-    {"--hidden", "N", "neurons of a hidden layer", OPT_WHOLE, AT(hidden), 1, NEURAL_MAX_WIDTH,
-     "64"},
+    {"--hidden", "N", "neurons per hidden layer", OPT_WHOLE, AT(hidden), 1, NEURAL_MAX_WIDTH, "64"},
     {"--layers", "N", "hidden layers", OPT_WHOLE, AT(layers), 0, NEURAL_MAX_FILE_LAYERS - 2, "3"},
-    {"--seed", "N", "of everything random", OPT_WHOLE, AT(seed), 0, 0x1p53, "0"},
+    {"--seed", "N", "random seed", OPT_WHOLE, AT(seed), 0, 0x1p53, "0"},
     DEVICE_ROW(AT(wanted)),
 };
 static const CommandLine line = {
     .program = "ingot implicit sdf",
-    .usage = "--shape NAME | --image FILE [options]   train and draw\n"
-             "       ingot implicit sdf WEIGHTS.json [-o FILE.png] [--size WxH]  draw",
-    .about = "A network that computes the signed distance to a shape (negative inside).",
+    .usage = "--shape NAME | --image FILE [options]   train and render\n"
+             "       ingot implicit sdf WEIGHTS.json [-o FILE.png] [--size WxH]  render",
+    .about = "Fits a network to the signed distance to a shape (negative inside), and renders it.",
     OPT_ROWS(rows),
     OPT_WORD(Job, file),
     .column = 24,
@@ -172,7 +173,7 @@ static bool draw(Job *job, char *message) {
                         ? neural_sdf_trace(r, &image, job->width, job->height, message)
                         : neural_sdf_draw(r, &image, job->width, job->height, message));
     ok = ok && image_save(&image, job->output, false, message);
-    if (ok) printf("Picture saved to %s\n", job->output);
+    if (ok) printf("Image saved to %s\n", job->output);
     image_free(&image);
     neural_renderer_free(r);
     return ok;
@@ -184,14 +185,15 @@ int implicit_sdf(int argc, char **argv) {
     int status = options_read(&line, &job, argc, argv);
     if (status != OPTIONS_GO_ON) return status;
     if (!job.file + !job.shape + !job.image != 2)
-        return options_wrong(&line, "one of --shape, --image and a weights file (see --help)");
+        return options_wrong(&line,
+                             "one of --shape, --image or a weights file is required (see --help)");
     const char *const outputs[] = {job.output, job.file ? NULL : job.weights};
     const char *const inputs[] = {job.file, job.image};
     bool ok = outputs_check(outputs, 2, inputs, 2, message);
     if (ok && job.file) {
         ok = neural_weights_load(&job.w, job.file, message);
         if (ok && job.w.mode != NEURAL_MODE_SDF)
-            ok = message_fail(message, "%s: metadata.mode: is not sdf", job.file);
+            ok = message_fail(message, "%s: metadata.mode is not sdf", job.file);
     }
     if (ok && !(job.device = open_device_named(job.wanted, command))) ok = false;
     ok = ok && (job.file || train(&job, message)) && draw(&job, message);

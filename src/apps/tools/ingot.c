@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ingot.c: the `ingot` command: finds the sub-command and hands over.
+#include "apps/tools/cargo_int.h"
 #include "apps/tools/tools.h"
 #include <stdio.h>
 #include <string.h>
@@ -13,47 +14,51 @@ typedef struct Command {
 // In groups, each behind a row without a function that names it.
 static const Command commands[] = {
     {"Shaders", NULL, NULL},
-    {"build", cmd_build, "compile a .metal file: its errors, its code, a .metallib, an archive"},
-    {"reflect", cmd_reflect, "the entry points of a file and their arguments"},
-    {"run", cmd_run, "run a kernel on data you give and print what it computed"},
-    {"render", cmd_render, "draw with a vertex and a fragment function, into a PNG"},
-    {"test", cmd_test, "compile a folder of shaders, run kernels that say what they expect"},
-    {"play", cmd_play, "a playground in the browser: an editor, pictures, buffers, a course"},
+    {"build", cmd_build,
+     "compile a .metal file: diagnostics, machine code, a .metallib, an archive"},
+    {"reflect", cmd_reflect, "list the entry points of a file and their arguments"},
+    {"run", cmd_run, "run a kernel on given data and print the results"},
+    {"render", cmd_render, "render a vertex and a fragment function to a PNG"},
+    {"test", cmd_test, "compile a folder of shaders, run kernels with expected results"},
+    {"play", cmd_play, "a playground in the browser: editor, images, buffers, a course"},
     {"Programs for macOS", NULL, NULL},
-    {"cc", cmd_cc, "clang for C and Objective-C written for macOS"},
-    {"c++", cmd_cxx, "the same for C++, with metal-cpp for example"},
-    {"mac", cmd_mac, "run a program that loads the libraries of macOS by name"},
+    {"cc", cmd_cc, "clang for C and Objective-C programs written for macOS"},
+    {"c++", cmd_cxx, "the same for C++, for example with metal-cpp"},
+    {"cargo", cmd_cargo, "cargo for Rust programs that use Metal: metal-rs, objc2-metal"},
+    {"swift", cmd_swift, "build, run and test Swift packages and Xcode projects that use Metal"},
+    {"swiftc", cmd_swiftc, "swiftc with Metal, for single files"},
+    {"mac", cmd_mac, "run a program that loads macOS libraries by name"},
     {"Debugging and profiling", NULL, NULL},
-    {"debug", cmd_debug, "gdb on a kernel, or on a program with its Metal functions"},
-    {"profile", cmd_profile, "which lines of a program's Metal functions take the time"},
-    {"trace", cmd_trace, "record a program's GPU timeline, for ui.perfetto.dev"},
+    {"debug", cmd_debug, "debug a kernel, or a program with its Metal functions, in gdb"},
+    {"profile", cmd_profile, "find the hot lines of a program's Metal functions"},
+    {"trace", cmd_trace, "record a program's GPU timeline for ui.perfetto.dev"},
     {"capture", cmd_capture, "record every GPU command of a program with its buffers"},
-    {"replay", cmd_replay, "run a capture again: check it, time it, save its resources"},
-    {"view", cmd_view, "look at a capture in the browser: commands, buffers, textures, sources"},
-    {"diff", cmd_diff, "the first command of two captures whose results differ"},
-    {"Networks as pictures", NULL, NULL},
-    {"implicit", cmd_implicit, "pictures and shapes as neural networks: train, render, compare"},
-    {"compress", cmd_compress, "a picture as the weights of a small network, and back"},
-    {"denoise", cmd_denoise, "remove noise from a picture with a small network"},
+    {"replay", cmd_replay, "replay a capture: check it, time it, save its resources"},
+    {"view", cmd_view, "inspect a capture in the browser: commands, buffers, textures, sources"},
+    {"diff", cmd_diff, "find the first command whose results differ in two captures"},
+    {"Neural images", NULL, NULL},
+    {"implicit", cmd_implicit, "images and shapes as neural networks: train, render, compare"},
+    {"compress", cmd_compress, "compress an image to the weights of a small network, and back"},
+    {"denoise", cmd_denoise, "denoise an image with a small network"},
     {"This machine", NULL, NULL},
-    {"info", cmd_info, "the devices of this machine and their limits"},
-    {"cache", cmd_cache, "size of the compile cache, and clearing it"},
-    {"bench", cmd_bench, "quick measurements of this machine; `bench tensors`: the tensor library"},
+    {"info", cmd_info, "list the devices of this machine and their limits"},
+    {"cache", cmd_cache, "show or clear the compile cache"},
+    {"bench", cmd_bench, "quick benchmarks of this machine; `bench tensors`: the tensor library"},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
 static void usage(FILE *f) {
-    fputs("ingot: Metal without a Mac. Compiles Metal shaders, runs and draws with them.\n", f);
+    fputs("ingot: Metal without a Mac. Compiles and runs Metal shaders on Linux.\n", f);
     for (int i = 0; i < N_COMMANDS; i++) {
         if (commands[i].run)
             fprintf(f, "  ingot %-8s %s\n", commands[i].name, commands[i].what);
         else
             fprintf(f, "\n%s\n", commands[i].name);
     }
-    fputs("\nA first try, with a file add.metal that has a kernel `add`:\n"
+    fputs("\nExample, for a file add.metal with a kernel `add`:\n"
           "  ingot run add.metal add --grid 8 --arg 0=f32[8]=iota --arg 1=f32[8]=fill:10 "
           "--arg 2=f32[8]\n\n"
-          "`ingot help COMMAND` says more.\n",
+          "`ingot help COMMAND` shows its options.\n",
           f);
 }
 
@@ -105,7 +110,7 @@ static const char *suggestion(const char *name) {
 
 static int no_such_command(const char *name) {
     const char *meant = suggestion(name);
-    fprintf(stderr, "ingot: there is no command '%s'", name);
+    fprintf(stderr, "ingot: unknown command '%s'", name);
     if (meant) fprintf(stderr, "; did you mean `ingot %s`?", meant);
     fputs(" (try `ingot --help`)\n", stderr);
     return EXIT_USAGE;
@@ -129,7 +134,8 @@ static int help(const char *name) {
 int main(int argc, char **argv) {
     const char *name = argc > 1 ? argv[1] : NULL;
     int as_another = EXIT_FINE;
-    if (stand_in(argc, argv, &as_another)) return as_another;
+    if (stand_in(argc, argv, &as_another) || cargo_stand_in(argc, argv, &as_another))
+        return as_another;
     if (!name) {
         usage(stderr);
         return EXIT_USAGE;

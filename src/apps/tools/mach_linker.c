@@ -56,7 +56,7 @@ static char *as_folder(char *word) {
 }
 
 // Takes the option at words[0]; returns how many words it was.
-static int take(Strings *out, Way way, int n, char **words) {
+static int translate_option(Strings *out, Way way, int n, char **words) {
     if (way == DROP || n < 2) return 1;
     char *value = words[1], *slash = strrchr(value, '/');
     switch (way) {
@@ -116,7 +116,7 @@ void mach_linker(Strings *out, int n, char **words) {
         int known = 0;
         while (known < N_OPTIONS && strcmp(words[i], options[known].option) != 0) known++;
         if (known < N_OPTIONS)
-            i += take(out, options[known].way, n - i, words + i);
+            i += translate_option(out, options[known].way, n - i, words + i);
         else
             strings_add(out, as_folder(words[i++]));
     }

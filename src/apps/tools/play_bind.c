@@ -3,6 +3,7 @@
 // settings say (as `ingot run` writes it), or numbers in order; what lies in constant memory is
 // uniforms: time, mouse, resolution and frame by their names, the others from sliders.
 #include "base/numbers.h"
+#include "base/array.h"
 #include "apps/tools/play_int.h"
 #include "apps/tools/run_values.h"
 #include <stdio.h>
@@ -107,7 +108,7 @@ static MTLBuffer *given_buffer(PlaySession *s, const RfArg *a, const RfType *t, 
     }
     size_t n = array.n_elements * array.type->n_bytes;
     if (n < t->size)
-        *why = text_format("buffer %s: %zu bytes are too few: one %s takes %u", a->name, n, t->name,
+        *why = text_format("buffer %s: %zu bytes are too few: one %s needs %u", a->name, n, t->name,
                            t->size);
     else
         b = buffer_of(s, array.data, n, why);
@@ -201,17 +202,16 @@ char *play_bind(PlaySession *s, const RfLibrary *rf, const PlaySettings *setting
         if (a->kind == RF_ARG_BUILTIN || a->kind == RF_ARG_STRIDE || a->kind == RF_ARG_PAYLOAD ||
             a->kind == RF_ARG_MESH_GRID || a->kind == RF_ARG_MESH)
             continue;
-        PlayBound *more = realloc(binding->items, (binding->n + 1) * sizeof *more);
-        if (!more) return text_format("out of memory");
-        binding->items = more;
-        PlayBound *b = &more[binding->n];
+        if (!array_more(&binding->items, binding->n)) return text_format("out of memory");
+        PlayBound *all = binding->items;
+        PlayBound *b = &all[binding->n];
         *b = (PlayBound){.arg = a, .stage = stage};
         // Stages that take the same name at the same place share it.
         for (size_t k = 0; k < binding->n; k++)
-            if (more[k].arg->kind == a->kind && !strcmp(more[k].arg->name, a->name) &&
-                more[k].arg->type == a->type) {
-                b->buffer = mtl_retain(more[k].buffer);
-                b->texture = mtl_retain(more[k].texture);
+            if (all[k].arg->kind == a->kind && !strcmp(all[k].arg->name, a->name) &&
+                all[k].arg->type == a->type) {
+                b->buffer = mtl_retain(all[k].buffer);
+                b->texture = mtl_retain(all[k].texture);
             }
         char *why =
             b->buffer || b->texture ? NULL : bind_one(s, rf, settings, f, n_threads, n_group, b);

@@ -27,7 +27,7 @@ static char *compare_buffer(const PlayResult *r, const PlayExpect *e) {
     const PlayOutput *out = find_output(r, e->output);
     NpyArray want;
     bool is_value;
-    if (!out) return text_format("there is no buffer '%s'", e->output);
+    if (!out) return text_format("no buffer '%s'", e->output);
     char *why = run_value_parse_within(e->values, PLAY_MAX_BYTES, &want, &is_value);
     if (why) return why;
     size_t size = want.type->n_bytes, n = want.n_elements;
@@ -55,7 +55,7 @@ static char *compare_pixel(const PlayResult *r, const PlayExpect *e) {
     for (size_t i = 0; i < r->n_outputs && !out; i++)
         if (r->outputs[i].picture) out = &r->outputs[i];
     if (!out || e->pixel[0] >= out->width || e->pixel[1] >= out->height)
-        return text_format("there is no pixel (%zu, %zu)", e->pixel[0], e->pixel[1]);
+        return text_format("pixel (%zu, %zu) is outside the image", e->pixel[0], e->pixel[1]);
     const unsigned char *p = out->data + 4 * (e->pixel[1] * out->width + e->pixel[0]);
     double tolerance = e->tolerance >= 0 ? e->tolerance : 0.02;
     for (int i = 0; i < 4; i++)

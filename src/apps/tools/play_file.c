@@ -14,8 +14,8 @@ static const char *skip_blank(const char *p, const char *end) {
 }
 
 // A comment that begins with a word; p goes behind it.
-static bool take(const char **p, const char *end, const char *word, const char **inside,
-                 size_t *n) {
+static bool take_block(const char **p, const char *end, const char *word, const char **inside,
+                       size_t *n) {
     size_t length = strlen(word);
     const char *at = skip_blank(*p, end);
     if ((size_t)(end - at) < length + 4 || memcmp(at, word, length) ||
@@ -32,8 +32,8 @@ static bool take(const char **p, const char *end, const char *word, const char *
 void play_file_split(const char *text, size_t n, PlayFile *file) {
     const char *p = text, *end = text + n;
     *file = (PlayFile){.first_line = 1};
-    while (take(&p, end, "/*play", &file->settings, &file->n_settings) ||
-           take(&p, end, "/*lesson", &file->lesson, &file->n_lesson)) {
+    while (take_block(&p, end, "/*play", &file->settings, &file->n_settings) ||
+           take_block(&p, end, "/*lesson", &file->lesson, &file->n_lesson)) {
     }
     while (p > text && p < end && (*p == '\r' || *p == '\n')) p++;
     file->source = p;

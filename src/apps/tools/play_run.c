@@ -3,6 +3,7 @@
 // function over everything, a draw, or a draw of meshes. Pipelines are kept with the program, so
 // that the frames of an animation make nothing but what changes.
 #include "apps/tools/play_int.h"
+#include "base/array.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,8 +41,8 @@ static bool choose(Run *run, PlayStage which, RfStage stage, const char *what, b
     const char *name = run->o->functions[which];
     const RfFunction *f = *name ? rf_find_function(rf, name) : first_of(rf, stage);
     if (*name && (!f || f->stage != stage))
-        return failed(run, text_format("there is no %s '%s'", what, name));
-    if (!f && needed) return failed(run, text_format("there is no %s", what));
+        return failed(run, text_format("no %s '%s'", what, name));
+    if (!f && needed) return failed(run, text_format("no %s", what));
     run->functions[which] = f;
     return true;
 }
@@ -52,12 +53,13 @@ static bool find_functions(Run *run) {
     const RfFunction *f = *name ? rf_find_function(rf, name) : first_of(rf, RF_FRAGMENT);
     if (!f && !*name) f = first_of(rf, RF_KERNEL);
     if (!f)
-        return failed(run, *name ? text_format("there is no function '%s'", name)
-                                 : text_format("there is no kernel and no fragment function"));
+        return failed(run, *name ? text_format("no function '%s'", name)
+                                 : text_format("no kernel and no fragment function"));
     run->functions[PLAY_FUNCTION] = f;
     if (f->stage == RF_KERNEL) return true;
     if (f->stage != RF_FRAGMENT)
-        return failed(run, text_format("'%s' is no kernel and no fragment function", f->name));
+        return failed(run,
+                      text_format("'%s' is neither a kernel nor a fragment function", f->name));
     if (!choose(run, PLAY_MESH, RF_MESH, "mesh function", false)) return false;
     if (run->functions[PLAY_MESH])
         return choose(run, PLAY_OBJECT, RF_OBJECT, "object function", false);
@@ -138,12 +140,10 @@ static bool find_pipeline(Run *run) {
             run->pipeline = &p->pipelines[i];
             return true;
         }
-    PlayPipeline *more = key ? realloc(p->pipelines, (p->n_pipelines + 1) * sizeof *more) : NULL;
-    if (!more) {
+    if (!key || !array_more(&p->pipelines, p->n_pipelines)) {
         free(key);
         return failed(run, NULL);
     }
-    p->pipelines = more;
     PlayPipeline made = {.key = key};
     if (!make_pipeline(run, &made)) {
         free(key);
@@ -207,7 +207,7 @@ static bool target(Run *run, MTLTexture **texture, MTLPixelFormat format) {
     d.usage = MTLTextureUsageRenderTarget;
     *texture = mtl_device_new_texture(run->s->device, &d);
     return *texture ||
-           failed(run, text_format("no picture of %zu x %zu could be made", o->width, o->height));
+           failed(run, text_format("cannot create an image of %zu x %zu", o->width, o->height));
 }
 
 static MTLSize size_or(const size_t given[3], size_t width) {

@@ -13,7 +13,7 @@
 #include "play_solutions.h"
 #include "apps/tools/play_int.h"
 #include "apps/tools/reflect_web.h"
-#include "apps/web/server.h"
+#include "apps/tools/serve_page.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,7 +83,7 @@ static void file(const Site *site, const char *name, WebReply *reply) {
         text_add(&reply->body, text);
         return;
     }
-    web_reply_error(reply, 404, "there is no such file");
+    web_reply_error(reply, 404, "no such file");
 }
 
 static void save(const Site *site, const WebRequest *request, WebReply *reply) {
@@ -181,7 +181,7 @@ static void run_or_check(PlaySession *s, const WebRequest *request, bool check, 
     }
     PlayProgram *p = play_program(s, o.program);
     if (!p) {
-        web_reply_error(reply, 410, "the program is gone");
+        web_reply_error(reply, 410, "the program has exited");
     } else if (check) {
         Text lines = {0};
         bool ok = play_check(s, p, request->body, request->n_body, &lines);
@@ -220,31 +220,17 @@ static void answer(void *context, const WebRequest *request, WebReply *reply) {
                  !strcmp(path, "api/check"))
             on_device(site->s, request, reply);
         else
-            web_reply_error(reply, 404, "there is no such call");
+            web_reply_error(reply, 404, "unknown request");
     } else if (!strcmp(path, "api/start")) {
         start(site, reply);
     } else if (!strcmp(path, "api/file")) {
         file(site, request->query, reply);
     } else if (!web_page_reply(&web_play, path, reply)) {
-        web_reply_error(reply, 404, "there is no such page");
+        web_reply_error(reply, 404, "no such page");
     }
 }
 
 int play_serve(PlaySession *s, const char *path, uint32_t port, bool browser) {
     Site site = {s, path};
-    char *why;
-    WebServer *server = web_server_new(port, answer, &site, &why);
-    if (!server) {
-        complain(EXIT_INPUT, "play", "%s", why ? why : "out of memory");
-        free(why);
-        return EXIT_INPUT;
-    }
-    const char *address = web_server_address(server);
-    printf("%s\n", address);
-    fflush(stdout);
-    WebBrowser *shown = browser ? web_browse(address, "ingot play") : NULL;
-    web_server_run(server);
-    web_browse_end(shown);
-    web_server_free(server);
-    return EXIT_FINE;
+    return serve_page("play", port, browser, answer, &site);
 }

@@ -92,7 +92,7 @@ bool play_session_open(PlaySession *s, char **why) {
     }
     if (s->queue && s->own && s->sampler && s->depth_state) return true;
     *why = text_format("%s", error ? mtl_error_localized_description(error)
-                                   : "there is no device, or no memory");
+                                   : "no device, or out of memory");
     mtl_release(error);
     play_session_lose(s);
     return false;

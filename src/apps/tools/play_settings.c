@@ -2,6 +2,7 @@
 // play_settings.c: settings as JSON: of a share file, or of a request of the page. Unknown keys are
 // left alone: what the page keeps for itself (places of sliders, the title) is nothing to us.
 #include "apps/tools/play_int.h"
+#include "base/array.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,12 +31,11 @@ static PlayEntry *entry(PlayEntries *e, const char *key) {
             e->items[i].n_numbers = 0;
             return &e->items[i];
         }
-    PlayEntry *more = realloc(e->items, (e->n + 1) * sizeof *more);
-    if (!more) return NULL;
-    e->items = more;
-    more[e->n] = (PlayEntry){0};
-    strcpy(more[e->n].key, key);
-    return &more[e->n++];
+    if (!array_more(&e->items, e->n)) return NULL;
+    PlayEntry *entry = &e->items[e->n++];
+    *entry = (PlayEntry){0};
+    strcpy(entry->key, key);
+    return entry;
 }
 
 // A string of any length, as JSON has it. malloc'd.
@@ -149,13 +149,11 @@ static void read_expect(JsonReader *r, PlayExpect *e) {
 static void read_expects(JsonReader *r, PlaySettings *s) {
     if (!json_enter_array(r)) return;
     while (json_next_item(r)) {
-        PlayExpect *more = realloc(s->expects, (s->n_expects + 1) * sizeof *more);
-        if (!more) {
+        if (!array_more(&s->expects, s->n_expects)) {
             json_fail(r, "out of memory");
             return;
         }
-        s->expects = more;
-        read_expect(r, &more[s->n_expects++]);
+        read_expect(r, &s->expects[s->n_expects++]);
     }
 }
 
@@ -166,13 +164,11 @@ static void read_checks(JsonReader *r, PlaySettings *s) {
         const char *begin = r->at;
         if (!json_skip(r)) return;
         char *text = strndup(begin, (size_t)(r->at - begin));
-        char **more = text ? realloc(s->checks, (s->n_checks + 1) * sizeof *more) : NULL;
-        if (!more) {
+        if (!text || !array_more(&s->checks, s->n_checks)) {
             free(text);
             json_fail(r, "out of memory");
             return;
         }
-        s->checks = more;
         s->checks[s->n_checks++] = text;
     }
 }

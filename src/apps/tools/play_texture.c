@@ -80,8 +80,7 @@ static MTLTexture *computed(PlaySession *s, const char *what, char **why) {
         free(rgba);
         return texture;
     }
-    *why =
-        text_format("there is no picture '%s': hills, checker, noise and gradient are there", what);
+    *why = text_format("unknown image '%s': use hills, checker, noise or gradient", what);
     return NULL;
 }
 
@@ -99,6 +98,6 @@ MTLTexture *play_texture(PlaySession *s, const RfLibrary *rf, const RfType *type
         mtl_texture_descriptor_2d(MTLPixelFormatRGBA8Unorm, width, height, false);
     d.usage = MTLTextureUsageShaderRead | MTLTextureUsageShaderWrite;
     MTLTexture *texture = mtl_device_new_texture(s->device, &d);
-    if (!texture) *why = text_format("no texture of %zu x %zu could be made", width, height);
+    if (!texture) *why = text_format("cannot create a texture of %zu x %zu", width, height);
     return texture;
 }

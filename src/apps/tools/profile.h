@@ -84,7 +84,6 @@ void profile_json_counts(const Profile *p, Text *t);
 // The text of a line without what stands in front of it; "" if the file is not there.
 void profile_line_text(const char *file, uint32_t line, char *to, size_t room);
 void profile_print_remarks(const Profile *p, const char *file, uint32_t line);
-void *profile_grow(void *list, size_t n, size_t size); // room for one more, or the end
 
 // profile_report.c
 typedef enum ProfileBy { BY_KERNEL, BY_DRAW, BY_FUNCTION, BY_LINE } ProfileBy;

@@ -2,6 +2,7 @@
 // profile_counts.c: what counted code did, line by line (abi/cpu_count.h), and why lines are slow:
 // the tables of code objects beside a profile's samples, and how they are shown.
 #include "abi/cpu_count.h"
+#include "base/array.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "apps/tools/profile.h"
@@ -81,7 +82,7 @@ static ProfileLine *line_of(Profile *p, size_t from, const Row *row, const struc
             !strcmp(l->file, row->file))
             return l;
     }
-    p->lines = profile_grow(p->lines, p->n_lines, sizeof *p->lines);
+    must_have(array_more(&p->lines, p->n_lines));
     p->lines[p->n_lines] = (ProfileLine){.kernel = kernel,
                                          .file = must_copy(row->file),
                                          .line = row->line,
@@ -99,7 +100,7 @@ void profile_add_counts(Profile *p, const char *folder, const struct ProfileCode
     for (char *at = text, *end; at && *at; at = end) {
         end = at + strcspn(at, "\n");
         if (*end) *end++ = 0;
-        rows = profile_grow(rows, n, sizeof *rows);
+        must_have(array_more(&rows, n));
         rows[n++] = read_row(at);
     }
     for (size_t i = 0; i < n_ran; i++) {
@@ -133,7 +134,7 @@ void profile_add_remarks(Profile *p, const char *folder, const struct ProfileCod
             known = r->line == line && !strcmp(r->text, said) && !strcmp(r->file, file);
         }
         if (known || !line) continue;
-        p->remarks = profile_grow(p->remarks, p->n_remarks, sizeof *p->remarks);
+        must_have(array_more(&p->remarks, p->n_remarks));
         p->remarks[p->n_remarks++] =
             (ProfileRemark){must_copy(file), must_copy(kind), must_copy(said), line};
     }

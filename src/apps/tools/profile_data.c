@@ -2,6 +2,7 @@
 // profile_data.c: the files that libingot leaves for `ingot profile` (devices/cpu/profile.c says
 // what is in them) -> stacks. The compiler knows which lines the places are of: `mslc lines`.
 #include "apps/tools/profile.h"
+#include "base/array.h"
 #include "base/environment.h"
 #include "base/files.h"
 #include "apps/tools/tools.h"
@@ -27,18 +28,10 @@ static char *must_copy(const char *text) {
     return strcpy(copy, text);
 }
 
-void *profile_grow(void *list, size_t n, size_t size) {
-    if (n & (n - 1)) return list; // of 0, 1, 2, 4, ... there may be no more room
-    void *more = realloc(list, (n ? 2 * n : 1) * size);
-    if (more) return more;
-    fputs("ingot: out of memory\n", stderr);
-    exit(EXIT_INPUT);
-}
-
 static void add_code(Profile *p, const char *code, const char *kernel) {
     for (size_t i = 0; i < p->n_codes; i++)
         if (!strcmp(p->codes[i].name, code)) return;
-    p->codes = profile_grow(p->codes, p->n_codes, sizeof *p->codes);
+    must_have(array_more(&p->codes, p->n_codes));
     struct ProfileCode *c = &p->codes[p->n_codes++];
     snprintf(c->name, sizeof c->name, "%s", code);
     c->kernel = must_copy(kernel);
@@ -56,11 +49,11 @@ static void read_line(Profile *p, Found *f, const char *line) {
                       &library, &s.draw, &s.count) == 5) {
         s.library = library != 0;
         p->total += s.count;
-        p->stacks = profile_grow(p->stacks, p->n_stacks, sizeof *p->stacks);
+        must_have(array_more(&p->stacks, p->n_stacks));
         p->stacks[p->n_stacks++] = s;
     } else if (sscanf(line, "ran %23s %" SCNu64 " %" SCNu32 " %" SCNu64 " %" SCNu64, r.code,
                       &r.site, &r.draw, &r.steps, &r.lanes) == 5) {
-        f->ran = profile_grow(f->ran, f->n_ran, sizeof *f->ran);
+        must_have(array_more(&f->ran, f->n_ran));
         f->ran[f->n_ran++] = r;
     } else if (sscanf(line, "command %" SCNd64, &f->command) == 1) {
         return;
@@ -167,7 +160,7 @@ static void add_frame(Profile *p, const char *code, char *line) {
         if (s->offset != offset || strcmp(s->code, code)) return;
         if (s->n_frames && !strcmp(s->frames[0].function, function))
             continue; // parts of one function
-        s->frames = profile_grow(s->frames, s->n_frames, sizeof *s->frames);
+        must_have(array_more(&s->frames, s->n_frames));
         memmove(s->frames + 1, s->frames, s->n_frames * sizeof *s->frames);
         s->frames[0] = (ProfileFrame){must_copy(function), must_copy(file), at};
         s->n_frames++;

@@ -2,6 +2,7 @@
 // profile_report.c: samples as tables: by kernel, draw, function and line; on the terminal and as
 // JSON.
 #include "apps/tools/profile.h"
+#include "base/array.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "apps/tools/tools.h"
@@ -38,11 +39,10 @@ static ProfileRow *row_of(ProfileRow **rows, size_t *n, char *name, const Profil
             free(name);
             return &(*rows)[i];
         }
-    ProfileRow *more = realloc(*rows, (*n + 1) * sizeof *more);
-    if (!more) exit(complain(EXIT_INPUT, "profile", "out of memory"));
-    *rows = more;
-    more[*n] = (ProfileRow){.name = name, .frame = frame};
-    return &more[(*n)++];
+    must_have(array_more(rows, *n));
+    ProfileRow *row = &(*rows)[(*n)++];
+    *row = (ProfileRow){.name = name, .frame = frame};
+    return row;
 }
 
 static int most_first(const void *a, const void *b) {

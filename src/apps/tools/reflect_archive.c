@@ -21,15 +21,15 @@ bool is_archive_file(const char *path) {
 static void print_text(Archive *a) {
     ArchiveOrigin origin = archive_origin(a);
     bool here = !strcmp(origin.compiler_id, compiler_id());
-    printf("binary archive of %zu, made on %s by %s compiler (%.12s)\n", archive_count(a),
-           origin.machine_name, here ? "this" : "another", origin.compiler_id);
+    show_line("binary archive of %zu, made on %s by %s compiler (%.12s)", archive_count(a),
+              origin.machine_name, here ? "this" : "another", origin.compiler_id);
     for (size_t i = 0; i < archive_count(a); i++) {
         const ArchiveEntry *e = archive_entry(a, i);
         char shape[48] = "any threadgroup";
         if (e->shape[0])
             snprintf(shape, sizeof shape, "%u x %u x %u", e->shape[0], e->shape[1], e->shape[2]);
-        printf("  %-24s %-16s %8zu bytes  %s%s%s\n", e->function, shape, e->code_bytes, e->library,
-               *e->note ? "  " : "", e->note);
+        show_line("  %-24s %-16s %8zu bytes  %s%s%s", e->function, shape, e->code_bytes, e->library,
+                  *e->note ? "  " : "", e->note);
     }
 }
 

@@ -3,13 +3,13 @@
 #include "apps/tools/reflect_web.h"
 #include "base/json.h"
 
-static void put(Text *t, const char *before, const char *value) {
+static void append_key(Text *t, const char *before, const char *value) {
     text_add(t, before);
     json_string(t, value);
 }
 
 static void put_type(Text *t, const RfType *type) {
-    put(t, "{\"name\": ", type->name);
+    append_key(t, "{\"name\": ", type->name);
     text_printf(t, ", \"data_type\": %u, \"size\": %u, \"align\": %u", type->data_type, type->size,
                 type->align);
     if (type->n_elements)
@@ -17,7 +17,7 @@ static void put_type(Text *t, const RfType *type) {
     if (type->element != UINT32_MAX) text_printf(t, ", \"element\": %u", type->element);
     if (type->n_members) text_add(t, ", \"members\": [");
     for (uint32_t i = 0; i < type->n_members; i++) {
-        put(t, i ? ", {\"name\": " : "{\"name\": ", type->members[i].name);
+        append_key(t, i ? ", {\"name\": " : "{\"name\": ", type->members[i].name);
         text_printf(t, ", \"type\": %u, \"offset\": %u}", type->members[i].type,
                     type->members[i].offset);
     }
@@ -30,10 +30,10 @@ static void put_arg(Text *t, const RfArg *a, const RfType *type) {
         "tensor", "payload",     "grid",    "mesh",    "imageblock", "acceleration"};
     static const char *const spaces[] = {"", "device", "constant", "threadgroup", "thread"};
     static const char *const accesses[] = {"read", "read_write", "write"};
-    put(t, "{\"name\": ", a->name);
-    put(t, ", \"kind\": ", kinds[a->kind]);
-    put(t, ", \"space\": ", spaces[a->space]);
-    put(t, ", \"access\": ", accesses[a->kind == RF_ARG_TEXTURE ? type->access : a->access]);
+    append_key(t, "{\"name\": ", a->name);
+    append_key(t, ", \"kind\": ", kinds[a->kind]);
+    append_key(t, ", \"space\": ", spaces[a->space]);
+    append_key(t, ", \"access\": ", accesses[a->kind == RF_ARG_TEXTURE ? type->access : a->access]);
     text_printf(t, ", \"index\": %d, \"count\": %u, \"type\": %u}",
                 a->kind == RF_ARG_BUILTIN ? -1 : (int)a->index, a->count, a->type);
 }
@@ -49,8 +49,8 @@ void reflect_web(const RfLibrary *rf, Text *json) {
     text_add(json, "], \"functions\": [");
     for (uint32_t i = 0; i < rf->n_functions; i++) {
         const RfFunction *f = &rf->functions[i];
-        put(json, i ? ",\n{\"name\": " : "{\"name\": ", f->name);
-        put(json, ", \"stage\": ", stages[f->stage]);
+        append_key(json, i ? ",\n{\"name\": " : "{\"name\": ", f->name);
+        append_key(json, ", \"stage\": ", stages[f->stage]);
         text_add(json, ", \"args\": [");
         for (uint32_t k = 0; k < f->n_args; k++) {
             if (k) text_add(json, ", ");

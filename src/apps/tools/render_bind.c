@@ -65,8 +65,8 @@ static char *describe(const Render *r, GivenKind kind) {
 
 static int no_such(const Render *r, const Given *g) {
     char *list = describe(r, g->kind);
-    complain(EXIT_INPUT, "render", "%s %s: there is no such %s; the functions take: %s", g->option,
-             g->key, kind_name(g->kind), list ? list : "?");
+    complain(EXIT_INPUT, "render", "%s %s: no such %s; the functions take: %s", g->option, g->key,
+             kind_name(g->kind), list ? list : "?");
     free(list);
     return EXIT_INPUT;
 }

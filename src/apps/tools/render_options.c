@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // render_options.c: the command line of `ingot render`.
 #include "apps/tools/render_int.h"
+#include "base/array.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -28,7 +29,7 @@ static int take_given(const CommandLine *line, const Option *row, void *options,
         for (int s = 0; s < N_STAGES; s++)
             if (!strcmp(text, render_stage_names[s])) g.stage = s;
         if (g.stage < 0 || !colon[1])
-            return options_wrong(line, "%s: before the ':' stands vertex or fragment, not '%s'",
+            return options_wrong(line, "%s: expected vertex or fragment before ':', not '%s'",
                                  option, text);
         g.key = colon + 1;
     }
@@ -41,9 +42,7 @@ static int take_given(const CommandLine *line, const Option *row, void *options,
             !strcmp(k->key, g.key))
             return options_wrong(line, "%s %s is given twice", option, g.key);
     }
-    Given *more = realloc(o->given, (o->n_given + 1) * sizeof *more);
-    if (!more) return complain(EXIT_INPUT, "render", "out of memory");
-    o->given = more;
+    if (!array_more(&o->given, o->n_given)) return complain(EXIT_INPUT, "render", "out of memory");
     o->given[o->n_given++] = g;
     return EXIT_FINE;
 }
@@ -101,8 +100,7 @@ static int take_blend(const CommandLine *line, const Option *row, void *options,
     RenderOptions *o = options;
     (void)row;
     o->blend = render_blend_named(value);
-    return o->blend < 0 ? options_wrong(line, "there is no --blend %s (see --help)", value)
-                        : EXIT_FINE;
+    return o->blend < 0 ? options_wrong(line, "unknown --blend %s (see --help)", value) : EXIT_FINE;
 }
 
 static int take_depth(const CommandLine *line, const Option *row, void *options, char *value) {
@@ -115,7 +113,7 @@ static int take_depth(const CommandLine *line, const Option *row, void *options,
             o->depth_compare = (MTLCompareFunction)i;
             return EXIT_FINE;
         }
-    return options_wrong(line, "there is no --depth=%s (see --help)", value);
+    return options_wrong(line, "unknown --depth=%s (see --help)", value);
 }
 
 static const char *const primitives[] = {"point",    "line",           "line-strip",
@@ -129,91 +127,91 @@ static const char *const compares[] = {"never",         "less",    "equal",
 #define AT(FIELD) OPT_AT(RenderOptions, FIELD)
 #define HEADING(TEXT) {.names = TEXT, .kind = OPT_HEADING}
 static const Option rows[] = {
-    HEADING("What is drawn"),
+    HEADING("Draw call"),
     {"--vertex", "NAME", "the vertex function", OPT_TEXT, AT(functions[VERTEX])},
     {"--fragment", "NAME", "the fragment function", OPT_TEXT, AT(functions[FRAGMENT])},
-    {"--size", "WxH", "pixels of the picture", OPT_SIZE, OPT_SPAN(RenderOptions, width, height), 1,
-     RENDER_MAX_SIZE, "512x512"},
-    {"--count", "N", "vertices; otherwise all of --indices or --attribute, else 3", OPT_WHOLE,
-     AT(count), 1, 1e9},
-    {"--instances", "N", "times the vertices are drawn", OPT_WHOLE, AT(instances), 1, 1e9, "1"},
+    {"--size", "WxH", "size of the image in pixels", OPT_SIZE,
+     OPT_SPAN(RenderOptions, width, height), 1, RENDER_MAX_SIZE, "512x512"},
+    {"--count", "N", "number of vertices (default: all of --indices or --attribute, else 3)",
+     OPT_WHOLE, AT(count), 1, 1e9},
+    {"--instances", "N", "number of instances", OPT_WHOLE, AT(instances), 1, 1e9, "1"},
     {"--primitive", "KIND", "point, line, line-strip, triangle, triangle-strip", OPT_CHOICE,
      AT(primitive), .words = primitives, .initial = "triangle"},
-    {"--indices", "VALUE", "which vertices, in which order: u16 or u32", OPT_TEXT, AT(indices)},
-    HEADING("What the functions get. N is an index or the name of an argument; vertex:N or "
-            "fragment:N\nmeans that function only."),
+    {"--indices", "VALUE", "index buffer, u16 or u32", OPT_TEXT, AT(indices)},
+    HEADING(
+        "Arguments. N is an index or the name of an argument; vertex:N or fragment:N\nbinds it to "
+        "that function only."),
     {"--arg", "N=VALUE",
      "a buffer: VALUE as in `ingot run`:\n"
-     "  data.npy         the numbers of a NumPy file\n"
+     "  data.npy         contents of a NumPy file\n"
      "  f32[64,4]=iota   an array (also =random:SEED, =fill:VALUE)\n"
-     "  f32:0.5,1,2      numbers one by one",
+     "  f32:0.5,1,2      a list of values",
      OPT_CALL, .take = take_given},
     {"--attribute", "N=VALUE",
-     "[[attribute(N)]] of [[stage_in]]: one row for each vertex, as in an\n"
-     "array of shape (vertices, components)",
+     "[[attribute(N)]] of [[stage_in]]: one row per vertex, an array of\n"
+     "shape (vertices, components)",
      OPT_CALL, .take = take_given},
-    {"--instance-attribute", "N=VALUE", "the same, one row for each instance", OPT_CALL,
+    {"--instance-attribute", "N=VALUE", "the same, one row per instance", OPT_CALL,
      .take = take_given},
     {"--texture", "N=FILE",
      "a PNG or JPEG, with mipmaps; or a .npy of shape (height, width[, 1, 2\n"
-     "or 4]). Several files with commas between: the slices of an array\n"
-     "texture, the six faces of a cube (+x, -x, +y, -y, +z, -z)",
+     "or 4]). Comma-separated files: the slices of an array\n"
+     "texture, or the six faces of a cube (+x, -x, +y, -y, +z, -z)",
      OPT_CALL, .take = take_given},
     {"--sampler", "N=WORDS",
-     "nearest, linear; clamp, repeat, mirror, zero; no-mips; less ... compares\n"
-     "(otherwise linear,repeat)",
+     "nearest, linear; clamp, repeat, mirror, zero; no-mips; less, ... for\n"
+     "comparison (default: linear,repeat)",
      OPT_CALL, .take = take_given},
     {"--constant", "N=VALUE", "a function constant, by index or name", OPT_CALL, AT(constants),
      .take = take_constant},
-    HEADING("How it is drawn"),
-    {"--clear", "R,G,B[,A]", "colour of the background", OPT_CALL, .take = take_clear,
+    HEADING("State"),
+    {"--clear", "R,G,B[,A]", "background colour", OPT_CALL, .take = take_clear,
      .initial = "0,0,0,1"},
     {"--depth", "[=COMPARE]",
-     "depth test: less (the usual), less-equal, greater, greater-equal,\n"
+     "depth test: less (default), less-equal, greater, greater-equal,\n"
      "equal, not-equal, always",
      OPT_CALL, .words = compares, .take = take_depth},
-    {"--msaa", "N", "2, 4 or 8 samples a pixel", OPT_CALL, .take = take_msaa, .initial = "1"},
+    {"--msaa", "N", "2, 4 or 8 samples per pixel", OPT_CALL, .take = take_msaa, .initial = "1"},
     {"--blend", "KIND", "none, alpha, premultiplied, add, multiply, screen", OPT_CALL,
      .take = take_blend},
     {"--cull", "FACES", "none, front, back", OPT_CHOICE, AT(cull), .words = faces},
-    {"--winding", "cw|ccw", "which face is the front", OPT_CHOICE, AT(winding), .words = windings},
-    {"--lines", NULL, "triangles as wire frame", OPT_FLAG, AT(lines)},
-    {"--srgb", NULL, "picture and textures are sRGB: functions calculate with linear light",
-     OPT_FLAG, AT(srgb)},
-    HEADING("Results"),
+    {"--winding", "cw|ccw", "front-face winding", OPT_CHOICE, AT(winding), .words = windings},
+    {"--lines", NULL, "wireframe", OPT_FLAG, AT(lines)},
+    {"--srgb", NULL, "image and textures are sRGB; functions work in linear space", OPT_FLAG,
+     AT(srgb)},
+    HEADING("Output"),
     {"-o", "[N=]FILE",
-     "the picture, a PNG; FILE.npy: its numbers as float32 (height, width, 4).\n"
-     "N=FILE: of [[color(N)]]; depth=FILE: the depth. May be repeated",
+     "the image as PNG, or .npy: float32 (height, width, 4). N=FILE: attachment\n"
+     "[[color(N)]]; depth=FILE: depth. Repeatable",
      OPT_CALL, .take = take_output},
-    {"--alpha", NULL, "the PNG keeps alpha", OPT_FLAG, AT(alpha)},
-    {"--watch", NULL, "draw again whenever the shader or another file changes, until Ctrl-C",
+    {"--alpha", NULL, "keep alpha in the PNG", OPT_FLAG, AT(alpha)},
+    {"--watch", NULL, "render again when the shader or an input file changes, until Ctrl-C",
      OPT_FLAG, AT(watch)},
-    {"--repeat", "N", "draw N times for the clock", OPT_WHOLE, AT(repeat), 1, 1e9, "1"},
-    {"--timeout", "MS", "give up on a picture that takes longer", OPT_WHOLE, AT(timeout_ms), 1,
-     UINT32_MAX},
-    {"-q", NULL, "no line about the picture", OPT_FLAG, AT(quiet)},
+    {"--repeat", "N", "render N times and report the time", OPT_WHOLE, AT(repeat), 1, 1e9, "1"},
+    {"--timeout", "MS", "stop rendering after this time", OPT_WHOLE, AT(timeout_ms), 1, UINT32_MAX},
+    {"-q", NULL, "print no summary", OPT_FLAG, AT(quiet)},
 };
 
 static const CommandLine command_line = {
     .program = "ingot render",
     .usage = "FILE.metal --vertex V --fragment F -o OUT.png [options]",
-    .about = "Draws once with a vertex and a fragment function and writes the picture.",
+    .about = "Makes one draw call with a vertex and a fragment function and writes the image.",
     OPT_ROWS(rows),
     SOURCE_ROWS(RenderOptions, source),
     OPT_WORD(RenderOptions, path),
     .column = 23,
     .tail = SOURCE_HELP
     "\n\n"
-    "Example: a triangle without any data, a file triangle.metal with\n"
+    "Example: triangle.metal needs no data:\n"
     "  #include <metal_stdlib>\n"
     "  using namespace metal;\n"
     "  vertex float4 corner(uint i [[vertex_id]]) { return float4(float(i & 1) * 2 - 1,\n"
     "                                                             float(i >> 1) * 2 - 1, 0, 1); }\n"
     "  fragment float4 paint(float4 p [[position]]) { return float4(p.xy / 512, 0.5, 1); }\n"
-    "is drawn by\n"
+    "\n"
     "  ingot render triangle.metal --vertex corner --fragment paint -o triangle.png\n"
     "\n"
-    "Exit status: 0 fine, 1 the shader or the data is wrong, 2 the command line is wrong.",
+    "Exit status: 0 success, 1 error in the shader or the data, 2 usage error.",
 };
 
 int render_options(int argc, char **argv, RenderOptions *o) {
@@ -222,11 +220,10 @@ int render_options(int argc, char **argv, RenderOptions *o) {
     if (status != OPTIONS_GO_ON) return status;
     bool color = false;
     for (size_t i = 0; i < o->n_outputs; i++) color |= !o->outputs[i].depth;
-    const char *what = !o->path                ? "which file?"
-                       : !o->functions[VERTEX] ? "which vertex function? --vertex NAME"
-                       : !o->n_outputs         ? "where to? -o FILE.png"
-                       : color && !o->functions[FRAGMENT]
-                           ? "which fragment function? --fragment NAME"
+    const char *what = !o->path                            ? "a file is required"
+                       : !o->functions[VERTEX]             ? "--vertex NAME is required"
+                       : !o->n_outputs                     ? "-o FILE.png is required"
+                       : color && !o->functions[FRAGMENT]  ? "--fragment NAME is required"
                        : o->watch && !strcmp(o->path, "-") ? "--watch needs a file to watch"
                                                            : NULL;
     if (what)

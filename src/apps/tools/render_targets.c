@@ -39,8 +39,8 @@ static bool is_png(const RenderOutput *out) {
     return !strcmp(out->path + strlen(out->path) - 4, ".png");
 }
 
-static MTLTexture *make(const Render *r, MTLPixelFormat format, size_t samples,
-                        MTLStorageMode storage) {
+static MTLTexture *create_target(const Render *r, MTLPixelFormat format, size_t samples,
+                                 MTLStorageMode storage) {
     MTLTextureDescriptor d = mtl_texture_descriptor_2d(format, r->o->width, r->o->height, false);
     d.usage = MTLTextureUsageRenderTarget;
     d.storage_mode = storage;
@@ -48,7 +48,7 @@ static MTLTexture *make(const Render *r, MTLPixelFormat format, size_t samples,
     if (samples > 1) d.texture_type = MTLTextureType2DMultisample;
     MTLTexture *t = mtl_device_new_texture(r->device, &d);
     if (!t)
-        complain(EXIT_INPUT, "render", "no target of %zu x %zu could be made", r->o->width,
+        complain(EXIT_INPUT, "render", "cannot create a render target of %zu x %zu", r->o->width,
                  r->o->height);
     return t;
 }
@@ -88,15 +88,17 @@ int render_targets(Render *r) {
             int status = color_format(r, out);
             if (status) return status;
         }
-        out->target = make(r, out->format, 1, MTLStorageModeShared);
+        out->target = create_target(r, out->format, 1, MTLStorageModeShared);
         if (!out->target) return EXIT_INPUT;
-        if (samples && !(out->samples = make(r, out->format, o->samples, MTLStorageModePrivate)))
+        if (samples &&
+            !(out->samples = create_target(r, out->format, o->samples, MTLStorageModePrivate)))
             return EXIT_INPUT;
         if (out->depth) r->depth = mtl_retain(samples ? out->samples : out->target);
     }
     if (!o->depth) return EXIT_FINE;
     if (!r->depth)
-        r->depth = make(r, MTLPixelFormatDepth32Float, o->samples, MTLStorageModeMemoryless);
+        r->depth =
+            create_target(r, MTLPixelFormatDepth32Float, o->samples, MTLStorageModeMemoryless);
     r->depth_state = mtl_device_new_depth_stencil_state(
         r->device, &(MTLDepthStencilDescriptor){.depth_compare_function = o->depth_compare,
                                                 .depth_write_enabled = true});

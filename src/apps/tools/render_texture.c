@@ -60,8 +60,8 @@ static int from_npy(const Given *g, const char *path, bool depth, Slice *s) {
     if (depth) s->format = s->format == MTLPixelFormatR32Float ? MTLPixelFormatDepth32Float : 0;
     if (s->format) return EXIT_FINE;
     npy_free(&a);
-    return complain(EXIT_INPUT, "render", "%s %s: '%s' holds numbers that make no %s", g->option,
-                    g->key, path, depth ? "depth texture (it takes f32)" : "texture");
+    return complain(EXIT_INPUT, "render", "%s %s: '%s' cannot be used as a %s", g->option, g->key,
+                    path, depth ? "depth texture (it takes f32)" : "texture");
 }
 
 static int from_file(const RenderOptions *o, const Given *g, const char *path, bool depth,
@@ -101,7 +101,7 @@ static int fill(Render *r, Given *g, const Slice *slices, size_t n, MTLTextureTy
     if (type == MTLTextureType2DArray) d.array_length = n;
     g->texture = mtl_device_new_texture(r->device, &d);
     if (!g->texture)
-        return complain(EXIT_INPUT, "render", "%s %s: no texture of %zu x %zu could be made",
+        return complain(EXIT_INPUT, "render", "%s %s: cannot create a texture of %zu x %zu",
                         g->option, g->key, slices->width, slices->height);
     for (size_t i = 0; i < n; i++)
         mtl_texture_replace_region_slice(
@@ -126,8 +126,8 @@ int render_texture(Render *r, Given *g, const RfType *type) {
     char *list = strdup(g->text), *rest = list;
     if (!list) return complain(EXIT_INPUT, "render", "out of memory");
     if (shape != MTLTextureType2D && shape != MTLTextureType2DArray && shape != MTLTextureTypeCube)
-        status = complain(EXIT_INPUT, "render", "%s %s: `ingot render` cannot make a %s", g->option,
-                          g->key, type->name);
+        status = complain(EXIT_INPUT, "render", "%s %s: `ingot render` does not support a %s",
+                          g->option, g->key, type->name);
     for (char *path; !status && (path = strsep(&rest, ","));) {
         if (n == MOST) {
             status = complain(EXIT_INPUT, "render", "%s %s: more than %d files", g->option, g->key,
@@ -144,8 +144,9 @@ int render_texture(Render *r, Given *g, const RfType *type) {
     }
     bool cube = shape == MTLTextureTypeCube;
     if (!status && cube && (n != 6 || slices->width != slices->height))
-        status = complain(EXIT_INPUT, "render", "%s %s: a cube takes six square files, with commas",
-                          g->option, g->key);
+        status =
+            complain(EXIT_INPUT, "render", "%s %s: a cube takes six square files, comma-separated",
+                     g->option, g->key);
     if (!status && shape == MTLTextureType2D && n != 1)
         status = complain(EXIT_INPUT, "render", "%s %s: a %s takes one file, not %zu", g->option,
                           g->key, type->name, n);
@@ -192,11 +193,11 @@ int render_sampler(Render *r, Given *g) {
     int status = EXIT_FINE;
     for (char *one; !status && rest && (one = strsep(&rest, ","));)
         if (!sampler_word(&d, one))
-            status = complain(EXIT_USAGE, "render", "%s %s: what is '%s'? (see --help)", g->option,
-                              g->key, one);
+            status = complain(EXIT_USAGE, "render", "%s %s: unknown word '%s' (see --help)",
+                              g->option, g->key, one);
     free(list);
     if (status) return status;
     MTLSamplerState **to = g ? &g->sampler : &r->sampler;
     *to = mtl_device_new_sampler_state(r->device, &d);
-    return *to ? EXIT_FINE : complain(EXIT_INPUT, "render", "no sampler could be made");
+    return *to ? EXIT_FINE : complain(EXIT_INPUT, "render", "cannot create a sampler");
 }

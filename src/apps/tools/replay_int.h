@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include "devices/capture/capture.h"
 #include "devices/capture/replay.h"
-#include "runtime/inspect/replay.h"
+#include "abi/replay.h"
 #include "apps/tools/tools.h"
 
 // cmd_replay.c: a device (NULL: the default one) and the replay on it; NULL: said why.
@@ -15,9 +15,9 @@ CapReplay *open_replay(const char *device_name, const Capture *capture, const ch
 // replay_list.c: what commands are called: "dispatch saxpy 1024x1x1", "draw textured_vertex".
 typedef struct CommandNames {
     char **names; // by command
-    size_t n, capacity;
+    size_t n;
     struct CodeName *codes;
-    size_t n_codes, codes_capacity;
+    size_t n_codes;
     const char *operation; // the last that was said
 } CommandNames;
 bool command_names_add(CommandNames *names, const Capture *capture, size_t run, char why[CAP_WHY]);

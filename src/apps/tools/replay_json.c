@@ -178,8 +178,7 @@ static void put_vertex_buffers(Out *o, const DevVertexStage *v, uint32_t n_args)
     close_part(o, ']');
 }
 
-static void put_draw(Out *o, const CapDraw *c) {
-    const DevDraw *d = &c->dev;
+static void put_draw(Out *o, const DevDraw *d) {
     put_text(o, "label", d->label);
     put_number(o, "vertices", d->n_vertices), put_number(o, "first", d->first_vertex);
     put_number(o, "instances", d->n_instances), put_number(o, "indexBytes", d->index_bytes);
@@ -190,22 +189,24 @@ static void put_draw(Out *o, const CapDraw *c) {
         close_part(o, '}');
     }
     if (d->vertex && d->vertex->code) {
-        put_arguments(o, "vertex", d->vertex->code, d->vertex->arguments.args, c->vertex.n_args);
-        put_vertex_buffers(o, d->vertex, c->vertex.n_args);
+        put_arguments(o, "vertex", d->vertex->code, d->vertex->arguments.args,
+                      d->vertex->arguments.n_args);
+        put_vertex_buffers(o, d->vertex, d->vertex->arguments.n_args);
     }
     if (d->fragment && d->fragment->code)
         put_arguments(o, "fragment", d->fragment->code, d->fragment->arguments.args,
-                      c->fragment.n_args);
+                      d->fragment->arguments.n_args);
     if (d->mesh) {
         if (d->mesh->object.code)
             put_arguments(o, "object", d->mesh->object.code, d->mesh->object.arguments.args,
-                          c->object.n_args);
-        put_arguments(o, "mesh", d->mesh->mesh.code, d->mesh->mesh.arguments.args, c->mesh.n_args);
+                          d->mesh->object.arguments.n_args);
+        put_arguments(o, "mesh", d->mesh->mesh.code, d->mesh->mesh.arguments.args,
+                      d->mesh->mesh.arguments.n_args);
         put_size(o, "groups", d->grid.groups);
     }
     if (d->tile)
         put_arguments(o, "tile", d->tile->function.code, d->tile->function.arguments.args,
-                      c->tile.n_args);
+                      d->tile->function.arguments.n_args);
     if (d->state) put_state(o, d->state);
 }
 
@@ -256,9 +257,9 @@ static void put_command(Out *o, const CapEvent *e, const char *name) {
     put_text(o, "what", name);
     switch (e->kind) {
     case CAP_DISPATCH:
-        put_size(o, "grid", e->dispatch.dev.threads_per_grid);
-        put_size(o, "threadgroup", e->dispatch.dev.group_size);
-        put_arguments(o, "kernel", e->dispatch.dev.code, e->dispatch.dev.args, e->dispatch.n_args);
+        put_size(o, "grid", e->dispatch.threads_per_grid);
+        put_size(o, "threadgroup", e->dispatch.group_size);
+        put_arguments(o, "kernel", e->dispatch.code, e->dispatch.args, e->dispatch.n_args);
         break;
     case CAP_RENDER: put_pass(o, &e->render); break;
     case CAP_DRAW: put_draw(o, &e->draw); break;

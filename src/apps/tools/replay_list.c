@@ -4,22 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "apps/tools/replay_int.h"
+#include "base/array.h"
 
 struct CodeName {
     uint64_t id;
     char *name;
 };
-
-static void *grown(void *array, size_t *capacity, size_t n, size_t item_bytes) {
-    if (n < *capacity) return array;
-    *capacity = *capacity ? *capacity * 2 : 256;
-    void *more = realloc(array, *capacity * item_bytes);
-    if (!more) {
-        complain(EXIT_INPUT, "replay", "out of memory");
-        exit(EXIT_INPUT);
-    }
-    return more;
-}
 
 static const char *code_name(const CommandNames *names, const void *code) {
     for (size_t i = names->n_codes; i--;)
@@ -27,8 +17,7 @@ static const char *code_name(const CommandNames *names, const void *code) {
     return "?";
 }
 
-static void describe_draw(const CommandNames *names, const CapDraw *draw, char *text, size_t n) {
-    const DevDraw *d = &draw->dev;
+static void describe_draw(const CommandNames *names, const DevDraw *d, char *text, size_t n) {
     if (d->tile)
         snprintf(text, n, "tile function %s", code_name(names, d->tile->function.code));
     else if (d->mesh)
@@ -67,7 +56,7 @@ static void describe(const CommandNames *names, const CapEvent *e, const char *o
                      char *text, size_t n) {
     switch (e->kind) {
     case CAP_DISPATCH: {
-        const DevDispatch *d = &e->dispatch.dev;
+        const DevDispatch *d = &e->dispatch;
         snprintf(text, n, "dispatch %s %ux%ux%u by %ux%ux%u", code_name(names, d->code),
                  d->threads_per_grid[0], d->threads_per_grid[1], d->threads_per_grid[2],
                  d->group_size[0], d->group_size[1], d->group_size[2]);
@@ -96,15 +85,14 @@ bool command_names_add(CommandNames *names, const Capture *capture, size_t index
     for (size_t i = 0; i < run.n_events; i++) {
         const CapEvent *e = &run.events[i];
         if (e->kind == CAP_CODE) {
-            names->codes =
-                grown(names->codes, &names->codes_capacity, names->n_codes, sizeof *names->codes);
+            must_have(array_more(&names->codes, names->n_codes));
             names->codes[names->n_codes++] = (struct CodeName){e->code.id, strdup(e->code.name)};
         }
         if (e->kind == CAP_OPERATION) operation = e->operation.name;
         if (!cap_is_command(e->kind)) continue;
         char text[256];
         describe(names, e, operation, text, sizeof text);
-        names->names = grown(names->names, &names->capacity, names->n, sizeof *names->names);
+        must_have(array_more(&names->names, names->n));
         names->names[names->n++] = strdup(text);
     }
     cap_run_free(&run);
@@ -129,29 +117,29 @@ static void print_event(const CommandNames *names, const CapEvent *e, unsigned *
     switch (e->kind) {
     case CAP_BEGIN:
         *depth = 1;
-        printf("command buffer %llu%s%s%s, queue %llu\n", (unsigned long long)e->begin.serial,
-               *e->begin.label ? " " : "", e->begin.label, e->begin.resumed ? " goes on" : "",
-               (unsigned long long)e->begin.queue);
+        show_line("command buffer %llu%s%s%s, queue %llu", (unsigned long long)e->begin.serial,
+                  *e->begin.label ? " " : "", e->begin.label, e->begin.resumed ? " goes on" : "",
+                  (unsigned long long)e->begin.queue);
         return;
     case CAP_ENCODER:
-        printf("%*s%s\n", (int)(2 * (*depth)++), "",
-               *e->encoder.label ? e->encoder.label : e->encoder.class_name);
+        show_line("%*s%s", (int)(2 * (*depth)++), "",
+                  *e->encoder.label ? e->encoder.label : e->encoder.class_name);
         return;
-    case CAP_PUSH: printf("%*s[%s]\n", (int)(2 * (*depth)++), "", e->operation.title); return;
+    case CAP_PUSH: show_line("%*s[%s]", (int)(2 * (*depth)++), "", e->operation.title); return;
     case CAP_ENCODER_END:
     case CAP_POP: *depth -= *depth > 1; return;
-    case CAP_SIGNPOST: printf("%*s- %s\n", (int)(2 * *depth), "", e->operation.title); return;
-    case CAP_UNKNOWN: printf("%*s! %s\n", (int)(2 * *depth), "", e->operation.title); return;
+    case CAP_SIGNPOST: show_line("%*s- %s", (int)(2 * *depth), "", e->operation.title); return;
+    case CAP_UNKNOWN: show_line("%*s! %s", (int)(2 * *depth), "", e->operation.title); return;
     case CAP_STATUS:
         if (*e->status.error)
-            printf("command buffer %llu ended in an error: %s\n",
-                   (unsigned long long)e->status.serial, e->status.error);
+            show_line("command buffer %llu ended in an error: %s",
+                      (unsigned long long)e->status.serial, e->status.error);
         return;
     default: break;
     }
     if (cap_is_command(e->kind))
-        printf("%*s%llu: %s\n", (int)(2 * (*depth + (e->kind == CAP_DRAW))), "",
-               (unsigned long long)e->command, command_name(names, e->command));
+        show_line("%*s%llu: %s", (int)(2 * (*depth + (e->kind == CAP_DRAW))), "",
+                  (unsigned long long)e->command, command_name(names, e->command));
 }
 
 bool list_commands(const Capture *capture, char why[CAP_WHY]) {

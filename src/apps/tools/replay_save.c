@@ -261,7 +261,7 @@ bool save_object(CapReplay *replay, const char *wish, char why[CAP_WHY]) {
     if (at) o = cap_replay_find(replay, name);
     if (!o)
         return say(why,
-                   "there is no resource '%s' at this command, or several: `--until N` alone "
+                   "no resource '%s' at this command, or several: `--until N` alone "
                    "lists them",
                    name);
     const char *part = at ? at + 1 : "";

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // run_options.c: the command line of `ingot run`.
 #include "apps/tools/run_int.h"
+#include "base/array.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void *grow(void *list, size_t n, size_t size) {
-    void *more = realloc(list, (n + 1) * size);
-    if (more) return more;
-    fputs("ingot: out of memory\n", stderr);
-    exit(EXIT_INPUT);
-}
 
 // Splits "key=rest" in place; NULL if there is no key or no '='.
 static char *split(char *text, char separator) {
@@ -36,7 +30,7 @@ static int take_arg(const CommandLine *line, const Option *row, void *options, c
     for (size_t i = 0; i < o->n_args; i++)
         if (!strcmp(o->args[i].key, text))
             return options_wrong(line, "--arg %s is given twice", text);
-    o->args = grow(o->args, o->n_args, sizeof *o->args);
+    must_have(array_more(&o->args, o->n_args));
     RunArg *a = &o->args[o->n_args++];
     *a = (RunArg){.key = text};
     char *why = run_value_parse(value, &a->array, &a->is_value);
@@ -52,7 +46,7 @@ static int take_group(const CommandLine *line, const Option *row, void *options,
     unsigned long long n;
     if (!value || !parse_count(value, 1u << 30, &n))
         return options_wrong(line, "%s needs %s, not '%s'", row->names, row->value, text);
-    o->groups = grow(o->groups, o->n_groups, sizeof *o->groups);
+    must_have(array_more(&o->groups, o->n_groups));
     o->groups[o->n_groups++] = (RunGroup){.key = text, .n_bytes = (size_t)n};
     return EXIT_FINE;
 }
@@ -70,7 +64,7 @@ static int take_output(const CommandLine *line, const Option *row, void *options
     } else if (!(out.file = split(text, '=')) || !*out.file) {
         return options_wrong(line, "%s needs %s, not '%s'", row->names, row->value, text);
     }
-    o->outputs = grow(o->outputs, o->n_outputs, sizeof *o->outputs);
+    must_have(array_more(&o->outputs, o->n_outputs));
     o->outputs[o->n_outputs++] = out;
     return EXIT_FINE;
 }
@@ -78,50 +72,51 @@ static int take_output(const CommandLine *line, const Option *row, void *options
 #define AT(FIELD) OPT_AT(RunOptions, FIELD)
 static const Option rows[] = {
     {"--grid", "X[,Y[,Z]]", "threads in the grid", OPT_SIZE, AT(grid), 1, UINT32_MAX},
-    {"--group", "X[,Y[,Z]]", "threads of a threadgroup; otherwise a good size is chosen", OPT_SIZE,
+    {"--group", "X[,Y[,Z]]", "threads per threadgroup (default: chosen automatically)", OPT_SIZE,
      AT(group), 1, UINT32_MAX},
     {"--arg", "N=VALUE",
-     "what buffer N (or the argument of that name) gets:\n"
-     "  data.npy          the numbers of a NumPy file\n"
+     "contents of buffer N (an index or an argument name):\n"
+     "  data.npy          contents of a NumPy file\n"
      "  f32[1024]         1024 zeros; also f32[64,64]\n"
      "  f32[1024]=iota    0, 1, 2, ...\n"
-     "  f32[1024]=random:7    random numbers with seed 7: real ones from\n"
-     "                        0 to 1, whole ones of the whole range\n"
-     "  f32[1024]=fill:0.5    the same number everywhere\n"
+     "  f32[1024]=random:7    random numbers with seed 7: floats from\n"
+     "                        0 to 1, integers of the full range\n"
+     "  f32[1024]=fill:0.5    one value everywhere\n"
      "  u32:7             one value; f32:1,2,3,4 for a vector or struct\n"
      "types: f32 f16 bf16 i8 u8 i16 u16 i32 u32 i64 u64 bool",
      OPT_CALL, .take = take_arg},
-    {"--tg", "N=BYTES", "length of threadgroup memory N", OPT_CALL, .take = take_group},
+    {"--tg", "N=BYTES", "length of threadgroup memory argument N", OPT_CALL, .take = take_group},
     {"--constant", "N=VALUE", "value of a function constant, by index or name", OPT_CALL,
      AT(constants), .take = take_constant},
     {"--out", "N=FILE.npy", "write buffer N to a NumPy file after the run", OPT_CALL,
      .take = take_output},
-    {"--print", "N[:COUNT]", "print buffer N, or its first numbers", OPT_CALL, .take = take_output},
-    {"--repeat", "N", "run N times for the clock; the results are those of the first run",
+    {"--print", "N[:COUNT]", "print buffer N, or its first COUNT elements", OPT_CALL,
+     .take = take_output},
+    {"--repeat", "N", "run N times and report the time; results are those of the first run",
      OPT_WHOLE, AT(repeat), 1, 1e9},
-    {"--timeout", "MS", "give up on a kernel that runs longer", OPT_WHOLE, AT(timeout_ms), 1,
+    {"--timeout", "MS", "stop the kernel after this time", OPT_WHOLE, AT(timeout_ms), 1,
      UINT32_MAX},
     DEVICE_ROW(AT(device)),
-    {"-q", NULL, "no line about the run itself", OPT_FLAG, AT(quiet)},
+    {"-q", NULL, "print no summary", OPT_FLAG, AT(quiet)},
 };
 
 static const CommandLine command_line = {
     .program = "ingot run",
     .usage = "FILE.metal KERNEL --grid X[,Y[,Z]] [options]",
-    .about = "Runs a kernel over a grid of threads and prints what it wrote and how long it took.",
+    .about = "Runs a kernel over a grid of threads and prints its results and its time.",
     OPT_ROWS(rows),
     SOURCE_ROWS(RunOptions, source),
     .words = {offsetof(RunOptions, path), offsetof(RunOptions, kernel)},
     .n_words = 2,
     .tail = SOURCE_HELP
     "\n\n"
-    "Without --out and --print the first numbers of everything the kernel may write are shown.\n"
+    "Without --out and --print the first elements of every writable buffer are printed.\n"
     "\n"
     "Example:\n"
     "  ingot run add.metal add --grid 1000 --arg 0=a.npy --arg 1=f32[1000]=fill:1 \\\n"
     "      --arg 2=f32[1000] --out 2=sum.npy\n"
     "\n"
-    "Exit status: 0 fine, 1 the shader or the data is wrong, 2 the command line is wrong.",
+    "Exit status: 0 success, 1 error in the shader or the data, 2 usage error.",
 };
 
 int run_options(int argc, char **argv, RunOptions *o) {
@@ -129,9 +124,9 @@ int run_options(int argc, char **argv, RunOptions *o) {
     if (status != OPTIONS_GO_ON) return status;
     if (!o->path || !o->kernel || !o->grid.width)
         return options_wrong(&command_line, "%s (`ingot run --help` shows an example)",
-                             !o->path     ? "which file and which kernel?"
-                             : !o->kernel ? "which kernel of the file?"
-                                          : "how many threads? --grid X[,Y[,Z]]");
+                             !o->path     ? "a file and a kernel are required"
+                             : !o->kernel ? "a kernel name is required"
+                                          : "--grid X[,Y[,Z]] is required");
     return OPTIONS_GO_ON;
 }
 

@@ -59,15 +59,15 @@ bool run_program(char **argv, const char *command, int *status) {
 }
 
 const Option run_rows[N_RUN_ROWS] = {
-    {"-o", "FILE", "the file to write", OPT_TEXT, OPT_AT(RunJob, output)},
-    {"-q", NULL, "say nothing", OPT_FLAG, OPT_AT(RunJob, quiet)},
+    {"-o", "FILE", "output file", OPT_TEXT, OPT_AT(RunJob, output)},
+    {"-q", NULL, "quiet", OPT_FLAG, OPT_AT(RunJob, quiet)},
 };
 
 int read_run_job(const CommandLine *line, RunJob *job, int argc, char **argv) {
     *job = (RunJob){0};
     int status = options_read(line, job, argc, argv);
     if (status != OPTIONS_GO_ON || job->program) return status;
-    return options_wrong(line, "which program? (`%s --help`)", line->program);
+    return options_wrong(line, "a program is required (see `%s --help`)", line->program);
 }
 
 char *fresh_output(const char *output, const char *command) {

@@ -142,7 +142,7 @@ static char *parse(const char *text, size_t most_bytes, NpyArray *a, bool *is_va
     if (!a->data) return text_format("out of memory");
     if (!*rest) return NULL;
     if (*rest != '=')
-        return text_format("after ] comes nothing or =iota, =random:SEED, =fill:VALUE");
+        return text_format("expected the end or =iota, =random:SEED, =fill:VALUE after ]");
     return fill(a, rest + 1);
 }
 

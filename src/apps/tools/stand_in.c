@@ -4,7 +4,7 @@
 // (libexec/ingot/mac-bin), which goes to the front of PATH; what is done is `ingot build`, `ingot
 // cc` or a tool of this system. They answer as macOS 26 would.
 #include "base/files.h"
-#include "mac/launch/facts.h"
+#include "mac/launch/system_info.h"
 #include "apps/tools/mach_linker.h"
 #include "apps/tools/tools.h"
 #include <limits.h>
@@ -66,7 +66,7 @@ static int run_ar(int argc, char **argv) {
         argv[0] = names[i];
         run_other(argv);
     }
-    fputs("metal-ar: error: there is no `ar` here (package binutils)\n", stderr);
+    fputs("metal-ar: error: no `ar` found (package binutils)\n", stderr);
     return EXIT_INPUT;
 }
 
@@ -98,7 +98,7 @@ static int run_ld(int argc, char **argv) {
     mach_linker(&all, argc - 1, argv + 1);
     strings_add(&all, NULL);
     run_other(all.items);
-    fputs("ld: there is no linker here (package binutils)\n", stderr);
+    fputs("ld: no linker found (package binutils)\n", stderr);
     return EXIT_INPUT;
 }
 
@@ -116,21 +116,21 @@ static int run_sw_vers(int argc, char **argv) {
         else if (is_option(argv[1], rows[i].option))
             return puts(rows[i].value) < 0 ? EXIT_INPUT : EXIT_FINE;
     if (argc < 2) return EXIT_FINE;
-    fprintf(stderr, "sw_vers: what is '%s'?\n", argv[1]);
+    fprintf(stderr, "sw_vers: unknown option '%s'\n", argv[1]);
     return EXIT_USAGE;
 }
 
 static int run_sysctl(int argc, char **argv) {
     bool bare = argc > 1 && same(argv[1], "-n");
-    MacFact fact;
+    MacSystemInfo fact;
     for (int i = 1 + bare; i < argc; i++)
-        if (*argv[i] == '-' || !mac_fact(argv[i], &fact)) { // a name of this system
+        if (*argv[i] == '-' || !mac_system_info(argv[i], &fact)) { // a name of this system
             run_other(argv);
             fprintf(stderr, "sysctl: unknown oid '%s'\n", argv[i]);
             return EXIT_INPUT;
         }
     for (int i = 1 + bare; i < argc; i++)
-        if (mac_fact(argv[i], &fact))
+        if (mac_system_info(argv[i], &fact))
             printf("%s%s%s\n", bare ? "" : argv[i], bare ? "" : ": ", fact.text);
     if (argc < 2) run_other(argv);
     return EXIT_FINE;
@@ -144,7 +144,7 @@ static int run_zsh(int argc, char **argv) {
         argv[0] = names[i];
         run_other(argv);
     }
-    fputs("zsh: there is no shell here\n", stderr);
+    fputs("zsh: no shell found\n", stderr);
     return EXIT_INPUT;
 }
 

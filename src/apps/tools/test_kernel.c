@@ -149,7 +149,7 @@ typedef struct Arguments {
     Strings results; // paths, one for each expectation
 } Arguments;
 
-static void add(Arguments *a, char *word) {
+static void add_argument(Arguments *a, char *word) {
     if (word && strings_add(&a->words, word)) return;
     complain(EXIT_INPUT, "test", "out of memory");
     exit(EXIT_INPUT);
@@ -157,8 +157,8 @@ static void add(Arguments *a, char *word) {
 
 static void add_each(Arguments *a, const char *option, const TomlEntry *e) {
     for (size_t i = 0; e && i < e->values.n; i++) {
-        add(a, strdup(option));
-        add(a, strdup(e->values.items[i]));
+        add_argument(a, strdup(option));
+        add_argument(a, strdup(e->values.items[i]));
     }
 }
 
@@ -168,8 +168,8 @@ static void add_size(Arguments *a, const char *option, const TomlEntry *e) {
     for (size_t i = 0; e && i < e->values.n; i++)
         text_printf(&t, "%s%s", i ? "," : "", e->values.items[i]);
     if (e) {
-        add(a, strdup(option));
-        add(a, text_take(&t));
+        add_argument(a, strdup(option));
+        add_argument(a, text_take(&t));
     }
     text_free(&t);
 }
@@ -179,32 +179,34 @@ static char *command(const TestJob *job, const TomlTable *t, const char *file, c
                      Arguments *a) {
     const TomlEntry *kernel = toml_find(t, "kernel"), *expect = toml_find(t, "expect");
     const TomlEntry *timeout = toml_find(t, "timeout");
-    add(a, text_format("/proc/%ld/exe", (long)getpid()));
-    add(a, strdup("run"));
-    add(a, text_format("./%s", file)); // neither is an option
+    add_argument(a, text_format("/proc/%ld/exe", (long)getpid()));
+    add_argument(a, strdup("run"));
+    add_argument(a, text_format("./%s", file)); // neither is an option
     if (*(kernel ? kernel->values.items[0] : t->name) == '-')
         return text_format("line %zu: no kernel has a name that begins with '-'", t->line);
-    add(a, strdup(kernel ? kernel->values.items[0] : t->name));
+    add_argument(a, strdup(kernel ? kernel->values.items[0] : t->name));
     add_size(a, "--grid", toml_find(t, "grid"));
     add_size(a, "--group", toml_find(t, "group"));
     add_each(a, "--arg", toml_find(t, "args"));
     add_each(a, "--constant", toml_find(t, "constants"));
     for (size_t i = 0; i < job->include_dirs.n; i++)
-        add(a, text_format("-I%s", job->include_dirs.items[i]));
-    for (size_t i = 0; i < job->defines.n; i++) add(a, text_format("-D%s", job->defines.items[i]));
-    add(a, strdup("--timeout"));
-    add(a, timeout ? strdup(timeout->values.items[0]) : text_format("%u", job->timeout_ms));
+        add_argument(a, text_format("-I%s", job->include_dirs.items[i]));
+    for (size_t i = 0; i < job->defines.n; i++)
+        add_argument(a, text_format("-D%s", job->defines.items[i]));
+    add_argument(a, strdup("--timeout"));
+    add_argument(a,
+                 timeout ? strdup(timeout->values.items[0]) : text_format("%u", job->timeout_ms));
     for (size_t i = 0; i < expect->values.n; i++) {
         const char *text = expect->values.items[i], *equals = strchr(text, '=');
         if (!equals)
             return text_format("line %zu: '%s' is not BUFFER=FILE.npy or BUFFER=1,2,3",
                                expect->line, text);
         char *result = text_format("%s/%zu.npy", scratch, i);
-        add(a, strdup("--out"));
-        add(a, text_format("%.*s=%s", (int)(equals - text), text, result));
+        add_argument(a, strdup("--out"));
+        add_argument(a, text_format("%.*s=%s", (int)(equals - text), text, result));
         if (!result || !strings_add(&a->results, result)) return strdup("out of memory");
     }
-    add(a, strdup("-q"));
+    add_argument(a, strdup("-q"));
     return NULL;
 }
 

@@ -2,6 +2,7 @@
 // test_report.c: results of `ingot test`: TAP on standard output, JUnit's XML in a file, and in
 // GitHub's runners annotations of the lines that are wrong.
 #include "base/files.h"
+#include "base/array.h"
 #include "apps/tools/test_int.h"
 #include <errno.h>
 #include <stdio.h>
@@ -67,12 +68,7 @@ static void annotate(const char *file, const char *message) {
 }
 
 void report_case(TestReport *r, const char *file, const char *name, char *message, double seconds) {
-    TestCase *more = realloc(r->cases, (r->n + 1) * sizeof *more);
-    if (!more) {
-        complain(EXIT_INPUT, "test", "out of memory");
-        exit(EXIT_INPUT);
-    }
-    r->cases = more;
+    must_have(array_more(&r->cases, r->n));
     r->cases[r->n++] = (TestCase){strdup(file), strdup(name), message, seconds};
     if (r->n == 1) puts("TAP version 13");
     printf("%s %zu - ", message ? "not ok" : "ok", r->n);

@@ -2,6 +2,7 @@
 // test_toml.c: see test_toml.h. What it does not know (dates, tables in tables, strings of several
 // lines) is an error that names the line, never skipped.
 #include "apps/tools/test_toml.h"
+#include "base/array.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "apps/tools/tools.h"
@@ -73,7 +74,7 @@ static char *take_word(Reader *r) {
 
 static void add_value(Reader *r, Strings *values) {
     char *word = take_word(r);
-    if (!word || !strings_add(values, word)) r->wrong = "there is no memory";
+    if (!word || !strings_add(values, word)) r->wrong = "out of memory";
 }
 
 static void take_value(Reader *r, Strings *values) {
@@ -95,12 +96,10 @@ static void take_value(Reader *r, Strings *values) {
 }
 
 static void take_table(Reader *r, TomlFile *f) {
-    TomlTable *more = realloc(f->tables, (f->n_tables + 1) * sizeof *more);
-    if (!more) {
-        r->wrong = "there is no memory";
+    if (!array_more(&f->tables, f->n_tables)) {
+        r->wrong = "out of memory";
         return;
     }
-    f->tables = more;
     r->p++;
     skip(r, false);
     if (*r->p == '[') {
@@ -124,12 +123,10 @@ static void take_entry(Reader *r, TomlFile *f) {
         r->wrong = "a table, [name], must come first";
         return;
     }
-    TomlEntry *more = realloc(t->entries, (t->n_entries + 1) * sizeof *more);
-    if (!more) {
-        r->wrong = "there is no memory";
+    if (!array_more(&t->entries, t->n_entries)) {
+        r->wrong = "out of memory";
         return;
     }
-    t->entries = more;
     TomlEntry *e = &t->entries[t->n_entries++];
     *e = (TomlEntry){.line = r->line, .key = take_word(r)};
     skip(r, false);

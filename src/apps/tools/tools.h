@@ -33,6 +33,9 @@ int cmd_denoise(int argc, char **argv);
 int cmd_cc(int argc, char **argv);
 int cmd_cxx(int argc, char **argv);
 int cmd_mac(int argc, char **argv);
+int cmd_cargo(int argc, char **argv);
+int cmd_swift(int argc, char **argv);
+int cmd_swiftc(int argc, char **argv);
 int cmd_play(int argc, char **argv);
 int cmd_view(int argc, char **argv);
 
@@ -52,6 +55,12 @@ char *stand_in_folder(void); // of those names; NULL: it is not there. malloc'd
 // "ingot run: text" on standard error; returns the status given, to be returned on.
 int complain(int status, const char *command, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+// Ends the program without memory, where a half-made result would be of no use.
+void must_have(bool memory);
+
+// A line on standard output with text of files in it: control characters, which terminals obey, are
+// shown as \xNN.
+void show_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 // run_program.c: a program with its arguments, in this environment. *status is its exit status, 128
 // + N if signal N ended it. False: it could not be started, which was said.

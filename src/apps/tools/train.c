@@ -82,9 +82,9 @@ static bool find_device(TrainJob *j) {
             mtl_release(devices[i]);
     }
     if (!j->device && wanted)
-        return message_fail(
-            j->message, "there is no device '%s' (%zu in all; ingot info lists them)", wanted, n);
-    if (!j->device) return message_fail(j->message, "there is no Metal device");
+        return message_fail(j->message, "no device '%s' (of %zu; `ingot info` lists them)", wanted,
+                            n);
+    if (!j->device) return message_fail(j->message, "no Metal device");
     return true; // one without tensors says so when the kernels are made
 }
 

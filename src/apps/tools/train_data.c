@@ -131,7 +131,7 @@ bool train_resume(TrainJob *j) {
                             "interrupted run can be resumed",
                             o->resume);
     if (!of_a_picture(&w->net))
-        return message_fail(j->message, "%s: not a network of a picture", o->resume);
+        return message_fail(j->message, "%s: not an image network", o->resume);
     if (w->width && (w->width != j->image.width || w->height != j->image.height))
         return message_fail(j->message,
                             "%s is %u x %u, not %u x %u as the picture of the run to "
@@ -151,7 +151,7 @@ bool train_resume(TrainJob *j) {
     if (!o->said[TRAIN_RATE] && t->learning_rate > 0) o->rate = t->learning_rate;
     if (!o->said[TRAIN_STEPS] && t->planned) o->steps = t->planned;
     if (o->steps <= t->step)
-        return message_fail(j->message, "%s has had %llu steps already: give more with --steps",
+        return message_fail(j->message, "%s already has %llu steps: ask for more with --steps",
                             o->resume, (unsigned long long)t->step);
     return true;
 }

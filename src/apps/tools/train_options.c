@@ -22,10 +22,10 @@ static const Option rows[TRAIN_N_OPTIONS] = {
     [TRAIN_OUTPUT] = {"-o, --output-image", "PATH", "reconstruction to write, PNG", OPT_TEXT,
                       AT(output_image), .initial = "trained_output.png"},
     [TRAIN_CURVE] = {"--curve", "PATH", "loss and PSNR over the steps, SVG", OPT_TEXT, AT(curve)},
-    [TRAIN_RESUME] = {"--resume", "PATH", "go on from the weights file of an interrupted run",
+    [TRAIN_RESUME] = {"--resume", "PATH", "continue from the weights file of an interrupted run",
                       OPT_TEXT, AT(resume)},
     [TRAIN_DEVICE] = {"--device", "NAME",
-                      "cpu, cuda, cuda:1; or part of its name, or its number\n(default: "
+                      "cpu, cuda, cuda:1; or part of its name, or its index\n(default: "
                       "$INGOT_DEVICE, or the CPU)",
                       OPT_TEXT, AT(device)},
     [TRAIN_STEPS] = {"-s, --steps", "INT", "training steps", OPT_WHOLE, AT(steps), 1, 0x1p53, "500",
@@ -36,36 +36,37 @@ static const Option rows[TRAIN_N_OPTIONS] = {
                         OPT_WHOLE, AT(eval_interval), 1, 0x1p53, "50"},
     [TRAIN_RATE] = {"--lr, --learning-rate", "FLOAT",
                     "Adam's learning rate (default: siren 1e-3, others 1e-2); it\n"
-                    "falls to a twentieth over the last fifth of a siren's steps,\n"
-                    "to a tenth over all of the others'",
+                    "decays to 1/20 over the last fifth of the steps (siren),\n"
+                    "to 1/10 over all steps (others)",
                     OPT_REAL, AT(rate), 1e-6, 1e6, SAID(TRAIN_RATE)},
-    [TRAIN_LIMIT] = {"--limit", "INT", "learn INT pixels only, chosen for the seed", OPT_WHOLE,
+    [TRAIN_LIMIT] = {"--limit", "INT", "use only INT pixels, chosen by the seed", OPT_WHOLE,
                      AT(limit), 1, 0x1p53, SAID(TRAIN_LIMIT)},
-    [TRAIN_BATCH] = {"--train-batch", "INT", "pixels of a step (default: 2048, instant-ngp 8192)",
+    [TRAIN_BATCH] = {"--train-batch", "INT", "pixels per step (default: 2048, instant-ngp 8192)",
                      OPT_WHOLE, AT(batch), 1, 1 << 24, SAID(TRAIN_BATCH)},
-    [TRAIN_SEED] = {"--seed", "INT", "of weights and of the choice of pixels", OPT_WHOLE, AT(seed),
-                    0, 0x1p53, "1337", SAID(TRAIN_SEED)},
-    [TRAIN_HIDDEN] = {"--hidden", "INT", "neurons of a hidden layer, 1 to 1024", OPT_WHOLE,
+    [TRAIN_SEED] = {"--seed", "INT", "random seed for weights and pixels", OPT_WHOLE, AT(seed), 0,
+                    0x1p53, "1337", SAID(TRAIN_SEED)},
+    [TRAIN_HIDDEN] = {"--hidden", "INT", "neurons per hidden layer, 1 to 1024", OPT_WHOLE,
                       AT(hidden), 1, NEURAL_MAX_WIDTH, "64", SAID(TRAIN_HIDDEN)},
     [TRAIN_LAYERS] = {"--layers", "INT",
-                      "hidden layers, a siren's after the first, 0 to 14\n"
+                      "hidden layers (siren: after the first), 0 to 14\n"
                       "(default: siren 8, fourier 3, instant-ngp 1)",
                       OPT_WHOLE, AT(layers), 0, NEURAL_MAX_FILE_LAYERS - 2, SAID(TRAIN_LAYERS)},
     [TRAIN_PRECISION] = {"--precision", "NAME",
-                         "of the inputs of matrix products: float, half or bfloat;\n"
-                         "sums and master weights are float (default: float, but half\n"
-                         "where a device keeps the network in threadgroup memory)",
+                         "precision of matrix products: float, half or bfloat, with\n"
+                         "float accumulation and master weights (default: float, or\n"
+                         "half if the network fits the device's threadgroup memory)",
                          OPT_CHOICE, AT(precision), .words = precisions, SAID(TRAIN_PRECISION)},
-    [TRAIN_FREQUENCIES] = {"--frequencies", "INT", "fourier: frequencies", OPT_WHOLE,
+    [TRAIN_FREQUENCIES] = {"--frequencies", "INT", "fourier: number of frequencies", OPT_WHOLE,
                            AT(frequencies), 1, NEURAL_MAX_WIDTH / 2, "64", SAID(TRAIN_FREQUENCIES)},
     [TRAIN_SIGMA] = {"--sigma", "FLOAT", "fourier: their standard deviation", OPT_REAL, AT(sigma),
                      1e-3, 1e4, "4", SAID(TRAIN_SIGMA)},
     [TRAIN_LEVELS] = {"--levels", "INT", "instant-ngp: levels, 1 to 32", OPT_WHOLE, AT(levels), 1,
                       NEURAL_MAX_LEVELS, "16", SAID(TRAIN_LEVELS)},
-    [TRAIN_FEATURES] = {"--features", "INT", "instant-ngp: features of an entry, 1 to 8", OPT_WHOLE,
+    [TRAIN_FEATURES] = {"--features", "INT", "instant-ngp: features per entry, 1 to 8", OPT_WHOLE,
                         AT(features), 1, 8, "2", SAID(TRAIN_FEATURES)},
-    [TRAIN_LOG2_SIZE] = {"--log2-hashmap-size", "INT", "instant-ngp: entries of a level, 1 to 22",
-                         OPT_WHOLE, AT(log2_size), 1, 22, "14", SAID(TRAIN_LOG2_SIZE)},
+    [TRAIN_LOG2_SIZE] = {"--log2-hashmap-size", "INT",
+                         "instant-ngp: log2 of the entries per level, 1 to 22", OPT_WHOLE,
+                         AT(log2_size), 1, 22, "14", SAID(TRAIN_LOG2_SIZE)},
 };
 _Static_assert(sizeof(NeuralModel) == 4 && sizeof(NeuralPrecision) == 4, "choices have 4 bytes");
 
@@ -75,10 +76,10 @@ int train_options_read(TrainOptions *o, const TrainName *name, int argc, char **
     const CommandLine line = {
         .program = name->name,
         .usage = name->usage,
-        .about = "Trains a network to be a picture; writes its weights and what it draws.",
+        .about = "Fits a network to an image; writes its weights and the reconstruction.",
         .rows = rows,
         .n_rows = TRAIN_N_OPTIONS,
-        .tail = "Ctrl-C ends a run early and saves what there is; --resume goes on from there.",
+        .tail = "Ctrl-C ends a run early and saves its state; --resume continues from there.",
         .column = 29,
         .classic = name->classic,
     };

@@ -120,7 +120,7 @@ static bool answer_bytes(View *v, const char *query, WebReply *reply, char why[C
     }
     if (!view_go(v, command, why)) return false;
     if (!cap_replay_memory_at(v->replay, address, &start, &length)) {
-        snprintf(why, CAP_WHY, "there is no such memory at this command");
+        snprintf(why, CAP_WHY, "no such memory at this command");
         return false;
     }
     if (n > start + length - address) n = start + length - address;
@@ -145,7 +145,7 @@ static const CapObject *texture_of(View *v, uint64_t number, char why[CAP_WHY]) 
     const CapObject *objects;
     size_t n = cap_replay_objects(v->replay, &objects);
     if (number < n && objects[number].texture) return &objects[number];
-    snprintf(why, CAP_WHY, "there is no such texture at this command");
+    snprintf(why, CAP_WHY, "no such texture at this command");
     return NULL;
 }
 

@@ -97,7 +97,7 @@ bool view_debug_start(const View *v, const char *query, char why[CAP_WHY]) {
     size_t n = 0;
     int e = ENOENT;
     if (!terminal.name) {
-        snprintf(why, CAP_WHY, "there is no terminal to open here: copy the command");
+        snprintf(why, CAP_WHY, "no terminal found: copy the command");
     } else if (!read_place(query, command, kind, position)) {
         snprintf(why, CAP_WHY, "it is COMMAND, or COMMAND,thread|pixel|vertex,POSITION");
     } else {

@@ -2,6 +2,7 @@
 // view_html.c: a capture as one HTML file: the page, its scripts and styles, and the answers that
 // the page asks for when one looks at each command, up to a limit. Nothing is loaded from anywhere.
 #include "base/files.h"
+#include "base/array.h"
 #include "base/hash_table.h"
 #include "base/sha256.h"
 #include "apps/tools/view_int.h"
@@ -39,12 +40,7 @@ static size_t blob(Page *p, const char *data, size_t n) {
     sha256(data, n, hash);
     for (size_t i = 0; i < p->n_blobs; i++)
         if (!memcmp(p->hashes[i], hash, sizeof hash)) return i;
-    void *more = realloc(p->hashes, (p->n_blobs + 1) * sizeof *p->hashes);
-    if (!more) {
-        complain(EXIT_INPUT, "view", "out of memory");
-        exit(EXIT_INPUT);
-    }
-    p->hashes = more;
+    must_have(array_more(&p->hashes, p->n_blobs));
     memcpy(p->hashes[p->n_blobs], hash, sizeof hash);
     text_printf(&p->out, "<script type=\"text/plain\" id=\"blob%zu\">", p->n_blobs);
     base64(&p->out, (const unsigned char *)data, n);
@@ -144,25 +140,24 @@ static void keep_command(Page *p, const Handles *h, const CapEvent *e, const Dev
     char why[CAP_WHY];
     if (!view_go(p->v, e->command, why)) return;
     if (e->kind == CAP_DISPATCH)
-        keep_arguments(p, e->command, e->dispatch.dev.code, e->dispatch.dev.args,
-                       e->dispatch.n_args, 0);
+        keep_arguments(p, e->command, e->dispatch.code, e->dispatch.args, e->dispatch.n_args, 0);
     if (e->kind == CAP_RENDER) keep_targets(p, h, e->command, &e->render.dev);
     if (e->kind == CAP_COPY) keep_memory(p, e->command, e->copy.to);
     if (e->kind == CAP_FILL) keep_memory(p, e->command, e->fill.to);
     if (e->kind != CAP_DRAW) return;
-    const DevDraw *d = &e->draw.dev;
+    const DevDraw *d = &e->draw;
     if (pass) keep_targets(p, h, e->command, pass);
     keep_memory(p, e->command, (uintptr_t)d->indices);
     if (d->vertex)
         keep_arguments(p, e->command, d->vertex->code, d->vertex->arguments.args,
-                       e->draw.vertex.n_args,
+                       d->vertex->arguments.n_args,
                        d->vertex->info ? d->vertex->info->n_vertex_buffers : 0);
     if (d->fragment)
         keep_arguments(p, e->command, d->fragment->code, d->fragment->arguments.args,
-                       e->draw.fragment.n_args, 0);
+                       d->fragment->arguments.n_args, 0);
     if (d->mesh)
         keep_arguments(p, e->command, d->mesh->mesh.code, d->mesh->mesh.arguments.args,
-                       e->draw.mesh.n_args, 0);
+                       d->mesh->mesh.arguments.n_args, 0);
 }
 
 // What is there after a draw takes a replay of its own: of a long pass some draws are kept, from
@@ -182,9 +177,7 @@ static bool keep_run(Page *p, Handles *h, size_t index, char why[CAP_WHY]) {
         const CapEvent *e = &run.events[i];
         if (e->kind == CAP_RENDER) pass = e;
         if (e->kind == CAP_TEXTURE) {
-            void *more = realloc(h->items, (h->n + 1) * sizeof *h->items);
-            if (!more) break;
-            h->items = more;
+            if (!array_more(&h->items, h->n)) break;
             h->items[h->n].id = e->texture.id;
             h->items[h->n++].handle = e->texture.handle;
         }

@@ -80,7 +80,7 @@ void view_other_ask(const View *v, const WebRequest *request, WebReply *reply) {
     char *answer = text ? exchange(port, text, &n) : NULL;
     char *body = answer ? strstr(answer, "\r\n\r\n") : NULL;
     if (!body || sscanf(answer, "HTTP/1.1 %u", &status) != 1) {
-        web_reply_error(reply, 503, "the process of the other capture is gone");
+        web_reply_error(reply, 503, "the process of the other capture has exited");
     } else {
         const char *field = strcasestr(answer, "Content-Type: ");
         if (field && field < body) sscanf(field + 14, "%63[^;\r]", type);

@@ -62,7 +62,7 @@ static void *open_leader(void *browser) {
     while (!e && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
     if (e || !WIFEXITED(status) || WEXITSTATUS(status))
-        fprintf(stderr, "%s: there is no browser to open: open the address above\n", b->program);
+        fprintf(stderr, "%s: no browser found: open the address above\n", b->program);
     return NULL;
 }
 
@@ -75,7 +75,7 @@ WebBrowser *web_browse(const char *address, const char *program) {
         pthread_detach(b->thread);
         return b;
     }
-    fprintf(stderr, "%s: there is no browser to open: open the address above\n", program);
+    fprintf(stderr, "%s: no browser found: open the address above\n", program);
     if (b) free(b->path);
     free(b);
     return NULL;

@@ -115,7 +115,7 @@ static bool serve_one(Connection *c, Input *in) {
     WebReply reply = {0};
     while (!in->n || !(end = strstr(in->data, "\r\n\r\n"))) {
         if (in->n && (in->n >= WEB_MAX_HEAD || memchr(in->data, 0, in->n))) {
-            web_reply_error(&reply, 431, "the head of the request is too long, or not text");
+            web_reply_error(&reply, 431, "the request header is too long or not text");
             send_reply(in->fd, &reply, false);
             return false;
         }
@@ -199,7 +199,7 @@ static void make_room(WebServer *server) {
     pthread_mutex_unlock(&server->lock);
 }
 
-static void take(WebServer *server) {
+static void accept_connection(WebServer *server) {
     int fd = accept4(server->fd, NULL, NULL, SOCK_CLOEXEC), one = 1;
     if (fd < 0) return;
     set_patience(fd, WEB_STRANGER_SECONDS);
@@ -241,7 +241,7 @@ void web_server_run(WebServer *server) {
             }
             break;
         }
-        if (fds[0].revents) take(server);
+        if (fds[0].revents) accept_connection(server);
     }
     collect(server, true);
     if (stop >= 0) close(stop);
@@ -285,7 +285,7 @@ WebServer *web_server_new(uint32_t port, WebHandler *handler, void *context, cha
 fail:
     *why = errno == EADDRINUSE
                ? text_format("port %u is taken; --port 0 takes any that is free", port)
-               : text_format("no server on port %u: %s", port, strerror(errno));
+               : text_format("cannot listen on port %u: %s", port, strerror(errno));
     web_server_free(server);
     return NULL;
 }

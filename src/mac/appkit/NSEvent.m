@@ -120,11 +120,11 @@ static NSEventModifierFlags flags_of(uint32_t modifiers) {
     static const struct {
         uint32_t ours;
         NSEventModifierFlags apples;
-    } pairs[] = {{SHOWN_SHIFT, NSEventModifierFlagShift},
-                 {SHOWN_CAPS, NSEventModifierFlagCapsLock},
-                 {SHOWN_CONTROL, NSEventModifierFlagControl},
-                 {SHOWN_OPTION, NSEventModifierFlagOption},
-                 {SHOWN_COMMAND, NSEventModifierFlagCommand}};
+    } pairs[] = {{LAYER_WINDOW_SHIFT, NSEventModifierFlagShift},
+                 {LAYER_WINDOW_CAPS, NSEventModifierFlagCapsLock},
+                 {LAYER_WINDOW_CONTROL, NSEventModifierFlagControl},
+                 {LAYER_WINDOW_OPTION, NSEventModifierFlagOption},
+                 {LAYER_WINDOW_COMMAND, NSEventModifierFlagCommand}};
     NSEventModifierFlags all = 0;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (modifiers & pairs[i].ours) all |= pairs[i].apples;
@@ -158,16 +158,16 @@ static NSEventType of_button(NSInteger button, NSEventType left, NSEventType rig
                              NSEventType other) {
     return button == 0 ? left : button == 1 ? right : other;
 }
-- (instancetype)initWithInput:(const ShownInput *)in
+- (instancetype)initWithInput:(const LayerWindowInput *)in
                        window:(NSWindow *)window
                         mouse:(MouseState *)mouse {
     if (!(self = [super init])) return nil;
     _window = window, _timestamp = in->time, _modifierFlags = flags_of(in->modifiers);
     _locationInWindow = NSMakePoint(in->x, window.frame.size.height - in->y);
     _characters = _charactersIgnoringModifiers = @"";
-    _buttonNumber = in->kind == SHOWN_MOVED ? mouse->button : (NSInteger)in->button;
+    _buttonNumber = in->kind == LAYER_WINDOW_MOVED ? mouse->button : (NSInteger)in->button;
     switch (in->kind) {
-    case SHOWN_BUTTON_DOWN:
+    case LAYER_WINDOW_BUTTON_DOWN:
         _type = of_button(_buttonNumber, NSEventTypeLeftMouseDown, NSEventTypeRightMouseDown,
                           NSEventTypeOtherMouseDown);
         // Twice in half a second at one place is a double click.
@@ -179,26 +179,26 @@ static NSEventType of_button(NSInteger button, NSEventType left, NSEventType rig
         mouse->pressed_at = in->time, mouse->press_x = in->x, mouse->press_y = in->y;
         mouse->button = mouse->button_before = _buttonNumber;
         break;
-    case SHOWN_BUTTON_UP:
+    case LAYER_WINDOW_BUTTON_UP:
         _type = of_button(_buttonNumber, NSEventTypeLeftMouseUp, NSEventTypeRightMouseUp,
                           NSEventTypeOtherMouseUp);
         mouse->button = NO_BUTTON;
         break;
-    case SHOWN_MOVED:
+    case LAYER_WINDOW_MOVED:
         _type = mouse->button == NO_BUTTON
                     ? NSEventTypeMouseMoved
                     : of_button(_buttonNumber, NSEventTypeLeftMouseDragged,
                                 NSEventTypeRightMouseDragged, NSEventTypeOtherMouseDragged);
         _deltaX = in->x - mouse->x, _deltaY = in->y - mouse->y;
         break;
-    case SHOWN_SCROLLED:
+    case LAYER_WINDOW_SCROLLED:
         _type = NSEventTypeScrollWheel;
         _deltaX = _scrollingDeltaX = in->scroll_x, _deltaY = _scrollingDeltaY = in->scroll_y;
         break;
-    case SHOWN_KEY_DOWN:
-    case SHOWN_KEY_UP: {
+    case LAYER_WINDOW_KEY_DOWN:
+    case LAYER_WINDOW_KEY_UP: {
         const Key *key = key_of(in->key);
-        const bool down = in->kind == SHOWN_KEY_DOWN;
+        const bool down = in->kind == LAYER_WINDOW_KEY_DOWN;
         _type = down ? NSEventTypeKeyDown : NSEventTypeKeyUp;
         _keyCode = key ? key->code : NO_KEY;
         _ARepeat = in->repeats;

@@ -3,7 +3,7 @@
 // happened by the application's loop (tick).
 #include <stdio.h>
 #include "mac/appkit/appkit_int.h"
-#include "mac/appkit/shown.h"
+#include "mac/appkit/layer_window.h"
 
 SHOWN NSNotificationName const NSWindowWillCloseNotification = @"NSWindowWillCloseNotification";
 SHOWN NSNotificationName const NSWindowDidResizeNotification = @"NSWindowDidResizeNotification";
@@ -131,23 +131,23 @@ SHOWN @implementation NSWindow {
     return NSApp.keyWindow == self;
 }
 - (NSInteger)windowNumber {
-    return _shown ? shown_number((__bridge void *)_shown) : 0;
+    return _shown ? layer_window_number((__bridge void *)_shown) : 0;
 }
 - (void)tryToOpen {
     CAMetalLayer *layer = _shown || _hopeless ? nil : [_contentView shownLayer];
     char why[512];
     if (!layer) return;
-    switch (shown_open((__bridge void *)layer, self.title.UTF8String, why, sizeof why)) {
-    case SHOWN_OPEN: _shown = layer; break;
-    case SHOWN_NEVER:
+    switch (layer_window_open((__bridge void *)layer, self.title.UTF8String, why, sizeof why)) {
+    case LAYER_WINDOW_OPEN: _shown = layer; break;
+    case LAYER_WINDOW_NEVER:
         _hopeless = YES;
         fprintf(stderr, "AppKit: %s; drawing goes on off screen\n", why);
         break;
-    case SHOWN_LATER: break;
+    case LAYER_WINDOW_LATER: break;
     }
 }
 - (void)leaveScreen {
-    if (_shown) shown_close((__bridge void *)_shown);
+    if (_shown) layer_window_close((__bridge void *)_shown);
     _shown = nil;
 }
 - (void)orderFront:(id)sender {
@@ -260,9 +260,9 @@ static void tell_pointer(NSView *view, NSEvent *event) {
     if (!_visible) return;
     [self tryToOpen];
     if (_shown) {
-        ShownEvents events = shown_poll((__bridge void *)_shown);
-        ShownInput input;
-        while (shown_next_input((__bridge void *)_shown, &input))
+        LayerWindowEvents events = layer_window_poll((__bridge void *)_shown);
+        LayerWindowInput input;
+        while (layer_window_next_input((__bridge void *)_shown, &input))
             [NSApp postEvent:[[NSEvent alloc] initWithInput:&input window:self mouse:&_mouse]
                      atStart:NO];
         if (events.resized) [self setContentSize:NSMakeSize(events.width, events.height)];

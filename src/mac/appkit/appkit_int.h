@@ -3,7 +3,7 @@
 #ifndef INGOT_APPKIT_INT_H
 #define INGOT_APPKIT_INT_H
 #import <AppKit/AppKit.h>
-#include "mac/appkit/shown.h"
+#include "mac/appkit/layer_window.h"
 
 #define SHOWN __attribute__((visibility("default")))
 
@@ -16,7 +16,7 @@ typedef struct MouseState { // of a window: what an event must know of those bef
     NSInteger button, button_before, clicks;
 } MouseState;
 @interface NSEvent ()
-- (instancetype)initWithInput:(const ShownInput *)input
+- (instancetype)initWithInput:(const LayerWindowInput *)input
                        window:(NSWindow *)window
                         mouse:(MouseState *)mouse;
 @end

@@ -12,7 +12,8 @@ struct dispatch_global_s {
     DispatchHead head;
 };
 struct dispatch_global_s _dispatch_queue_attr_concurrent;
-static Queue main_queue, global_queues[5];
+Queue _dispatch_main_q; // a Mac's dispatch_get_main_queue() is a macro that names it
+static Queue global_queues[5];
 static pthread_t main_thread;
 
 // ---- Handing out ----
@@ -312,7 +313,7 @@ void dispatch_set_target_queue(dispatch_object_t object, Queue *target) {
     objc_release((id)old);
 }
 
-Queue *dispatch_get_main_queue(void) { return &main_queue; }
+Queue *dispatch_get_main_queue(void) { return &_dispatch_main_q; }
 Queue *dispatch_get_global_queue(intptr_t identifier, uintptr_t flags) {
     (void)flags;
     static const short classes[] = {QOS_CLASS_BACKGROUND, QOS_CLASS_UTILITY, QOS_CLASS_DEFAULT,
@@ -325,7 +326,10 @@ Queue *dispatch_get_global_queue(intptr_t identifier, uintptr_t flags) {
     return NULL; // no such class
 }
 const char *dispatch_queue_get_label(Queue *q) {
-    if (!q) q = current ? current : pthread_equal(pthread_self(), main_thread) ? &main_queue : NULL;
+    if (!q)
+        q = current                                      ? current
+            : pthread_equal(pthread_self(), main_thread) ? &_dispatch_main_q
+                                                         : NULL;
     return q ? q->label : "";
 }
 
@@ -369,7 +373,9 @@ void *dispatch_queue_get_specific(Queue *q, const void *key) {
 }
 void *dispatch_get_specific(const void *key) {
     void *value = NULL;
-    Queue *q = current ? current : pthread_equal(pthread_self(), main_thread) ? &main_queue : NULL;
+    Queue *q = current                                      ? current
+               : pthread_equal(pthread_self(), main_thread) ? &_dispatch_main_q
+                                                            : NULL;
     for (; q && !value; q = q->target) value = dispatch_queue_get_specific(q, key);
     return value;
 }
@@ -439,9 +445,9 @@ __attribute__((constructor(103))) static void start(void) {
     main_thread = pthread_self();
     dispatch_objects_start();
     objc_ingot_add_methods(dispatch_classes.queue, methods);
-    main_queue.head.isa = dispatch_classes.main;
-    queue_init(&main_queue, "com.apple.main-thread", true);
-    main_queue.is_main = true;
+    _dispatch_main_q.head.isa = dispatch_classes.main;
+    queue_init(&_dispatch_main_q, "com.apple.main-thread", true);
+    _dispatch_main_q.is_main = true;
     for (int i = 0; i < 5; i++) {
         global_queues[i].head.isa = dispatch_classes.global;
         queue_init(&global_queues[i], labels[i], false);

@@ -37,13 +37,27 @@ SHOWN CFTimeInterval CACurrentMediaTime(void) {
 }
 @end
 
+#define GRAVITY(name, text) SHOWN CALayerContentsGravity const kCAGravity##name = @text;
+GRAVITY(Center, "center")
+GRAVITY(Top, "top")
+GRAVITY(Bottom, "bottom")
+GRAVITY(Left, "left")
+GRAVITY(Right, "right")
+GRAVITY(TopLeft, "topLeft")
+GRAVITY(TopRight, "topRight")
+GRAVITY(BottomLeft, "bottomLeft")
+GRAVITY(BottomRight, "bottomRight")
+GRAVITY(Resize, "resize")
+GRAVITY(ResizeAspect, "resizeAspect")
+GRAVITY(ResizeAspectFill, "resizeAspectFill")
+
 static char state_key;
 static CALayerState *state(CALayer *layer) {
     @synchronized(layer) {
         CALayerState *s = objc_getAssociatedObject(layer, &state_key);
         if (s) return s;
         s = [[CALayerState new] autorelease];
-        s->scale = 1, s->opacity = 1;
+        s->scale = 1, s->opacity = 1, s->gravity = [kCAGravityResize retain];
         objc_setAssociatedObject(layer, &state_key, s, OBJC_ASSOCIATION_RETAIN);
         return s;
     }

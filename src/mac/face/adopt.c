@@ -4,6 +4,7 @@
 // libingot's.
 #include <stdio.h>
 #include <string.h>
+#include <objc/message.h>
 #include "mac/face/face.h"
 #include "ingot/classes.h"
 
@@ -72,6 +73,21 @@ static void add_makers(void) {
     }
 }
 
+// ---- Messages beside Apple's headers ----
+
+// A Mac's devices understand it, no header has it, and the crate `metal` sends it; wgpu, through
+// that, for every compute pipeline.
+static id new_compute_pipeline(id self, SEL _cmd, id descriptor, id *error) {
+    (void)_cmd;
+    typedef id Send(id self, SEL _cmd, id descriptor, unsigned long options, id *info, id *error);
+    static const char name[] = "newComputePipelineStateWithDescriptor:options:reflection:error:";
+    Send *send = (Send *)objc_msgSend;
+    return send(self, sel_registerName(name), descriptor, 0, NULL, error);
+}
+static const objc_ingot_method device_methods[] = {
+    {"-newComputePipelineStateWithDescriptor:error:", (IMP)new_compute_pipeline, "@32@0:8@16^@24"},
+    {NULL, NULL, NULL}};
+
 // ---- Adopting ----
 
 static Class parent_of(const MTLClass *record, bool *plain_name) {
@@ -108,6 +124,7 @@ __attribute__((constructor(110))) static void start(void) {
     for (MTLClass *c = mtl_class_next(NULL); c; c = mtl_class_next(c)) {
         Class made = adopt(c);
         if (strcmp(c->name, "MTLError") == 0) objc_ingot_add_methods(made, error_methods);
+        if (strcmp(c->name, "MTLDevice") == 0) objc_ingot_add_methods(made, device_methods);
     }
     add_makers();
     face_layers_start();

@@ -7,7 +7,7 @@
     HashTable _table;
 }
 static HashTable *table(NSDictionary *self) { return &self->_table; }
-static void put(NSDictionary *self, SEL name, id value, id key) {
+static void set_or_refuse(NSDictionary *self, SEL name, id value, id key) {
     nil_check(self, name, value);
     nil_check(self, name, key);
     hash_put(table(self), [key copyWithZone:NULL], [value retain]);
@@ -29,7 +29,7 @@ static void put(NSDictionary *self, SEL name, id value, id key) {
 + (instancetype)dictionaryWithObjectsAndKeys:(id)first, ... {
     COLLECT(first, list, n);
     NSDictionary *made = [[self alloc] init];
-    for (NSUInteger i = 0; i + 1 < n; i += 2) put(made, _cmd, list[i], list[i + 1]);
+    for (NSUInteger i = 0; i + 1 < n; i += 2) set_or_refuse(made, _cmd, list[i], list[i + 1]);
     free(list);
     return AUTORELEASED(made);
 }
@@ -37,7 +37,7 @@ static void put(NSDictionary *self, SEL name, id value, id key) {
     return AUTORELEASED([[self alloc] initWithDictionary:other]);
 }
 - (instancetype)initWithObjects:(const id[])objects forKeys:(const id[])keys count:(NSUInteger)n {
-    for (NSUInteger i = 0; i < n; i++) put(self, _cmd, objects[i], keys[i]);
+    for (NSUInteger i = 0; i < n; i++) set_or_refuse(self, _cmd, objects[i], keys[i]);
     return self;
 }
 - (instancetype)initWithObjects:(NSArray *)objects forKeys:(NSArray *)keys {
@@ -47,17 +47,17 @@ static void put(NSDictionary *self, SEL name, id value, id key) {
             format:
                 @"*** -[NSDictionary %s]: count of objects (%lu) differs from count of keys (%lu)",
                 sel_getName(_cmd), objects.count, keys.count];
-    for (NSUInteger i = 0; i < keys.count; i++) put(self, _cmd, objects[i], keys[i]);
+    for (NSUInteger i = 0; i < keys.count; i++) set_or_refuse(self, _cmd, objects[i], keys[i]);
     return self;
 }
 - (instancetype)initWithObjectsAndKeys:(id)first, ... {
     COLLECT(first, list, n);
-    for (NSUInteger i = 0; i + 1 < n; i += 2) put(self, _cmd, list[i], list[i + 1]);
+    for (NSUInteger i = 0; i + 1 < n; i += 2) set_or_refuse(self, _cmd, list[i], list[i + 1]);
     free(list);
     return self;
 }
 - (instancetype)initWithDictionary:(NSDictionary *)other {
-    for (id key in other) put(self, _cmd, [other objectForKey:key], key);
+    for (id key in other) set_or_refuse(self, _cmd, [other objectForKey:key], key);
     return self;
 }
 CODES_NOTHING
@@ -132,11 +132,11 @@ __attribute__((constructor(102))) static void empty_ones(void) {
 @implementation NSMutableDictionary
 IGNORES_CAPACITY(dictionaryWithCapacity, dictionary)
 - (void)setObject:(id)object forKey:(id)key {
-    put(self, _cmd, object, key);
+    set_or_refuse(self, _cmd, object, key);
 }
 - (void)setObject:(id)object forKeyedSubscript:(id)key {
     if (object)
-        put(self, _cmd, object, key);
+        set_or_refuse(self, _cmd, object, key);
     else
         [self removeObjectForKey:key];
 }
@@ -148,7 +148,7 @@ IGNORES_CAPACITY(dictionaryWithCapacity, dictionary)
     hash_remove(table(self), key);
 }
 - (void)addEntriesFromDictionary:(NSDictionary *)other {
-    for (id key in other.allKeys) put(self, _cmd, [other objectForKey:key], key);
+    for (id key in other.allKeys) set_or_refuse(self, _cmd, [other objectForKey:key], key);
 }
 - (void)removeAllObjects {
     hash_clear(table(self));

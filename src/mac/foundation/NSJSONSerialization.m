@@ -18,7 +18,7 @@ static id fail(Reader *r, const char *wrong) {
 static void skip_space(Reader *r) {
     while (r->at < r->end && strchr(" \t\r\n", *r->at) && *r->at) r->at++;
 }
-static bool take(Reader *r, char c) {
+static bool accept_char(Reader *r, char c) {
     skip_space(r);
     if (r->at >= r->end || *r->at != c) return false;
     r->at++;
@@ -115,30 +115,30 @@ static id read_value(Reader *r);
 
 static id read_array(Reader *r) {
     NSMutableArray *all = AUTORELEASED([NSMutableArray new]);
-    if (!take(r, ']')) {
+    if (!accept_char(r, ']')) {
         do {
             id value = read_value(r);
             if (!value) return nil;
             [all addObject:value];
-        } while (take(r, ','));
-        if (!take(r, ']')) return fail(r, "an array needs , or ]");
+        } while (accept_char(r, ','));
+        if (!accept_char(r, ']')) return fail(r, "an array needs , or ]");
     }
     return r->changing ? all : AUTORELEASED([all copy]);
 }
 
 static id read_object(Reader *r) {
     NSMutableDictionary *all = AUTORELEASED([NSMutableDictionary new]);
-    if (!take(r, '}')) {
+    if (!accept_char(r, '}')) {
         do {
-            if (!take(r, '"')) return fail(r, "an object needs a key in quotation marks");
+            if (!accept_char(r, '"')) return fail(r, "an object needs a key in quotation marks");
             NSString *key = read_string(r);
             if (!key) return nil;
-            if (!take(r, ':')) return fail(r, "a key needs :");
+            if (!accept_char(r, ':')) return fail(r, "a key needs :");
             id value = read_value(r);
             if (!value) return nil;
             all[key] = value;
-        } while (take(r, ','));
-        if (!take(r, '}')) return fail(r, "an object needs , or }");
+        } while (accept_char(r, ','));
+        if (!accept_char(r, '}')) return fail(r, "an object needs , or }");
     }
     return r->changing ? all : AUTORELEASED([all copy]);
 }

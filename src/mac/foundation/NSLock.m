@@ -107,7 +107,7 @@ LOCK_CLASS(NSRecursiveLock, PTHREAD_MUTEX_RECURSIVE)
     [_inner release], [_name release];
     [super dealloc];
 }
-static BOOL take(NSConditionLock *self, bool any, NSInteger condition, NSDate *limit) {
+static BOOL lock_before(NSConditionLock *self, bool any, NSInteger condition, NSDate *limit) {
     BOOL free = YES;
     [self->_inner lock];
     while (free && (self->_locked || (!any && self->_condition != condition)))
@@ -123,19 +123,19 @@ static BOOL take(NSConditionLock *self, bool any, NSInteger condition, NSDate *l
     return c;
 }
 - (void)lock {
-    take(self, true, 0, nil);
+    lock_before(self, true, 0, nil);
 }
 - (void)lockWhenCondition:(NSInteger)condition {
-    take(self, false, condition, nil);
+    lock_before(self, false, condition, nil);
 }
 - (BOOL)lockWhenCondition:(NSInteger)condition beforeDate:(NSDate *)limit {
-    return take(self, false, condition, limit);
+    return lock_before(self, false, condition, limit);
 }
 - (BOOL)tryLock {
-    return take(self, true, 0, NSDate.distantPast);
+    return lock_before(self, true, 0, NSDate.distantPast);
 }
 - (BOOL)tryLockWhenCondition:(NSInteger)condition {
-    return take(self, false, condition, NSDate.distantPast);
+    return lock_before(self, false, condition, NSDate.distantPast);
 }
 - (void)unlock {
     [self unlockWithCondition:_condition];

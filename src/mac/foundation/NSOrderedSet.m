@@ -17,7 +17,7 @@
 + (instancetype)orderedSetWithArray:(NSArray *)array {
     return AUTORELEASED([[self alloc] initWithArray:array]);
 }
-static void put(NSOrderedSet *self, id object, NSUInteger at) {
+static void insert_at(NSOrderedSet *self, id object, NSUInteger at) {
     if ([self->_set containsObject:object]) return;
     [self->_list insertObject:object atIndex:at];
     [self->_set addObject:object];
@@ -28,7 +28,7 @@ static void put(NSOrderedSet *self, id object, NSUInteger at) {
 - (instancetype)initWithArray:(NSArray *)array {
     if (!(self = [super init])) return nil;
     _list = [NSMutableArray new], _set = [NSMutableSet new];
-    for (id object in array) put(self, object, _list.count);
+    for (id object in array) insert_at(self, object, _list.count);
     return self;
 }
 - (void)dealloc {
@@ -85,15 +85,15 @@ COPIES_AS(NSOrderedSet, NSMutableOrderedSet, initWithArray, _list)
 @implementation NSMutableOrderedSet
 - (void)addObject:(id)object {
     nil_check(self, _cmd, object);
-    put(self, object, _list.count);
+    insert_at(self, object, _list.count);
 }
 - (void)insertObject:(id)object atIndex:(NSUInteger)index {
     nil_check(self, _cmd, object);
     range_check(self, _cmd, index, _list.count + 1);
-    put(self, object, index);
+    insert_at(self, object, index);
 }
 - (void)addObjectsFromArray:(NSArray *)array {
-    for (id object in array) put(self, object, _list.count);
+    for (id object in array) insert_at(self, object, _list.count);
 }
 - (void)removeObject:(id)object {
     if (![_set containsObject:object]) return;

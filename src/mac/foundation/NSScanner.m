@@ -100,7 +100,7 @@ static bool read_hex(const char *text, char **end, void *to) {
     return YES;
 }
 
-static BOOL take(NSScanner *self, NSUInteger from, NSUInteger stop, NSString **to) {
+static BOOL accept_range(NSScanner *self, NSUInteger from, NSUInteger stop, NSString **to) {
     if (stop == from) return NO;
     if (to) *to = [self->_string substringWithRange:NSMakeRange(from, stop - from)];
     self->_at = stop;
@@ -113,21 +113,22 @@ static BOOL take(NSScanner *self, NSUInteger from, NSUInteger stop, NSString **t
     NSRange found = [_string rangeOfString:text
                                    options:options
                                      range:NSMakeRange(from, _string.length - from)];
-    return found.location != NSNotFound && take(self, from, NSMaxRange(found), to);
+    return found.location != NSNotFound && accept_range(self, from, NSMaxRange(found), to);
 }
 - (BOOL)scanUpToString:(NSString *)text intoString:(NSString **)to {
     NSUInteger from = start(self);
     NSRange found = [_string rangeOfString:text
                                    options:_caseSensitive ? 0 : NSCaseInsensitiveSearch
                                      range:NSMakeRange(from, _string.length - from)];
-    return take(self, from, found.location == NSNotFound ? _string.length : found.location, to);
+    return accept_range(self, from, found.location == NSNotFound ? _string.length : found.location,
+                        to);
 }
 static BOOL span(NSScanner *self, NSCharacterSet *set, BOOL member, NSString **to) {
     NSUInteger from = start(self), stop = from;
     while (stop < self->_string.length &&
            [set characterIsMember:[self->_string characterAtIndex:stop]] == member)
         stop++;
-    return take(self, from, stop, to);
+    return accept_range(self, from, stop, to);
 }
 - (BOOL)scanCharactersFromSet:(NSCharacterSet *)set intoString:(NSString **)to {
     return span(self, set, YES, to);

@@ -7,7 +7,7 @@
     HashTable _table;
 }
 static HashTable *table(NSSet *self) { return &self->_table; }
-static void put(NSSet *self, SEL name, id object) {
+static void add_or_refuse(NSSet *self, SEL name, id object) {
     nil_check(self, name, object);
     if (!hash_find(table(self), object)) hash_put(table(self), [object retain], nil);
 }
@@ -19,15 +19,15 @@ MADE_OF_OBJECTS(set, setWithObject, setWithObjects)
     return AUTORELEASED([[self alloc] initWithSet:set]);
 }
 - (instancetype)initWithObjects:(const id[])objects count:(NSUInteger)n {
-    for (NSUInteger i = 0; i < n; i++) put(self, _cmd, objects[i]);
+    for (NSUInteger i = 0; i < n; i++) add_or_refuse(self, _cmd, objects[i]);
     return self;
 }
 - (instancetype)initWithArray:(NSArray *)array {
-    for (id item in array) put(self, _cmd, item);
+    for (id item in array) add_or_refuse(self, _cmd, item);
     return self;
 }
 - (instancetype)initWithSet:(NSSet *)set {
-    for (id item in set) put(self, _cmd, item);
+    for (id item in set) add_or_refuse(self, _cmd, item);
     return self;
 }
 CODES_NOTHING
@@ -90,19 +90,19 @@ COPIES_AS(NSSet, NSMutableSet, initWithSet, self)
 @implementation NSMutableSet
 IGNORES_CAPACITY(setWithCapacity, set)
 - (void)addObject:(id)object {
-    put(self, _cmd, object);
+    add_or_refuse(self, _cmd, object);
 }
 - (void)removeObject:(id)object {
     hash_remove(table(self), object);
 }
 - (void)addObjectsFromArray:(NSArray *)array {
-    for (id item in array) put(self, _cmd, item);
+    for (id item in array) add_or_refuse(self, _cmd, item);
 }
 - (void)removeAllObjects {
     hash_clear(table(self));
 }
 - (void)unionSet:(NSSet *)other {
-    for (id item in other) put(self, _cmd, item);
+    for (id item in other) add_or_refuse(self, _cmd, item);
 }
 - (void)minusSet:(NSSet *)other {
     for (id item in other.allObjects) hash_remove(table(self), item);

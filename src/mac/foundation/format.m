@@ -130,7 +130,7 @@ static void put_number(StringBuffer *to, Spec *s, va_list *list) {
 }
 #pragma clang diagnostic pop
 
-static void put(StringBuffer *to, Spec *s, va_list *list) {
+static void format_spec(StringBuffer *to, Spec *s, va_list *list) {
     switch (s->conversion) {
     case '%': buffer_append_ascii(to, "%", 1); break;
     case '@': put_object(to, va_arg(*list, id), s); break;
@@ -202,10 +202,10 @@ void string_format(StringBuffer *to, NSString *format, va_list arguments) {
             va_list placed;
             va_copy(placed, arguments);
             skip_to(&f, s.place, &placed);
-            put(to, &s, &placed);
+            format_spec(to, &s, &placed);
             va_end(placed);
         } else if (s.conversion)
-            put(to, &s, &list);
+            format_spec(to, &s, &list);
     }
     va_end(list);
 }

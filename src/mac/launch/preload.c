@@ -71,6 +71,8 @@ static bool translate(const char *path, char *out, size_t size) {
     char name[128];
     if (!path || !*folder || starts(path, folder) || !short_name(path, name, sizeof name))
         return false;
+    snprintf(out, size, "%s/lib%s.so.0", folder, name); // libSystem.so is a linker's script
+    if (!access(out, R_OK)) return true;
     snprintf(out, size, "%s/lib%s.so", folder, name);
     return !access(out, R_OK);
 }

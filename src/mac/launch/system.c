@@ -2,7 +2,7 @@
 // system.c: libSystem, the name under which programs look for the C library, libdispatch and the
 // Objective-C runtime at once: it is linked with those, and adds the questions that Linux has no
 // function for.
-#include "mac/launch/facts.h"
+#include "mac/launch/system_info.h"
 #include <errno.h>
 #include <string.h>
 
@@ -12,10 +12,10 @@ EXPORT int sysctlbyname(const char *name, void *old, size_t *old_bytes, void *ne
                         size_t new_bytes);
 EXPORT int sysctlbyname(const char *name, void *old, size_t *old_bytes, void *new_value,
                         size_t new_bytes) {
-    MacFact fact;
+    MacSystemInfo fact;
     (void)new_bytes;
     if (new_value) return errno = EPERM, -1;
-    if (!name || !mac_fact(name, &fact)) return errno = ENOENT, -1;
+    if (!name || !mac_system_info(name, &fact)) return errno = ENOENT, -1;
     uint32_t word = (uint32_t)fact.number;
     const void *from = fact.n_bytes == 8 ? (void *)&fact.number
                        : fact.n_bytes    ? (void *)&word

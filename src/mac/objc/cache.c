@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// cache.c: the cache of a class: selector -> implementation, read by the assembly without a lock.
+// cache.c: the method cache of a class: selector -> implementation, read by the assembly without a
+// lock.
 //
-// Entries are only added, and never to a place that is taken; a cache that is full or stale is
-// replaced as a whole. Somebody may be reading the old one, so it stays (its memory is less than
-// the new one's, or was made stale by a change of methods, which is rare).
+// Entries are only added, and never overwritten; a cache that is full or stale is replaced as a
+// whole. Other threads may be reading the old one, so it is not freed (it is smaller than the new
+// one, or was invalidated by a change of methods, which is rare).
 #include "mac/objc/objc_int.h"
 
 enum { CACHE_FIRST = 8, CACHE_SPILL = 8 };
@@ -23,7 +24,7 @@ static Cache *new_cache(uint32_t room) {
     return cache;
 }
 
-static bool put(Cache *cache, SEL name, IMP imp) {
+static bool insert_method(Cache *cache, SEL name, IMP imp) {
     size_t at = (((uintptr_t)name * 2) & cache->mask) / sizeof(CacheEntry);
     for (size_t end = cache->room + CACHE_SPILL; at < end; at++) {
         CacheEntry *entry = &entries(cache)[at];
@@ -47,7 +48,8 @@ static void retire(Cache *cache) {
 
 static bool copy_all(Cache *to, const Cache *from) {
     for (uint32_t i = 0; i < from->room + CACHE_SPILL; i++)
-        if (entries(from)[i].name && !put(to, entries(from)[i].name, entries(from)[i].imp))
+        if (entries(from)[i].name &&
+            !insert_method(to, entries(from)[i].name, entries(from)[i].imp))
             return false;
     return true;
 }
@@ -55,11 +57,11 @@ static bool copy_all(Cache *to, const Cache *from) {
 void cache_insert(Class cls, SEL name, IMP imp) {
     Cache *cache = atomic_load(&cls->cache);
     bool none = cache == EMPTY_CACHE;
-    if (!none && cache->used * 4 < cache->room * 3 && put(cache, name, imp)) return;
+    if (!none && cache->used * 4 < cache->room * 3 && insert_method(cache, name, imp)) return;
     uint32_t room = none ? CACHE_FIRST : cache->room * 2;
     Cache *bigger = new_cache(room);
     // A cluster that does not fit behind the last place asks for more room: it spreads.
-    while ((!none && !copy_all(bigger, cache)) || !put(bigger, name, imp)) {
+    while ((!none && !copy_all(bigger, cache)) || !insert_method(bigger, name, imp)) {
         retire(bigger);
         bigger = new_cache(room *= 2);
     }

@@ -353,7 +353,7 @@ static void rules(void **state) {
     executes_with(icb, "another number of control points");
     encode(c, 2, true, true);
     mtl_indirect_render_command_set_object_threadgroup_memory_length(c, 0, 1);
-    executes_with(icb, "lacks the length of threadgroup memory");
+    executes_with(icb, "lacks a length of threadgroup memory");
     encode(c, 2, true, true);
     mtl_indirect_render_command_draw_mesh_threadgroups(
         c, mtl_size_make(3, 1, 1), mtl_size_make(8, 1, 1), mtl_size_make(0, 1, 1));

@@ -62,16 +62,6 @@ static MTLCommandBuffer *launch(const Rig *r, int kernel, MTLBuffer *x, const vo
     return commands;
 }
 
-// How the command buffer ended: 0, or the error's code.
-static long outcome(MTLCommandBuffer *commands) {
-    mtl_command_buffer_wait_until_completed(commands);
-    long code = mtl_command_buffer_status(commands) == MTLCommandBufferStatusCompleted
-                    ? 0
-                    : mtl_error_code(mtl_command_buffer_error(commands));
-    mtl_release(commands);
-    return code;
-}
-
 static long add(const Rig *r, MTLBuffer *x, uint32_t by) {
     return outcome(launch(r, ADD, x, &by, sizeof by, 256));
 }

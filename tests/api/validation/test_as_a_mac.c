@@ -38,6 +38,31 @@ static void ends(MTLCommandBuffer *commands, const char *rule) {
 
 static MTLBuffer *words(size_t n) { return mtl_device_new_buffer(device, n * 4, 0); }
 
+// Where there is one memory for all, the CPU reads what a kernel wrote to a private buffer.
+static void contents_of_a_private_buffer(void **state) {
+    (void)state;
+    NEEDS_RESULTS();
+    MTLComputePipelineState *p = pipeline_of(library, "mark");
+    MTLBuffer *x = mtl_device_new_buffer(device, 64, MTLResourceStorageModePrivate);
+    MTLCommandBuffer *commands = mtl_command_queue_command_buffer(queue);
+    MTLComputeCommandEncoder *e = mtl_command_buffer_compute_command_encoder(commands);
+    mtl_compute_command_encoder_set_compute_pipeline_state(e, p);
+    mtl_compute_command_encoder_set_buffer(e, x, 0, 0);
+    mtl_compute_command_encoder_dispatch_threads(e, mtl_size_make(4, 1, 1), mtl_size_make(4, 1, 1));
+    mtl_compute_command_encoder_end_encoding(e);
+    commit_and_wait(commands);
+    clear_messages();
+    const uint32_t *words_of_x = mtl_buffer_contents(x);
+    if (layer)
+        assert_null(words_of_x);
+    else if (mtl_device_has_unified_memory(device))
+        assert_int_equal(words_of_x[3], 7);
+    assert_string_equal(last_rule, layer ? "buffer_contents_private" : "");
+    mtl_release(commands);
+    mtl_release(x);
+    mtl_release(p);
+}
+
 static void dispatch_of_nothing(void **state) {
     (void)state;
     NEEDS_RESULTS();
@@ -337,6 +362,7 @@ static void mipmaps_of_one_level(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(contents_of_a_private_buffer),
         cmocka_unit_test(dispatch_of_nothing),
         cmocka_unit_test(arguments_that_are_not_bound),
         cmocka_unit_test(lengths_of_threadgroup_memory),

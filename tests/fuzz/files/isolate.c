@@ -192,7 +192,7 @@ static DevCode *load(IsoDevice *d) {
 // A run with a dispatch and copies in and out.
 static void run(const DevTable *t, IsoDevice *d, DevCode *code, const DevMemory *memory) {
     void *args[3] = {0};
-    const DevDispatch dispatch = {.code = code, .args = args, .context = own};
+    const DevDispatch dispatch = {.code = code, .args = args, .n_args = 3, .context = own};
     DevRun r = {.context = d, .log = log_text, .report = report};
     if (!iso_run_begin(&r, (DevLimits){0})) return;
     if (memory->part) t->use(&r, memory, true);

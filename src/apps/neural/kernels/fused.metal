@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // fused.metal: a tile of samples goes through all layers and back in one kernel. A threadgroup
 // takes its share of the batch a tile at a time: matrix products are matmul2d between two tiles in
-// threadgroup memory, one that holds what the next product reads (activations on the way forward,
-// deltas on the way back) and one for its result. Activations and slopes of the way forward go to a
+// threadgroup memory, one that holds what the next product reads (activations on the forward pass,
+// deltas on the backward pass) and one for its result. Activations and slopes of the forward pass go to a
 // scratch of the threadgroup's own, small enough for the second-level cache. So does its gradient,
 // to which every tile adds: no atomics, and the same sums on every run.
 //
@@ -70,7 +70,7 @@ template <typename T, int ROWS> struct Tile {
     device T *activations(uint i) const { return scratch + 2 * i * (ROWS * width); }
     device T *slopes(uint i) const { return scratch + (2 * i + 1) * (ROWS * width); }
 
-    // From the inputs in x to the product of the last layer in z; SAVE: for a way back.
+    // From the inputs in x to the product of the last layer in z; SAVE: for the backward pass.
     template <bool SAVE> void run() const {
 #pragma nounroll
         for (uint i = 0; i < n_layers; i++) {
@@ -197,7 +197,7 @@ void share(thread Tile<T, ROWS> &tile, device const float *inputs, device const 
     if (tile.thread_index == 0) squares[group] = sum;
 }
 
-// The network on samples, without a way back: outputs (n, n_out).
+// The network on samples, without the backward pass: outputs (n, n_out).
 template <typename T, int ROWS>
 void infer(thread const Tile<T, ROWS> &tile, device const float *inputs, device float *outputs,
            uint n_samples, uint group) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // resident.metal: the gradient of a step where a threadgroup has memory for a whole network and
 // SIMD-groups multiply matrices by themselves. The weights come to threadgroup memory once; the
-// activations and slopes of a tile of samples stay there from the way forward to the end of the way
-// back. A threadgroup takes its share of the batch tile by tile, and the gradient of the weights is
+// activations and slopes of a tile of samples stay there from the forward pass to the end of the backward
+// pass. A threadgroup takes its share of the batch tile by tile, and the gradient of the weights is
 // a sum in registers until the last one: SIMD-group i has that of hidden layer i.
 //
 // Of a product each SIMD-group computes 16 rows (samples) and N / COLUMNS columns (neurons). In

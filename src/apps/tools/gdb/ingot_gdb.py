@@ -108,7 +108,7 @@ class Texture:
 
     def texel(self, x, y=0, z=0, level=0):
         if not self.known:
-            raise gdb.GdbError("there is no texture")
+            raise gdb.GdbError("no texture")
         n_levels, form = self.facts()[4], FORMATS.get(self.facts()[6], "?")
         if not 0 <= level < n_levels:
             raise gdb.GdbError(f"the texture has {n_levels} levels")

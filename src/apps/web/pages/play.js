@@ -76,7 +76,7 @@
             }
             if (!animating()) runOnce();
         });
-        if (!functions.length) say("there is no kernel and no fragment function yet", true);
+        if (!functions.length) say("no kernel and no fragment function yet", true);
         wake();
     }
 

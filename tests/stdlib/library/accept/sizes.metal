@@ -94,6 +94,7 @@ CHECK(packed_bfloat4, 8, 2);
 CHECK(packed_float2, 8, 4);
 CHECK(packed_float3, 12, 4);
 CHECK(packed_float4, 16, 4);
+using namespace metal;
 CHECK(half2x2, 8, 4);
 CHECK(half2x3, 16, 8);
 CHECK(half2x4, 16, 8);

@@ -7,9 +7,7 @@ kernel void k(device float4 *a, device int4 *b, device float3 *c, device packed_
     a[0] = a[0] + b[0]; // error: invalid operands
     b[0] = b[0] * 1.5f; // error: integer vector and a floating-point scalar
     b[0] = 1.5f - b[0]; // error: integer vector and a floating-point scalar
-    c[0] = float3(1, 2); // error: too few components
     a[0] = float4(c[0]); // error: no matching conversion
-    a[0] = float4(c[0].xy, 1.0); // error: too few components
     a[0] = float4(c[0], 1, 2); // error: no matching constructor
     a[0] = float4(b[0].xyz, 1); // error: no matching constructor
     a[0].xx = float2(1); // error: duplicate components

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// facts.c: the table behind facts.h.
-#include "mac/launch/facts.h"
+// system_info.c: the table behind system_info.h.
+#include "mac/launch/system_info.h"
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -55,11 +55,11 @@ static void processor_name(char *out, size_t n) {
     if (f) fclose(f);
 }
 
-bool mac_fact(const char *name, MacFact *out) {
+bool mac_system_info(const char *name, MacSystemInfo *out) {
     size_t i = 0, n = sizeof rows / sizeof *rows;
     while (i < n && strcmp(rows[i].name, name) != 0) i++;
     if (i == n) return false;
-    *out = (MacFact){.n_bytes = rows[i].n_bytes};
+    *out = (MacSystemInfo){.n_bytes = rows[i].n_bytes};
     long page = sysconf(_SC_PAGESIZE);
     switch (rows[i].kind) {
     case MEMORY: out->number = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)page; break;
