@@ -251,3 +251,27 @@ def test_frameworks_are_loaded(tmp_path):
         assert run([INGOT, "cargo", "run", "--offline", "-q"], tmp_path).stdout == "false\n"
         (tmp_path / "src/main.rs").touch()
     assert (tmp_path / "target/ingot/ingot.ld").read_text().splitlines()[1:] == ["INPUT(-lMetalKit)"]
+
+
+@needs_rust
+@pytest.mark.parametrize("edition", ("2021", "2024"))  # each by itself through a pipe; several in one file
+def test_conditions_in_examples_of_comments(tmp_path, edition):
+    crate(tmp_path, {"src/lib.rs": """\
+        /// ```
+        /// assert!(cfg!(target_os = "macos") && cfg!(target_vendor = "apple"));
+        /// assert!(std::env::var("LD_PRELOAD").is_err()); // only the compilers have it
+        /// #[cfg(target_os = "linux")]
+        /// compile_error!("a Mac's");
+        /// assert_eq!(app::one(), 1);
+        /// ```
+        pub fn one() -> u32 { 1 }
+        /// ```should_panic
+        /// assert!(!cfg!(target_os = "macos"));
+        /// ```
+        pub fn two() {}
+        """})
+    toml = tmp_path / "Cargo.toml"
+    toml.write_text(re.sub(r'edition = "\d+"', f'edition = "{edition}"', toml.read_text()))
+    assert f'edition = "{edition}"' in toml.read_text()
+    said = run([INGOT, "cargo", "test", "--offline", "--doc"], tmp_path).stdout
+    assert "2 passed" in said, said

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // rustc_preload.c: libingot-rustc, which `ingot cargo` puts before rustc and rustdoc (LD_PRELOAD).
 // A Rust source that they open is read as rust_source.h says; its name, size and lines are the
-// file's. Nothing else of the process changes, and what it starts (the linker) is not preloaded.
+// file's. Nothing else of the process changes, and what rustc starts (the linker) is not preloaded.
+// rustdoc --test starts rustc for the examples in comments, which come by a file or by stdin, and
+// then the examples.
 //   INGOT_RUSTC_MODE    "mac": the crate is a Mac's; "linux": frameworks alone
 //   INGOT_RUSTC_NOTES   a file that is told of frameworks that are not beside this library, a line
 //                       each: framework, a blank, crate
+//   INGOT_RUSTC_STDIN   set by rustdoc --test: what rustc reads from stdin is a crate's own text
 //   INGOT_RUSTC_SCRIPT  a script for the linker: a line for each other crate that is a Mac's
 #include "mac/cargo/rust_source.h"
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
@@ -30,10 +34,9 @@ static int is_driver(struct dl_phdr_info *info, size_t n, void *context) {
     return info->dlpi_name && strstr(info->dlpi_name, "/librustc_driver-") != NULL;
 }
 
-// The compiler's own children are not compilers. A launcher in front of it (rustup's) hands on.
 static void stop_here(const char *self) {
     const char *list = getenv("LD_PRELOAD");
-    if (!list || !dl_iterate_phdr(is_driver, NULL)) return;
+    if (!list) return;
     const size_t n = strlen(self);
     if (strncmp(list, self, n) == 0 && list[n] == ':')
         setenv("LD_PRELOAD", list + n + 1, 1);
@@ -41,16 +44,40 @@ static void stop_here(const char *self) {
         unsetenv("LD_PRELOAD");
 }
 
-__attribute__((constructor)) static void start(void) {
+static bool has_argument(int argc, char **argv, const char *text) {
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], text) == 0) return true;
+    return false;
+}
+
+static bool ends_in_rustdoc(const char *program) {
+    const char *slash = strrchr(program, '/');
+    return strcmp(slash ? slash + 1 : program, "rustdoc") == 0;
+}
+
+static void rewrite_stdin(void);
+
+// A compiler's children are not compilers, but rustdoc's are while it tests. A launcher in front of
+// a compiler (rustup's) hands on; any other program is an example that rustdoc runs.
+static void take_part(const char *self, int argc, char **argv) {
+    const bool compiles = dl_iterate_phdr(is_driver, NULL), tested = getenv("INGOT_RUSTC_STDIN");
     const char *asked = getenv("INGOT_RUSTC_MODE");
+    if (compiles && asked) mode = strcmp(asked, "mac") == 0 ? MAC : LINUX;
+    if (compiles && argc > 0 && ends_in_rustdoc(argv[0]) && has_argument(argc, argv, "--test"))
+        setenv("INGOT_RUSTC_STDIN", "1", 1);
+    else if (compiles || tested)
+        stop_here(self);
+    if (compiles && tested && has_argument(argc, argv, "-")) rewrite_stdin();
+}
+
+__attribute__((constructor)) static void start(int argc, char **argv) {
     Dl_info info;
-    if (asked) mode = strcmp(asked, "mac") == 0 ? MAC : LINUX;
     if (!dladdr(folder, &info) || !info.dli_fname || strlen(info.dli_fname) >= sizeof folder)
         return;
-    stop_here(info.dli_fname);
     strcpy(folder, info.dli_fname);
     char *slash = strrchr(folder, '/');
     if (slash) *slash = 0;
+    take_part(info.dli_fname, argc, argv);
 }
 
 // Adds a line to a file that has it not yet.
@@ -99,21 +126,41 @@ static char *read_source(int fd, size_t *n_bytes) {
     return text;
 }
 
+// Puts the text as a Mac means it in the place of fd, if it differs.
+static void put_rewritten(char *text, size_t n, int fd, bool must) {
+    const RustSource how = {.is_mac = mode == MAC, .framework = note_framework};
+    if (!rust_source_rewrite(&how, text, n) && !must) return;
+    int memory = memfd_create("rust source", MFD_CLOEXEC);
+    if (memory >= 0 && write(memory, text, n) == (ssize_t)n && lseek(memory, 0, SEEK_SET) == 0)
+        dup3(memory, fd, O_CLOEXEC);
+    if (memory >= 0) close(memory);
+}
+
 // The file behind fd, or in its place one in memory with the text as a Mac means it.
 static int as_a_mac_means(const char *path, int fd) {
     const size_t length = strlen(path);
     if (mode == OFF || fd < 0 || length < 3 || strcmp(path + length - 3, ".rs") != 0) return fd;
     size_t n;
     char *text = read_source(fd, &n);
-    const RustSource how = {.is_mac = mode == MAC, .framework = note_framework};
-    if (text && rust_source_rewrite(&how, text, n)) {
-        int memory = memfd_create("rust source", MFD_CLOEXEC);
-        if (memory >= 0 && write(memory, text, n) == (ssize_t)n && lseek(memory, 0, SEEK_SET) == 0)
-            dup3(memory, fd, O_CLOEXEC);
-        if (memory >= 0) close(memory);
-    }
+    if (text) put_rewritten(text, n, fd, false);
     free(text);
     return fd;
+}
+
+// An example in a comment comes through a pipe, which is read to its end here.
+static void rewrite_stdin(void) {
+    char *text = NULL;
+    size_t n = 0, room = 0;
+    for (ssize_t got = 1; got > 0; n += got > 0 ? (size_t)got : 0) {
+        if (n == room) {
+            char *more = realloc(text, room = 2 * room + 65536);
+            if (!more) abort(); // half a program is none
+            text = more;
+        }
+        while ((got = read(STDIN_FILENO, text + n, room - n)) < 0 && errno == EINTR) continue;
+    }
+    put_rewritten(text, n, STDIN_FILENO, true);
+    free(text);
 }
 
 #define OPEN(name)                                                                                 \
