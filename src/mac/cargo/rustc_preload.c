@@ -131,8 +131,9 @@ static void put_rewritten(char *text, size_t n, int fd, bool must) {
     const RustSource how = {.is_mac = mode == MAC, .framework = note_framework};
     if (!rust_source_rewrite(&how, text, n) && !must) return;
     int memory = memfd_create("rust source", MFD_CLOEXEC);
-    if (memory >= 0 && write(memory, text, n) == (ssize_t)n && lseek(memory, 0, SEEK_SET) == 0)
-        dup3(memory, fd, O_CLOEXEC);
+    const bool put = memory >= 0 && write(memory, text, n) == (ssize_t)n &&
+                     lseek(memory, 0, SEEK_SET) == 0 && dup3(memory, fd, O_CLOEXEC) == fd;
+    if (must && !put) abort(); // its pipe is read: rustc would compile nothing and be content
     if (memory >= 0) close(memory);
 }
 
