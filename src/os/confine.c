@@ -97,10 +97,10 @@ static const uint16_t allowed[] = {
     SYS_dup, SYS_dup3, SYS_pipe2, SYS_ppoll, SYS_pselect6, SYS_sendto, SYS_recvfrom,
     SYS_close_range, SYS_fadvise64, SYS_munmap, SYS_mremap, SYS_madvise, SYS_brk, SYS_msync,
     SYS_mincore, SYS_memfd_create, SYS_membarrier,
-    // files by name: Landlock says which (of the modes of files it says nothing: an open one's)
+    // files by name: Landlock says which. It says nothing of their modes: nobody changes those
     SYS_openat, SYS_newfstatat, SYS_statx, SYS_faccessat, SYS_faccessat2, SYS_readlinkat,
     SYS_getdents64, SYS_getcwd, SYS_chdir, SYS_mkdirat, SYS_unlinkat, SYS_renameat, SYS_renameat2,
-    SYS_fchmod, SYS_umask, SYS_statfs, SYS_fstatfs,
+    SYS_umask, SYS_statfs, SYS_fstatfs,
     // threads, children, signals, time
     SYS_futex, SYS_set_robust_list, SYS_get_robust_list, SYS_rseq, SYS_set_tid_address, SYS_exit,
     SYS_exit_group, SYS_wait4, SYS_waitid, SYS_rt_sigaction, SYS_rt_sigprocmask,

@@ -73,6 +73,9 @@ static int up(void) { return opens(in(readable, "../../etc/passwd"), O_RDONLY); 
 static int make_link(void) { return done(symlinkat("/etc/passwd", AT_FDCWD, in(writable, "l"))); }
 static int change_mode(void) { return done(chmod(in(outside, "file"), 0777)); }
 static int change_mode_at(void) { return done(fchmodat(AT_FDCWD, in(outside, "file"), 0777, 0)); }
+static int change_mode_of_open(void) {
+    return done(fchmod(open(in(readable, "file"), O_RDONLY), 0777));
+}
 static int change_owner(void) { return done(chown(in(outside, "file"), getuid(), getgid())); }
 static int change_time(void) { return done(utimensat(AT_FDCWD, in(outside, "file"), NULL, 0)); }
 static int set_attribute(void) {
@@ -203,6 +206,7 @@ static const Attempt attempts[] = {
     {"make a folder in the cache", make_folder, OS_CONFINED_FILES},
     {"change the mode of a file", change_mode, OS_CONFINED_CALLS},
     {"change the mode of a file by its folder", change_mode_at, OS_CONFINED_CALLS},
+    {"change the mode of a file that was given", change_mode_of_open, OS_CONFINED_CALLS},
     {"change the owner of a file", change_owner, OS_CONFINED_CALLS},
     {"change the time of a file", change_time, OS_CONFINED_CALLS},
     {"set an attribute of a file", set_attribute, OS_CONFINED_CALLS},
@@ -282,13 +286,14 @@ TEST(attempts_on_older_systems) {
 
 // What the refused attempts do without: else they would prove nothing.
 TEST(the_same_unconfined) {
-    int (*const free_ones[])(void) = {read_given,     read_password,   list_root,
-                                      read_outside,   through_link,    up,
-                                      network,        local_socket,    new_code,
-                                      turned_code,    pair_of_sockets, change_mode,
-                                      change_mode_at, change_owner,    change_time,
-                                      kill_parent,    kill_thread,     kill_of_group,
-                                      queue_signal,   signal_by_pipe,  signal_by_pipe_as};
+    int (*const free_ones[])(void) = {read_given,       read_password,       list_root,
+                                      read_outside,     through_link,        up,
+                                      network,          local_socket,        new_code,
+                                      turned_code,      pair_of_sockets,     change_mode,
+                                      change_mode_at,   change_mode_of_open, change_owner,
+                                      change_time,      kill_parent,         kill_thread,
+                                      kill_of_group,    queue_signal,        signal_by_pipe,
+                                      signal_by_pipe_as};
     for (size_t i = 0; i < sizeof free_ones / sizeof *free_ones; i++)
         assert_int_equal(free_ones[i](), 0);
 }
