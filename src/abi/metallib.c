@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // metallib.c: a compiled library as bytes (see metallib.h).
 #include "abi/metallib.h"
+#include "abi/apple_metallib.h"
 #include "abi/container.h"
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +81,11 @@ Metallib *metallib_open(Blob *bytes, const char **error) {
     *why = NULL;
     WireIn r;
     unsigned char hash[SHA256_BYTES];
-    if (!container_open(&format, bytes, &r, hash, why)) return NULL;
+    if (!container_open(&format, bytes, &r, hash, why)) {
+        if (apple_metallib_recognised(bytes->data, bytes->n_bytes))
+            *why = "it was made by Apple's compiler: `ingot objdump` lists it, nothing runs it yet";
+        return NULL;
+    }
     Metallib *lib = calloc(1, sizeof *lib);
     if (!lib) {
         *why = "out of memory";

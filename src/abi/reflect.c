@@ -37,6 +37,12 @@ static const char *const builtin_names[RF_N_BUILTINS] = {
     [RF_N_VIEWS] = "amplification_count",
 };
 
+const char *rf_stage_name(RfStage stage) {
+    static const char *const names[] = {"kernel", "vertex",  "fragment",     "object",
+                                        "mesh",   "visible", "intersection", "stitchable"};
+    return names[stage];
+}
+
 const char *rf_builtin_name(unsigned builtin) {
     return builtin < RF_N_BUILTINS ? builtin_names[builtin] : NULL;
 }

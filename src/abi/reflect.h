@@ -290,6 +290,8 @@ RfFunction *rf_place(const RfLibrary *lib, const RfFunction *f, RfValueOf *value
 // what it looks at. False: it is no such function.
 #define RF_INTERSECTION_SIGNATURE "intersection %u %u"
 bool rf_intersection(const RfFunction *f, unsigned *tags, unsigned *primitive);
+// "kernel", ...
+const char *rf_stage_name(RfStage stage);
 // "thread_position_in_grid"; NULL out of range. The inverse gives -1 for an unknown name.
 const char *rf_builtin_name(unsigned builtin);
 int rf_builtin_from_name(const char *name);

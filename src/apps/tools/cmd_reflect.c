@@ -30,8 +30,6 @@ static const CommandLine line = {
     .column = 11,
 };
 
-static const char *const stages[] = {"kernel", "vertex",  "fragment",     "object",
-                                     "mesh",   "visible", "intersection", "stitchable"};
 static const char *const accesses[] = {"read", "read and write", "write"};
 static const char *const spaces[] = {"", "device", "constant", "threadgroup", "thread"};
 static const char *const kinds[] = {"buffer",   "threadgroup", "texture", "sampler", "stage_in",
@@ -73,7 +71,7 @@ static void print_arg(const RfLibrary *rf, const RfArg *a) {
 }
 
 static void print_function(const RfLibrary *rf, const RfFunction *f) {
-    show_line("%s %s", stages[f->stage], f->name);
+    show_line("%s %s", rf_stage_name(f->stage), f->name);
     if (f->max_total_threads)
         printf("  threads per threadgroup, at most %u\n", f->max_total_threads);
     if (f->required_threads[0])
@@ -140,7 +138,7 @@ static void put_function(Text *t, const RfLibrary *rf, const RfFunction *f) {
     text_add(t, "    {");
     put_key(t, "name", f->name);
     text_add(t, ", ");
-    put_key(t, "stage", stages[f->stage]);
+    put_key(t, "stage", rf_stage_name(f->stage));
     text_printf(
         t, ", \"max_total_threads\": %u, \"required_threads\": [%u, %u, %u],\n     \"args\": [",
         f->max_total_threads, f->required_threads[0], f->required_threads[1],

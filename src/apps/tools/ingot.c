@@ -17,6 +17,7 @@ static const Command commands[] = {
     {"build", cmd_build,
      "compile a .metal file: diagnostics, machine code, a .metallib, an archive"},
     {"reflect", cmd_reflect, "list the entry points of a file and their arguments"},
+    {"objdump", cmd_objdump, "list the functions of a metallib, Apple's or Ingot's"},
     {"run", cmd_run, "run a kernel on given data and print the results"},
     {"render", cmd_render, "render a vertex and a fragment function to a PNG"},
     {"test", cmd_test, "compile a folder of shaders, run kernels with expected results"},

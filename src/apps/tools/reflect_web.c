@@ -39,8 +39,6 @@ static void put_arg(Text *t, const RfArg *a, const RfType *type) {
 }
 
 void reflect_web(const RfLibrary *rf, Text *json) {
-    static const char *const stages[] = {"kernel", "vertex",  "fragment",     "object",
-                                         "mesh",   "visible", "intersection", "stitchable"};
     text_add(json, "\"types\": [");
     for (uint32_t i = 0; i < rf->n_types; i++) {
         if (i) text_add(json, ",\n");
@@ -50,7 +48,7 @@ void reflect_web(const RfLibrary *rf, Text *json) {
     for (uint32_t i = 0; i < rf->n_functions; i++) {
         const RfFunction *f = &rf->functions[i];
         append_key(json, i ? ",\n{\"name\": " : "{\"name\": ", f->name);
-        append_key(json, ", \"stage\": ", stages[f->stage]);
+        append_key(json, ", \"stage\": ", rf_stage_name(f->stage));
         text_add(json, ", \"args\": [");
         for (uint32_t k = 0; k < f->n_args; k++) {
             if (k) text_add(json, ", ");

@@ -16,6 +16,7 @@ enum { EXIT_FINE = 0, EXIT_INPUT = 1, EXIT_USAGE = 2 };
 int cmd_info(int argc, char **argv);
 int cmd_build(int argc, char **argv);
 int cmd_reflect(int argc, char **argv);
+int cmd_objdump(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_render(int argc, char **argv);
 int cmd_cache(int argc, char **argv);

@@ -326,6 +326,31 @@ def children():
         write('isolate', f'any{i}', b''.join(hashlib.sha256(bytes([i, k])).digest() for k in range(12)))
 
 
+def apple_function(name, i, code, *more):
+    def tag(letters, data):
+        return letters + struct.pack('<H', len(data)) + data
+    tags = (tag(b'NAME', name + b'\0') + tag(b'TYPE', bytes([i])) + tag(b'HASH', hashlib.sha256(code).digest())
+            + tag(b'OFFT', struct.pack('<3Q', 0, 0, i * len(code))) + tag(b'VERS', struct.pack('<4H', 2, 6, 3, 1))
+            + b''.join(tag(*t) for t in more) + b'ENDT')
+    return struct.pack('<I', len(tags) + 4) + tags
+
+
+def apple():
+    code = struct.pack('<5I', 0x0b17c0de, 0, 20, 12, 7) + b'BC\xc0\xde' + bytes(8)
+    metadata = struct.pack('<I', 4) + b'ENDT'
+    functions = (apple_function(b'first', 0, code, (b'MDSZ', struct.pack('<Q', len(code)))), apple_function(b'second', 1, code))
+    listed = struct.pack('<I', len(functions)) + b''.join(functions)
+    files = b'UUID' + struct.pack('<H', 16) + bytes(16) + b'ENDT'
+    parts, offset, sections = (listed + files, metadata, metadata, code * 2), 88, b''
+    for i, part in enumerate(parts):
+        sections += struct.pack('<QQ', offset, len(listed) - 4 if i == 0 else len(part))
+        offset += len(part)
+    whole = b'MTLB' + struct.pack('<3H2B2HQ', 0x8001, 2, 7, 0, 0x81, 14, 0, offset) + sections + b''.join(parts)
+    universal = struct.pack('<7I', 0xcbfebabe, 1, 0x1000017, 0, 28, len(whole), 0) + whole
+    for name, data in (('two', whole), ('universal', universal), ('object', code), ('bitcode', code[20:])):
+        write('apple_metallib', name, data)
+
+
 def words():
     write('json', 'all.json', '{"a": [1, -2.5e3, true, false, null, "\\u00e9\\n"], "b": {}, "c": []}')
     write('json', 'deep.json', '[' * 30 + ']' * 30)
@@ -343,6 +368,7 @@ def main():
     pictures()
     networks()
     children()
+    apple()
     words()
 
 
